@@ -1,0 +1,164 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One set of rules for every target: Swift 6 mode, warnings are errors, imports are explicit.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// A C library of the system: a module map, a shim header, and the Debian package that brings it.
+func system(_ name: String, _ pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func target(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", swiftSettings: settings)
+}
+
+func tool(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests", resources: resources,
+        swiftSettings: settings)
+}
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let flyingFox: Target.Dependency = .product(name: "FlyingFox", package: "FlyingFox")
+
+let package = Package(
+    name: "RainKit",
+    products: [
+        .library(name: "RainKit", targets: ["RainKit"]),
+        .library(name: "Account", targets: ["Account"]),
+        .library(name: "ESPProvisioning", targets: ["ESPProvisioning"]),
+        .library(name: "Protocomm", targets: ["Protocomm"]),
+        .library(name: "RainKitTesting", targets: ["RainKitTesting"]),
+        .executable(name: "rainctl", targets: ["rainctl"]),
+        .executable(name: "cloud-sim", targets: ["cloud-sim"]),
+        .executable(name: "firmware-sim", targets: ["firmware-sim"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+    ],
+    targets: [
+        // L0: nothing below. ProtocommWire, Hashing and ProtocommSecurity are Embedded-safe.
+        system("COpenSSL", "libcrypto", apt: "libssl-dev"),
+        system("CJSONC", "json-c", apt: "libjson-c-dev"),
+        system("CMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
+        system("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+        target("Vocabulary"),
+        target("ProtocommWire"),
+        target("Hashing"),
+
+        // L1
+        target("HTTPCore"),
+        target("JSON", ["CJSONC"]),
+        target("SerialPort"),
+        target("HashingOpenSSL", ["Hashing", "COpenSSL"]),
+        target("ProtocommSecurity", ["ProtocommWire", "Hashing"]),
+
+        // L2
+        target("HTTPCurl", ["HTTPCore", "CCurl"]),
+        target("CryptoOpenSSL", ["ProtocommSecurity", "Hashing", "HashingOpenSSL", "COpenSSL"]),
+        target("Protocomm", ["ProtocommSecurity", "ProtocommWire", logging]),
+        target("DeviceCore", ["ProtocommSecurity", "ProtocommWire", "Hashing"], path: "firmware-sim/DeviceCore"),
+
+        // L3
+        target("ProtocommSerial", ["Protocomm", "ProtocommWire", "SerialPort", logging]),
+        target("ProtocommSoftAP", ["Protocomm", "ProtocommWire", "HTTPCore", logging]),
+        target("ESPProvisioning", ["Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary", "JSON", logging]),
+        target("Account", ["HTTPCore", "JSON", "Hashing", "Vocabulary", logging]),
+
+        // L4
+        target("RainMakerConsole", ["ESPProvisioning", "SerialPort", "Vocabulary", logging]),
+        target("RainMaker", ["Account", "HTTPCore", "JSON", "Vocabulary", logging]),
+        target("Onboarding", ["RainMaker", "ESPProvisioning", "Account", "Vocabulary", "JSON", logging]),
+        target(
+            "RainKitTesting",
+            ["Account", "HTTPCore", "Protocomm", "ProtocommWire", "ProtocommSecurity", "DeviceCore", "Vocabulary"]),
+
+        // L5
+        target(
+            "RainKit",
+            [
+                "Account", "CryptoOpenSSL", "ESPProvisioning", "HTTPCore", "HTTPCurl", "HashingOpenSSL", "JSON",
+                "Onboarding", "Protocomm", "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire",
+                "RainMaker", "RainMakerConsole", "SerialPort", "Vocabulary", logging,
+            ]),
+        target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto", flyingFox]),
+
+        // L6
+        tool("rainctl", ["RainKit", "JSON", "Vocabulary", argumentParser, logging]),
+        tool("cloud-sim", ["CloudSimulator", "JSON", argumentParser]),
+        tool(
+            "firmware-sim",
+            [
+                "DeviceCore", "CryptoOpenSSL", "Hashing", "HashingOpenSSL", "ProtocommSecurity", "ProtocommWire",
+                "SerialPort", "JSON", "COpenSSL", "CMosquitto", argumentParser,
+            ], path: "firmware-sim/Host"),
+
+        // Tests mirror Sources one to one.
+        target("TestSupport", ["JSON"], path: "Tests/TestSupport"),
+        tests("Vocabulary", ["Vocabulary"]),
+        tests("ProtocommWire", ["ProtocommWire", "TestSupport"]),
+        tests(
+            "ProtocommSecurity",
+            ["ProtocommSecurity", "ProtocommWire", "Hashing", "HashingOpenSSL", "CryptoOpenSSL", "JSON", "TestSupport"],
+            resources: [.copy("Fixtures")]),
+        tests("HashingOpenSSL", ["Hashing", "HashingOpenSSL", "TestSupport"]),
+        tests("HTTPCurl", ["HTTPCore", "HTTPCurl", "TestSupport"]),
+        tests("JSON", ["JSON", "TestSupport"]),
+        tests(
+            "Protocomm",
+            ["Protocomm", "ProtocommSecurity", "ProtocommWire", "CryptoOpenSSL", "RainKitTesting", "TestSupport"]),
+        tests("SerialPort", ["SerialPort", "TestSupport"]),
+        tests(
+            "ProtocommSerial",
+            ["Protocomm", "ProtocommSerial", "ProtocommWire", "SerialPort", "RainKitTesting", "TestSupport"]),
+        tests(
+            "ProtocommSoftAP",
+            [
+                "HTTPCore", "HTTPCurl", "Protocomm", "ProtocommSoftAP", "ProtocommWire", "RainKitTesting",
+                "TestSupport",
+            ]),
+        tests(
+            "ESPProvisioning",
+            [
+                "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "Protocomm", "ProtocommSecurity", "ProtocommWire",
+                "RainKitTesting", "TestSupport", "Vocabulary",
+            ]),
+        tests("RainMakerConsole", ["ESPProvisioning", "RainMakerConsole", "SerialPort", "TestSupport", "Vocabulary"]),
+        tests(
+            "Account", ["Account", "HTTPCore", "HashingOpenSSL", "JSON", "RainKitTesting", "TestSupport", "Vocabulary"]),
+        tests("RainMaker", ["Account", "HTTPCore", "JSON", "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary"]),
+        tests(
+            "Onboarding",
+            [
+                "Account", "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "HTTPCore", "JSON", "Onboarding", "Protocomm",
+                "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary",
+            ]),
+        tests(
+            "DeviceCore",
+            [
+                "CryptoOpenSSL", "DeviceCore", "Hashing", "HashingOpenSSL", "JSON", "ProtocommSecurity", "ProtocommWire",
+                "TestSupport",
+            ]),
+        tests("FirmwareSim", ["JSON", "ProtocommWire", "TestSupport", "firmware-sim"]),
+        tests("CloudSimulator", ["CloudSimulator", "HTTPCore", "HTTPCurl", "JSON", "TestSupport", "cloud-sim"]),
+        tests(
+            "rainctl", ["JSON", "RainKit", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"],
+            resources: [.copy("Snapshots")]),
+        tests("Interop", ["JSON", "RainKit", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
+        tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),
+    ]
+)

@@ -1,0 +1,27 @@
+#pragma once
+#include <curl/curl.h>
+
+// libcurl's setopt and getinfo are variadic, which Swift does not import: one typed wrapper for each argument type.
+
+static inline CURLcode rk_curl_setopt_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode rk_curl_setopt_offset(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode rk_curl_setopt_string(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode rk_curl_setopt_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+typedef size_t (*rk_curl_transfer)(char *, size_t, size_t, void *);
+static inline CURLcode rk_curl_setopt_transfer(CURL *handle, CURLoption option, rk_curl_transfer value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode rk_curl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+static inline CURLcode rk_curl_getinfo_pointer(CURL *handle, CURLINFO info, char **value) {
+    return curl_easy_getinfo(handle, info, value);
+}

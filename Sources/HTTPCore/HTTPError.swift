@@ -1,0 +1,43 @@
+/// Why an exchange gave no response. The message names the host, never headers or bodies.
+public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String { case unresolved, unreachable, closed, timeout, tls, tooLarge, malformed, cancelled, invalidRequest }
+        private let value: Value
+        public var description: String { value.rawValue }
+
+        /// The host's name did not resolve.
+        public static let unresolved = Code(value: .unresolved)
+        /// No connection could be made.
+        public static let unreachable = Code(value: .unreachable)
+        /// The peer closed or reset the connection before the response was complete.
+        public static let closed = Code(value: .closed)
+        /// The deadline passed.
+        public static let timeout = Code(value: .timeout)
+        /// The peer's certificate is not trusted, or no secure channel came about.
+        public static let tls = Code(value: .tls)
+        /// The response is larger than the request allows.
+        public static let tooLarge = Code(value: .tooLarge)
+        /// What came is not HTTP.
+        public static let malformed = Code(value: .malformed)
+        /// The calling task was cancelled.
+        public static let cancelled = Code(value: .cancelled)
+        /// The request itself cannot be sent: a bad URL, a header with a line break.
+        public static let invalidRequest = Code(value: .invalidRequest)
+    }
+
+    public var code: Code
+    /// `host` or `host:port`.
+    public var host: String
+    public var message: String
+    /// Whether at least one byte of the response had arrived.
+    public var receivedBytes: Bool
+
+    public init(_ code: Code, host: String, message: String, receivedBytes: Bool = false) {
+        self.code = code
+        self.host = host
+        self.message = message
+        self.receivedBytes = receivedBytes
+    }
+
+    public var description: String { "\(code) at \(host): \(message)" }
+}

@@ -1,0 +1,23 @@
+import ProtocommWire
+
+/// Carries one request to an endpoint of one board and brings its response back. It knows nothing of security.
+///
+/// A transport is asked for one exchange at a time, which ``ProtocommSession`` sees to. It never sends a request twice:
+/// the ciphers count messages. Cancelling the calling task ends the exchange promptly with
+/// ``TransportError/Code-swift.struct/cancelled``; what was sent stays sent.
+///
+/// Errors, by ``TransportError/Code-swift.struct``: `unreachable` before anything was sent; `refused` when the board took the
+/// request and answered with nothing (its way of saying that a handler failed); `timeout`; `lost` when the connection broke
+/// for good; `tooLong` before anything was sent; `malformed` for an answer that is not one; `noSuchEndpoint`; `cancelled`.
+public protocol Transport: Sendable {
+    /// The name that messages and logs give the board, such as `192.168.4.1:80` or `/dev/ttyUSB0`.
+    var peer: String { get }
+
+    /// The longest request in bytes that this transport can carry to that endpoint, or nil where it sets no limit of its own.
+    func maximumRequestLength(on endpoint: Endpoint) -> Int?
+
+    func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8]
+
+    /// Lets go of the board. Closing twice is harmless; an exchange in flight ends with `cancelled`.
+    func close() async
+}

@@ -1,0 +1,49 @@
+import ProtocommWire
+
+/// What went wrong between here and the board, and on which endpoint.
+public struct TransportError: Error, Sendable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String { case unreachable, refused, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled }
+        private let value: Value
+        public var description: String { value.rawValue }
+
+        /// The board, port or host is not there; nothing was sent.
+        public static let unreachable = Code(value: .unreachable)
+        /// The board took the request and answered with nothing: protocomm's only way to say that a handler failed.
+        public static let refused = Code(value: .refused)
+        /// No answer within the deadline.
+        public static let timeout = Code(value: .timeout)
+        /// The connection broke and does not come back by itself.
+        public static let lost = Code(value: .lost)
+        /// The request is longer than the transport can carry; nothing was sent.
+        public static let tooLong = Code(value: .tooLong)
+        /// An answer came that is not one.
+        public static let malformed = Code(value: .malformed)
+        /// The board does not have that endpoint.
+        public static let noSuchEndpoint = Code(value: .noSuchEndpoint)
+        /// Another program holds the port.
+        public static let busy = Code(value: .busy)
+        /// The calling task was cancelled, or the transport closed.
+        public static let cancelled = Code(value: .cancelled)
+    }
+
+    public var code: Code
+    /// Absent where the fault came before any endpoint was asked.
+    public var endpoint: Endpoint?
+    /// The board's name, as the transport gives it.
+    public var peer: String
+    /// One sentence that says what happened and, where there is one, what to try.
+    public var message: String
+
+    public init(_ code: Code, endpoint: Endpoint? = nil, peer: String, message: String) {
+        self.code = code
+        self.endpoint = endpoint
+        self.peer = peer
+        self.message = message
+    }
+
+    public var description: String {
+        if let endpoint { return "\(code) on \(endpoint): \(message) (\(peer))" }
+        return "\(code): \(message) (\(peer))"
+    }
+}

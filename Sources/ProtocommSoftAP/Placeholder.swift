@@ -1,0 +1,1 @@
+// placeholder: replaced as soon as this target has its first type

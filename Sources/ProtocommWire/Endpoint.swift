@@ -1,0 +1,31 @@
+/// The name by which a board's handler is addressed: a path over HTTP, a characteristic over BLE, the first word on the console.
+public struct Endpoint: Hashable, Sendable {
+    /// ASCII, without a leading slash.
+    public let name: [UInt8]
+
+    public init(_ name: StaticString) {
+        self.name = name.withUTF8Buffer { Array($0) }
+    }
+
+    public init(name: [UInt8]) { self.name = name }
+
+    /// Answers what the board is, in clear and before any session.
+    public static let version = Endpoint("proto-ver")
+    /// Carries the security handshake, in clear.
+    public static let session = Endpoint("prov-session")
+    public static let config = Endpoint("prov-config")
+    public static let scan = Endpoint("prov-scan")
+    public static let control = Endpoint("prov-ctrl")
+    /// RainMaker: user-node mapping by a shared secret.
+    public static let userMapping = Endpoint("cloud_user_assoc")
+    /// RainMaker: user-node mapping by challenge and response.
+    public static let challengeResponse = Endpoint("ch_resp")
+    /// RainMaker: assisted claiming.
+    public static let claim = Endpoint("rmaker_claim")
+}
+
+#if !hasFeature(Embedded)
+extension Endpoint: CustomStringConvertible {
+    public var description: String { String(decoding: name, as: UTF8.self) }
+}
+#endif

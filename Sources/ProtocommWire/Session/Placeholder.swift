@@ -1,0 +1,3 @@
+public typealias Security0Payload = EmptyMessage
+public typealias Security1Payload = EmptyMessage
+public typealias Security2Payload = EmptyMessage

@@ -1,0 +1,31 @@
+/// `Status` of `constants.proto`: the verdict that most responses carry. Firmware sends only 0, 4 and 5.
+public struct Status: WireEnum {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let success = Status(rawValue: 0)
+    public static let invalidSecurityScheme = Status(rawValue: 1)
+    public static let invalidProtocol = Status(rawValue: 2)
+    public static let tooManySessions = Status(rawValue: 3)
+    public static let invalidArgument = Status(rawValue: 4)
+    public static let internalError = Status(rawValue: 5)
+    public static let cryptoError = Status(rawValue: 6)
+    public static let invalidSession = Status(rawValue: 7)
+}
+
+/// A response that consists of a status alone.
+public struct StatusResponse: WireMessage {
+    public var status: Status
+
+    public init() { status = .success }
+    public init(_ status: Status) { self.status = status }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch reader.field {
+        case 1: status = try reader.enumeration(Status.self)
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) { writer.enumeration(status, field: 1) }
+}

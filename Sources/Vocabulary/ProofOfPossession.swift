@@ -1,0 +1,9 @@
+/// The short text printed on a board or shown in its QR code, which proves that the person who types it holds the board.
+///
+/// Security 1 mixes it into the session key; Security 2 uses it as the password of SRP-6a.
+public struct ProofOfPossession: Sendable, Equatable {
+    public let secret: Secret
+    public init(_ secret: Secret) { self.secret = secret }
+    public init(_ text: String) { self.secret = Secret(text) }
+    public var isEmpty: Bool { secret.isEmpty }
+}
