@@ -1,0 +1,38 @@
+/// One entry of a board's scan.
+public struct AccessPoint: Sendable, Equatable {
+    /// Empty for a hidden network.
+    public var ssid: SSID
+    public var bssid: [UInt8]
+    public var channel: Int
+    /// Signal strength in dBm.
+    public var rssi: Int
+    public var authentication: WiFiAuthentication
+
+    public init(ssid: SSID, bssid: [UInt8], channel: Int, rssi: Int, authentication: WiFiAuthentication) {
+        self.ssid = ssid
+        self.bssid = bssid
+        self.channel = channel
+        self.rssi = rssi
+        self.authentication = authentication
+    }
+}
+
+/// How a network is protected: ESP-IDF's `wifi_auth_mode_t`, which firmware passes through unfiltered.
+public struct WiFiAuthentication: Sendable, Hashable, CustomStringConvertible {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    public static let open = WiFiAuthentication(rawValue: 0)
+    public var isOpen: Bool { rawValue == 0 || rawValue == 9 }
+
+    private static let names = [
+        "open", "wep", "wpa_psk", "wpa2_psk", "wpa_wpa2_psk", "wpa2_enterprise", "wpa3_psk", "wpa2_wpa3_psk",
+        "wapi_psk",
+        "owe", "wpa3_enterprise_192", "reserved_11", "reserved_12", "dpp", "wpa3_enterprise", "wpa2_wpa3_enterprise",
+        "wpa_enterprise",
+    ]
+
+    public var description: String {
+        Self.names.indices.contains(rawValue) ? Self.names[rawValue] : "unknown_\(rawValue)"
+    }
+}

@@ -1,0 +1,41 @@
+import Vocabulary
+
+/// One board that is being set up, whatever it speaks: protocomm over some transport, or the commands of its console.
+///
+/// The calls follow the order in which firmware accepts them: ``identify()``, ``secure()``, ``scan()`` if wanted,
+/// ``associate(_:)``, ``join(_:)``, ``watch(report:)``. Association comes before joining: a board that has applied its
+/// Wi-Fi settings may shut its provisioning service down. Every call throws ``ProvisioningError`` and ends promptly with
+/// `cancelled` when its task is cancelled; none of them retries what a board has already taken.
+public protocol Board: Sendable {
+    /// What messages call the board: its host, its port.
+    var peer: String { get }
+
+    /// Asks what the board is and what it can do. Costs no more than one exchange and needs no session.
+    func identify() async throws(ProvisioningError) -> BoardIdentity
+
+    /// Opens the secure session that all later calls travel in. Boards without one do nothing.
+    func secure() async throws(ProvisioningError)
+
+    /// The networks that the board hears, strongest first. Only before ``join(_:)``.
+    func scan() async throws(ProvisioningError) -> [AccessPoint]
+
+    /// Ties the board to an account.
+    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply
+
+    /// Hands the board its network and has it try. Returns when the board has accepted, not when it is connected.
+    /// May be called again after ``reset()`` with other credentials, in the same session.
+    func join(_ network: WiFiNetwork) async throws(ProvisioningError)
+
+    /// Follows the attempt that ``join(_:)`` began and returns the moment the board is connected.
+    ///
+    /// Throws `wifiAuthenticationFailed` or `wifiNetworkNotFound` for the board's own verdicts, and `deviceLost` when it can
+    /// no longer be asked, which after joining may simply mean that it left for its new network. Has no deadline of its own:
+    /// the caller cancels.
+    func watch(report: @Sendable (WiFiProgress) -> Void) async throws(ProvisioningError) -> JoinedNetwork
+
+    /// Forgets failed Wi-Fi credentials, so that the board accepts others.
+    func reset() async throws(ProvisioningError)
+
+    /// Ends the conversation and lets go of the port or socket.
+    func close() async
+}

@@ -1,0 +1,22 @@
+/// What is heard while a board tries to join.
+public enum WiFiProgress: Sendable, Equatable {
+    case connecting
+    /// One attempt failed and the board goes on by itself.
+    case attemptFailed(remaining: Int)
+    /// The board cannot be asked for the moment: the access point may be changing its channel.
+    case unreachable
+}
+
+/// The network that a board is on.
+public struct JoinedNetwork: Sendable, Equatable {
+    /// Dotted IPv4 address, or empty where the board's words did not include it.
+    public var address: String
+    public var ssid: SSID
+    public var channel: Int?
+
+    public init(address: String, ssid: SSID, channel: Int? = nil) {
+        self.address = address
+        self.ssid = ssid
+        self.channel = channel
+    }
+}
