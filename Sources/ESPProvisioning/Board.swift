@@ -31,7 +31,7 @@ public protocol Board: Sendable {
     /// Throws `wifiAuthenticationFailed` or `wifiNetworkNotFound` for the board's own verdicts, and `deviceLost` when it can
     /// no longer be asked, which after joining may simply mean that it left for its new network. Has no deadline of its own:
     /// the caller cancels.
-    func watch(report: @Sendable (WiFiProgress) -> Void) async throws(ProvisioningError) -> JoinedNetwork
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork
 
     /// Forgets failed Wi-Fi credentials, so that the board accepts others.
     func reset() async throws(ProvisioningError)

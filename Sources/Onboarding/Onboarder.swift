@@ -1,0 +1,94 @@
+import Account
+import ESPProvisioning
+import Logging
+import RainMaker
+import Vocabulary
+
+/// Puts one board on Wi-Fi and into the signed-in user's account. The only room where account and device meet.
+///
+/// A run is a list of steps (``OnboardingPlan``) with one deadline. What only a later run could finish is kept in the
+/// pending-mapping store, and every run begins by finishing what earlier ones left there.
+public struct Onboarder: Sendable {
+    /// The cloud's part, needed only where boards are put into an account.
+    public struct Cloud: Sendable {
+        /// Who is signed in, fresh from the profile.
+        public var user: @Sendable () async throws(AccountError) -> UserID
+        public var mapping: any NodeMapping
+        public var pending: any PendingMappingStore
+
+        public init(
+            mapping: any NodeMapping, pending: any PendingMappingStore,
+            user: @escaping @Sendable () async throws(AccountError) -> UserID
+        ) {
+            self.mapping = mapping
+            self.pending = pending
+            self.user = user
+        }
+    }
+
+    private let board: any Board
+    private let cloud: Cloud?
+    private let time: Timekeeper
+    private let randomBytes: @Sendable (Int) -> [UInt8]
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - cloud: nil where no board is to be mapped.
+    ///   - randomBytes: a cryptographic source, for the mapping secret.
+    public init(
+        board: any Board, cloud: Cloud?, time: Timekeeper = .continuous, logger: Logger,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.board = board
+        self.cloud = cloud
+        self.time = time
+        self.randomBytes = randomBytes
+        self.logger = logger
+    }
+
+    /// Runs every step and closes the board, however it ends.
+    ///
+    /// Throws ``OnboardingError``: `deadline` when the request's time is over, `cancelled` when the calling task was
+    /// cancelled, and otherwise the cause of the step that failed. Events come in order, from one task at a time.
+    public func run(
+        _ request: OnboardingRequest, report: @escaping @Sendable (OnboardingEvent) -> Void
+    ) async throws(OnboardingError) -> OnboardedNode {
+        let run = OnboardingRun(
+            board: board, cloud: request.mapsToUser ? cloud : nil, request: request, time: time,
+            randomBytes: randomBytes, logger: logger, report: report)
+        let result = await race(
+            request.deadline, time: time,
+            { () async -> Result<OnboardedNode, OnboardingError> in await run.result() })
+        await board.close()
+        switch result {
+        case .success(let node)?: return node
+        case .failure(let error)?: throw error
+        case nil: throw await run.deadlineError()
+        }
+    }
+}
+
+/// Runs `body` against the clock. When the time is over first, `body` is cancelled, awaited, and the answer is nil.
+private func race<Value: Sendable>(
+    _ deadline: Duration, time: Timekeeper, _ body: @escaping @Sendable () async -> Value
+) async -> Value? {
+    await withTaskGroup(of: Runner<Value>.self) { group in
+        group.addTask { .body(await body()) }
+        group.addTask { .clock(isOver: (try? await time.sleep(deadline)) != nil) }
+        for await runner in group {
+            switch runner {
+            case .body(let value):
+                group.cancelAll()
+                return value
+            case .clock(isOver: true):
+                group.cancelAll()
+                return nil
+            // The calling task was cancelled: the body sees that too, and its own answer counts.
+            case .clock(isOver: false): continue
+            }
+        }
+        return nil
+    }
+}
+
+private enum Runner<Value: Sendable>: Sendable { case body(Value), clock(isOver: Bool) }

@@ -1,0 +1,44 @@
+import ESPProvisioning
+import RainMaker
+import Vocabulary
+
+/// What an onboarding is to do.
+public struct OnboardingRequest: Sendable {
+    public enum Network: Sendable {
+        /// Join this one; the board is not asked to scan.
+        case given(WiFiNetwork)
+        /// Let someone choose from what the board hears. Answering nil cancels.
+        case chosen(@Sendable ([AccessPoint]) async -> WiFiNetwork?)
+        /// Leave the board's Wi-Fi alone.
+        case none
+    }
+
+    public var network: Network
+    /// Whether the board is put into the account.
+    public var mapsToUser: Bool
+    public var notes: MappingNotes
+    public var resetsFirst: Bool
+    /// The time for the whole run.
+    public var deadline: Duration
+    /// Fetch a challenge before the board is touched, for a board whose access point has no way to the internet.
+    public var fetchesChallengeFirst: Bool
+    /// Keep knocking until the deadline at a board that is not there yet.
+    public var waitsForBoard: Bool
+    /// Asked after a Wi-Fi verdict for other credentials to try in the same session. Answering nil ends the run.
+    public var otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)?
+
+    public init(
+        network: Network, mapsToUser: Bool = true, notes: MappingNotes = MappingNotes(), resetsFirst: Bool = false,
+        deadline: Duration = .seconds(120), fetchesChallengeFirst: Bool = false, waitsForBoard: Bool = false,
+        otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)? = nil
+    ) {
+        self.network = network
+        self.mapsToUser = mapsToUser
+        self.notes = notes
+        self.resetsFirst = resetsFirst
+        self.deadline = deadline
+        self.fetchesChallengeFirst = fetchesChallengeFirst
+        self.waitsForBoard = waitsForBoard
+        self.otherNetwork = otherNetwork
+    }
+}

@@ -1,0 +1,136 @@
+import ESPProvisioning
+import Logging
+import RainMaker
+import Vocabulary
+
+/// The steps that talk to the board.
+extension OnboardingRun {
+    func identify() async throws(OnboardingError) {
+        var schedule = PollSchedule.unreachable
+        while true {
+            do {
+                let identity = try await board.identify()
+                self.identity = identity
+                emit(.progress(.identified(identity)))
+                guard cloud == nil || !identity.needsClaim else {
+                    throw OnboardingError(
+                        .claimNeeded, step: step,
+                        message: "The board has no cloud certificate yet: claim it first, or set up its Wi-Fi alone with "
+                            + "--no-mapping.")
+                }
+                return
+            } catch let error as OnboardingError {
+                throw error
+            } catch let error as ProvisioningError {
+                guard request.waitsForBoard, error.isAbsence else { throw failure(error) }
+                emit(.progress(.waitingForBoard))
+                try await pause(schedule.next())
+            } catch {
+                throw cancelled
+            }
+        }
+    }
+
+    func chooseNetwork() async throws(OnboardingError) {
+        guard case .chosen(let choose) = request.network else { return }
+        let heard = try await ask { (board) throws(ProvisioningError) in try await board.scan() }
+        emit(.progress(.heard(heard)))
+        network = await choose(heard)
+        if network == nil { throw cancelled }
+    }
+
+    func associate() async throws(OnboardingError) {
+        guard let identity, let user else { return }
+        switch identity.association {
+        case .userMapping:
+            let secret = MappingSecret(randomBytes: randomBytes(16))
+            let reply = try await ask { (board) throws(ProvisioningError) in
+                try await board.associate(.userMapping(user, secret))
+            }
+            pending = PendingMapping(
+                node: reply.nodeID, user: user, proof: .secret(secret, request: nil), stage: .associated,
+                peer: board.peer)
+        case .challengeResponse:
+            guard let challenge else { return }
+            let reply = try await ask { (board) throws(ProvisioningError) in
+                try await board.associate(.challenge(challenge.challenge))
+            }
+            pending = PendingMapping(
+                node: reply.nodeID, user: user, proof: .signature(reply.signature, request: challenge.request),
+                stage: .associated, peer: board.peer)
+        }
+        try keep { _ in }
+    }
+
+    func join() async throws(OnboardingError) {
+        if case .given(let given) = request.network { network = given }
+        try await handOver()
+    }
+
+    private func handOver() async throws(OnboardingError) {
+        guard let network else { return }
+        try await ask { (board) throws(ProvisioningError) in try await board.join(network) }
+        try keep { $0.stage = .applied }
+    }
+
+    /// Follows the board onto its network while the cloud hears the user's half of the mapping.
+    func connect() async throws(OnboardingError) {
+        async let half: Void = announceMapping()
+        try await followWiFi()
+        await half
+    }
+
+    private func followWiFi() async throws(OnboardingError) {
+        while true {
+            do {
+                let network = try await board.watch { progress in await self.emit(.progress(.wifi(progress))) }
+                joined = network
+                emit(.progress(.connected(network)))
+                try keep { $0.stage = .online }
+                return
+            } catch let error as OnboardingError {
+                throw error
+            } catch let error as ProvisioningError {
+                guard try await survives(error) else { return }
+            } catch {
+                throw cancelled
+            }
+        }
+    }
+
+    /// Decides what a failed watch means: throws when the run is over, true when another attempt has begun, false when the
+    /// cloud will know.
+    private func survives(_ error: ProvisioningError) async throws(OnboardingError) -> Bool {
+        switch error.code {
+        case .wifiAuthenticationFailed, .wifiNetworkNotFound, .wifiFailed:
+            try keep { $0.stage = .associated }
+            let other = await request.otherNetwork?(error)
+            do {
+                // Also without another network: the board is then ready for the next run.
+                try await board.reset()
+            } catch {
+                logger.debug("board did not reset after a Wi-Fi failure", metadata: ["cause": "\(error.code)"])
+                if other != nil { throw failure(error) }
+            }
+            guard let other else { throw failure(error) }
+            emit(.failed(failure(error)))
+            network = other
+            attempt += 1
+            try await handOver()
+            return true
+        case .deviceLost where pending != nil || isConfirmed:
+            lostBoard = (error, time.elapsed())
+            return false
+        default:
+            throw failure(error)
+        }
+    }
+
+    func pause(_ duration: Duration) async throws(OnboardingError) {
+        do {
+            try await time.sleep(duration)
+        } catch {
+            throw cancelled
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Account
+import ESPProvisioning
+import Logging
+import RainMaker
+import Vocabulary
+
+/// How long a run goes on without the cloud, or without the board, once everything else is done.
+enum Patience {
+    /// A computer that leaves a board's access point needs about this long to be back on its own network.
+    static let cloudOutage = Duration.seconds(30)
+    /// A board that left for its network reports to the cloud within seconds, or not at all.
+    static let lostBoard = Duration.seconds(20)
+    /// How long a challenge stays good. Clients of this service ask for six minutes.
+    static let challengeLifetime = Duration.seconds(360)
+}
+
+/// The steps that talk to the cloud.
+extension OnboardingRun {
+    func learnUser() async throws(OnboardingError) {
+        guard let cloud else { return }
+        do {
+            user = try await cloud.user()
+        } catch {
+            throw failure(error)
+        }
+        if request.fetchesChallengeFirst { try await fetchChallenge() }
+    }
+
+    func fetchChallenge() async throws(OnboardingError) {
+        guard let cloud else { return }
+        do {
+            challenge = try await cloud.mapping.initiateChallenge(lifetime: Patience.challengeLifetime)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Hands the board's signature to the cloud. When the cloud cannot be reached now, ``confirm()`` makes up for it.
+    func verify() async throws(OnboardingError) {
+        do {
+            try await tellCloud()
+        } catch {
+            guard error.isTransient else { throw try refused(error) }
+            emit(.deferred(error.message))
+        }
+    }
+
+    /// The user's half of a mapping by secret, sent while the board is still joining. One try: ``confirm()`` has the patience.
+    func announceMapping() async {
+        do {
+            try await tellCloud()
+        } catch {
+            logger.debug("the mapping will be announced again", metadata: ["cause": "\(error.code)"])
+        }
+    }
+
+    /// Waits until the cloud knows, and says so.
+    func confirm() async throws(OnboardingError) {
+        var asking = PollSchedule.cloudStatus
+        var knocking = PollSchedule.unreachable
+        while !isConfirmed {
+            do throws(AccountError) {
+                if try await isConfirmedByCloud() {
+                    try settleOrThrow()
+                    return
+                }
+                cloudOutage = nil
+                knocking = .unreachable
+            } catch {
+                guard error.isTransient else { throw try refused(error) }
+                try noteOutage(error)
+                try await pause(max(knocking.next(), .milliseconds(50)))
+                continue
+            }
+            if let lostBoard, time.elapsed() - lostBoard.since > Patience.lostBoard { throw failure(lostBoard.error) }
+            try await pause(asking.next())
+        }
+    }
+
+    /// Tells the cloud what it has not heard yet, then asks. Throws an authoritative refusal as an error.
+    private func isConfirmedByCloud() async throws(AccountError) -> Bool {
+        guard let cloud else { return true }
+        try await tellCloud()
+        guard case .secret(_, let request?)? = pending?.proof else { return isConfirmed || pending != nil }
+        switch try await cloud.mapping.mappingStatus(request) {
+        case .confirmed: return true
+        case .requested, .other: return false
+        case .timedOut: throw ended("the cloud waited too long for the board")
+        case .discarded: throw ended("the board reported another user or secret")
+        }
+    }
+
+    private func ended(_ why: String) -> AccountError {
+        AccountError(
+            .rejected, message: "The cloud did not confirm the mapping: \(why). Run the command again.")
+    }
+
+    /// Sends the part of the mapping that the cloud does not have yet; nothing where it has everything.
+    private func tellCloud() async throws(AccountError) {
+        guard let cloud, let mapping = pending else { return }
+        switch mapping.proof {
+        case .secret(let secret, request: nil):
+            let request = try await cloud.mapping.addMapping(
+                node: mapping.node, secret: secret, notes: request.notes)
+            pending?.proof = .secret(secret, request: request)
+            try keepOrThrow()
+        case .secret: return
+        case .signature(let signature, let request):
+            try await cloud.mapping.verifyChallenge(
+                request, node: mapping.node, signature: signature, notes: self.request.notes)
+            try settleOrThrow()
+        }
+    }
+
+    /// A store that fails in the middle of a cloud call is reported as the account's failure to keep something.
+    private func keepOrThrow() throws(AccountError) {
+        do { try keep { _ in } } catch { throw AccountError(.cannotStore, message: error.message) }
+    }
+
+    private func settleOrThrow() throws(AccountError) {
+        do { try settle(confirmed: true) } catch { throw AccountError(.cannotStore, message: error.message) }
+    }
+
+    /// An authoritative no: nothing to keep, unless it is the session that ended and signing in again will do.
+    private func refused(_ error: AccountError) throws(OnboardingError) -> OnboardingError {
+        if error.code == .rejected || error.code == .forbidden { try settle(confirmed: false) }
+        return failure(error)
+    }
+
+    private func noteOutage(_ error: AccountError) throws(OnboardingError) {
+        if let cloudOutage {
+            guard time.elapsed() - cloudOutage.since < Patience.cloudOutage else { throw failure(error) }
+        } else {
+            cloudOutage = (error, time.elapsed())
+            emit(.progress(.waitingForCloud))
+        }
+    }
+
+    /// Finishes what earlier runs left for this user. What the cloud refuses for good is given up; what it cannot be asked
+    /// now stays for the next run.
+    func resumePending() async throws(OnboardingError) {
+        guard let cloud, let user else { return }
+        let left: [PendingMapping]
+        do {
+            left = try cloud.pending.all().filter { $0.user == user && $0.stage != .associated }
+        } catch {
+            throw failure(error)
+        }
+        for mapping in left { try await resume(mapping) }
+        pending = nil
+        isConfirmed = false
+    }
+
+    private func resume(_ mapping: PendingMapping) async throws(OnboardingError) {
+        pending = mapping
+        isConfirmed = false
+        var asking = PollSchedule.cloudStatus
+        let began = time.elapsed()
+        while !isConfirmed {
+            do throws(AccountError) {
+                if try await isConfirmedByCloud() { try settleOrThrow() }
+            } catch {
+                if error.code == .rejected || error.code == .forbidden {
+                    try settle(confirmed: false)
+                    return emit(.progress(.abandoned(mapping.node, error.message)))
+                }
+                throw failure(error)
+            }
+            if isConfirmed { break }
+            // The board has had its time: only an online one is worth waiting for, and only while it is the one at hand.
+            let patience: Duration = mapping.peer == board.peer ? Patience.lostBoard : .seconds(2)
+            if time.elapsed() - began > patience { return }
+            try await pause(asking.next())
+        }
+        emit(.progress(.resumed(mapping.node)))
+        if mapping.peer == board.peer { resumedNode = mapping.node }
+    }
+}

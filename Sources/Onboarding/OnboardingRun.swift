@@ -1,0 +1,218 @@
+import Account
+import ESPProvisioning
+import Logging
+import RainMaker
+import Vocabulary
+
+/// One run of an ``Onboarder``: what is known so far, and the steps that add to it.
+actor OnboardingRun {
+    let board: any Board
+    let cloud: Onboarder.Cloud?
+    let request: OnboardingRequest
+    let time: Timekeeper
+    let randomBytes: @Sendable (Int) -> [UInt8]
+    let logger: Logger
+    private let report: @Sendable (OnboardingEvent) -> Void
+    private let began: Duration
+
+    var step = OnboardingStep.account
+    var attempt = 1
+    var user: UserID?
+    var identity: BoardIdentity?
+    var challenge: MappingChallenge?
+    var network: WiFiNetwork?
+    var joined: JoinedNetwork?
+    var resumedNode: NodeID?
+    /// What the cloud still has to confirm; nil once it has, or where nothing was asked of it.
+    var pending: PendingMapping?
+    var isConfirmed = false
+    /// The board stopped answering after it had accepted its Wi-Fi, which may mean that all is well.
+    var lostBoard: (error: ProvisioningError, since: Duration)?
+    /// The last call to the cloud did not reach it.
+    var cloudOutage: (error: AccountError, since: Duration)?
+
+    init(
+        board: any Board, cloud: Onboarder.Cloud?, request: OnboardingRequest, time: Timekeeper,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8], logger: Logger,
+        report: @escaping @Sendable (OnboardingEvent) -> Void
+    ) {
+        self.board = board
+        self.cloud = cloud
+        self.request = request
+        self.time = time
+        self.randomBytes = randomBytes
+        self.logger = logger
+        self.report = report
+        began = time.elapsed()
+    }
+
+    func result() async -> Result<OnboardedNode, OnboardingError> {
+        do {
+            return .success(try await run())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func run() async throws(OnboardingError) -> OnboardedNode {
+        if cloud != nil {
+            try await perform(.account)
+            try await perform(.resume)
+        }
+        do {
+            try await perform(.identify)
+        } catch {
+            // The board is gone because the earlier run did its work: what was left is done now.
+            if let resumedNode, case .board(let cause) = error.cause, cause.isAbsence {
+                return OnboardedNode(
+                    nodeID: resumedNode, network: nil, mapping: .confirmed, resumed: true, elapsed: elapsed)
+            }
+            throw error
+        }
+        for step in plan.steps { try await perform(step) }
+        return OnboardedNode(
+            nodeID: nodeID, network: joined, mapping: cloud == nil ? .skipped : .confirmed, identity: identity,
+            elapsed: elapsed)
+    }
+
+    private var plan: OnboardingPlan {
+        let (scans, joins) =
+            switch request.network {
+            case .given: (false, true)
+            case .chosen: (true, true)
+            case .none: (false, false)
+            }
+        return OnboardingPlan(
+            association: cloud == nil ? nil : identity?.association, hasChallenge: challenge != nil,
+            resetsFirst: request.resetsFirst, scans: scans, joins: joins)
+    }
+
+    private func perform(_ step: OnboardingStep) async throws(OnboardingError) {
+        self.step = step
+        emit(.started)
+        do throws(OnboardingError) {
+            guard !Task.isCancelled else { throw cancelled }
+            switch step {
+            case .account: try await learnUser()
+            case .resume: try await resumePending()
+            case .challenge: try await fetchChallenge()
+            case .identify: try await identify()
+            case .secure: try await ask { (board) throws(ProvisioningError) in try await board.secure() }
+            case .reset: try await ask { (board) throws(ProvisioningError) in try await board.reset() }
+            case .scan: try await chooseNetwork()
+            case .associate: try await associate()
+            case .verify: try await verify()
+            case .join: try await join()
+            case .connect: try await connect()
+            case .confirm: try await confirm()
+            }
+        } catch {
+            emit(.failed(error))
+            throw error
+        }
+        emit(.finished)
+    }
+
+    // MARK: What every step needs
+
+    var elapsed: Duration { time.elapsed() - began }
+    var nodeID: NodeID? { confirmedNode ?? pending?.node ?? identity?.nodeID }
+    private(set) var confirmedNode: NodeID?
+
+    func emit(_ state: OnboardingEvent.State) {
+        report(OnboardingEvent(step: step, state: state, attempt: attempt, elapsed: elapsed, nodeID: nodeID))
+    }
+
+    func ask<Answer: Sendable>(
+        _ question: @Sendable (any Board) async throws(ProvisioningError) -> Answer
+    ) async throws(OnboardingError) -> Answer {
+        do {
+            return try await question(board)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    func failure(_ error: ProvisioningError) -> OnboardingError {
+        if error.code == .cancelled { return cancelled }
+        return OnboardingError(.board(error), step: step, message: error.message, isPendingKept: isWorthResuming)
+    }
+
+    func failure(_ error: AccountError) -> OnboardingError {
+        if error.code == .cancelled { return cancelled }
+        return OnboardingError(.account(error), step: step, message: error.message, isPendingKept: isWorthResuming)
+    }
+
+    func failure(_ error: PendingMappingError) -> OnboardingError {
+        OnboardingError(
+            .cannotKeepPending(error), step: step,
+            message: "The pending mapping could not be kept in \(error.path): \(error.message). Make the folder writable.")
+    }
+
+    var cancelled: OnboardingError {
+        OnboardingError(
+            .cancelled, step: step, message: "Cancelled in step \(step.rawValue).", isPendingKept: isWorthResuming)
+    }
+
+    var isWorthResuming: Bool { pending.map { $0.stage != .associated } ?? false }
+
+    func keep(_ change: (inout PendingMapping) -> Void) throws(OnboardingError) {
+        guard var mapping = pending, let cloud else { return }
+        change(&mapping)
+        pending = mapping
+        do {
+            try cloud.pending.save(mapping)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// The cloud has its answer, one way or the other: nothing is left for a later run.
+    func settle(confirmed: Bool) throws(OnboardingError) {
+        guard let mapping = pending, let cloud else { return }
+        if confirmed {
+            isConfirmed = true
+            confirmedNode = mapping.node
+        }
+        pending = nil
+        do {
+            try cloud.pending.remove(node: mapping.node)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Why the run is late, told by what it was waiting for.
+    func deadlineError() -> OnboardingError {
+        if let lostBoard { return failure(lostBoard.error) }
+        if let cloudOutage { return failure(cloudOutage.error) }
+        let seconds = request.deadline.formattedSeconds
+        let hint =
+            switch step {
+            case .identify: "The board did not answer; check that it is powered and in provisioning mode."
+            case .connect:
+                "The board is still trying to join; move it nearer to the access point, or check the network's name."
+            case .confirm:
+                "The board is on Wi-Fi but has not reported to the cloud; check that its network has internet access. "
+                    + "Run the same command again to finish."
+            default: "Try again with a longer --timeout."
+            }
+        return OnboardingError(
+            .deadline, step: step, message: "Not done after \(seconds) s, in step \(step.rawValue). \(hint)",
+            isPendingKept: isWorthResuming)
+    }
+}
+
+extension Duration {
+    /// Whole or tenths of seconds, such as `120` or `0.5`.
+    var formattedSeconds: String {
+        let tenths = (self / .milliseconds(100)).rounded()
+        return tenths.truncatingRemainder(dividingBy: 10) == 0
+            ? "\(Int(tenths) / 10)" : "\(Int(tenths) / 10).\(Int(tenths) % 10)"
+    }
+}
+
+extension ProvisioningError {
+    /// Nobody is there at all, as opposed to somebody who stopped answering.
+    var isAbsence: Bool { code == .unavailable || code == .neverAnswered }
+}

@@ -1,0 +1,52 @@
+import ESPProvisioning
+
+/// One step of putting a board into an account. Their order for a given board is ``OnboardingPlan``.
+public enum OnboardingStep: String, Sendable, CaseIterable {
+    /// Learn the signed-in user's id, and with it that the cloud can be reached.
+    case account
+    /// Finish at the cloud what an earlier run left undone.
+    case resume
+    /// Fetch a challenge from the cloud.
+    case challenge
+    /// Find the board and learn what it is.
+    case identify
+    /// Open the secure session.
+    case secure
+    /// Make the board forget earlier Wi-Fi credentials.
+    case reset
+    /// Ask the board which networks it hears, and choose one.
+    case scan
+    /// Tie the board to the user.
+    case associate
+    /// Have the cloud verify the board's answer to the challenge.
+    case verify
+    /// Hand over the Wi-Fi credentials.
+    case join
+    /// Wait until the board is on the network.
+    case connect
+    /// Wait until the cloud has confirmed that the board is the user's.
+    case confirm
+}
+
+/// Which steps a board takes after it was identified, in order.
+///
+/// Association stands before joining: once a board has its Wi-Fi it may end its provisioning service. The confirmation of a
+/// user mapping is *asked for* as soon as the board has accepted its Wi-Fi, while ``OnboardingStep/connect`` still runs.
+public struct OnboardingPlan: Sendable, Equatable {
+    public let steps: [OnboardingStep]
+
+    public init(
+        association: AssociationMethod?, hasChallenge: Bool, resetsFirst: Bool, scans: Bool, joins: Bool
+    ) {
+        var steps: [OnboardingStep] = []
+        if association == .challengeResponse, !hasChallenge { steps.append(.challenge) }
+        steps.append(.secure)
+        if resetsFirst { steps.append(.reset) }
+        if scans { steps.append(.scan) }
+        if association != nil { steps.append(.associate) }
+        if association == .challengeResponse { steps.append(.verify) }
+        if joins { steps += [.join, .connect] }
+        if association != nil { steps.append(.confirm) }
+        self.steps = steps
+    }
+}

@@ -1,0 +1,55 @@
+import Vocabulary
+
+/// What a later run needs to finish a mapping that this one could not.
+public struct PendingMapping: Sendable, Equatable {
+    public enum Proof: Sendable, Equatable {
+        /// The user's half of a mapping by secret, and the cloud's request once the PUT went through.
+        case secret(MappingSecret, request: RequestID?)
+        /// A signature that the cloud has not seen yet.
+        case signature([UInt8], request: RequestID)
+    }
+
+    public enum Stage: String, Sendable {
+        /// The board knows; it has no Wi-Fi credentials of this run, or failed with them.
+        case associated
+        /// The board accepted Wi-Fi credentials. It may be online by now.
+        case applied
+        /// The board was seen on its network.
+        case online
+    }
+
+    public var node: NodeID
+    public var user: UserID
+    public var proof: Proof
+    public var stage: Stage
+    /// How the board was reached.
+    public var peer: String
+
+    public init(node: NodeID, user: UserID, proof: Proof, stage: Stage, peer: String) {
+        self.node = node
+        self.user = user
+        self.proof = proof
+        self.stage = stage
+        self.peer = peer
+    }
+}
+
+/// Keeps pending mappings between runs, one for each node.
+public protocol PendingMappingStore: Sendable {
+    func all() throws(PendingMappingError) -> [PendingMapping]
+    func save(_ mapping: PendingMapping) throws(PendingMappingError)
+    func remove(node: NodeID) throws(PendingMappingError)
+}
+
+/// The store of pending mappings could not be read or written.
+public struct PendingMappingError: Error, Sendable, CustomStringConvertible {
+    public var path: String
+    public var message: String
+
+    public init(path: String, message: String) {
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { "\(path): \(message)" }
+}
