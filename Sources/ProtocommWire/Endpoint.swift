@@ -25,7 +25,7 @@ public struct Endpoint: Hashable, Sendable {
 }
 
 #if !hasFeature(Embedded)
-extension Endpoint: CustomStringConvertible {
-    public var description: String { String(decoding: name, as: UTF8.self) }
-}
+    extension Endpoint: CustomStringConvertible {
+        public var description: String { String(decoding: name, as: UTF8.self) }
+    }
 #endif

@@ -55,6 +55,28 @@ public struct WireReader {
         try inner.mergeAll(into: &message)
     }
 
+    /// The member of a `oneof` at this field. Hand in what the same member held before: protobuf merges the two.
+    public mutating func member<Message: WireMessage>(_ earlier: Message) throws(WireError) -> Message {
+        var merged = earlier
+        try message(into: &merged)
+        return merged
+    }
+
+    public mutating func member<Message: WireMessage>() throws(WireError) -> Message { try member(Message()) }
+
+    /// A member of a `oneof` that has no fields of its own.
+    public mutating func emptyMember() throws(WireError) {
+        let _: EmptyMessage = try member()
+    }
+
+    /// One more entry of a repeated message.
+    public mutating func append<Message: WireMessage>(
+        to entries: inout [Message], limit: Int
+    ) throws(WireError) {
+        guard entries.count < limit else { throw .tooManyEntries(field: field) }
+        entries.append(try member())
+    }
+
     /// A repeated `uint32`, packed or not.
     public mutating func repeatedUInt32(into values: inout [UInt32], limit: Int) throws(WireError) {
         guard wireType == WireType.lengthDelimited else {

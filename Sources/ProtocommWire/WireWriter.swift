@@ -35,6 +35,13 @@ public struct WireWriter {
         lengthDelimited(message.encoded(), field: field)
     }
 
+    /// A member of a `oneof` that has no fields of its own.
+    public mutating func emptyMember(field: UInt32) { lengthDelimited([], field: field) }
+
+    public mutating func repeated<Message: WireMessage>(_ entries: [Message], field: UInt32) {
+        for entry in entries { message(entry, field: field) }
+    }
+
     /// A repeated `uint32` in proto3's packed form.
     public mutating func packed(_ values: [UInt32], field: UInt32) {
         guard !values.isEmpty else { return }

@@ -25,23 +25,14 @@ public struct SessionData: WireMessage {
     }
 
     public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
-        switch reader.field {
-        case 2: version = try reader.enumeration(SecurityVersion.self)
-        case 10:
-            var inner = Security0Payload()
-            if case .security0(let earlier) = payload { inner = earlier }
-            try reader.message(into: &inner)
-            payload = .security0(inner)
-        case 11:
-            var inner = Security1Payload()
-            if case .security1(let earlier) = payload { inner = earlier }
-            try reader.message(into: &inner)
-            payload = .security1(inner)
-        case 12:
-            var inner = Security2Payload()
-            if case .security2(let earlier) = payload { inner = earlier }
-            try reader.message(into: &inner)
-            payload = .security2(inner)
+        switch (reader.field, payload) {
+        case (2, _): version = try reader.enumeration(SecurityVersion.self)
+        case (10, .security0(let earlier)?): payload = .security0(try reader.member(earlier))
+        case (10, _): payload = .security0(try reader.member())
+        case (11, .security1(let earlier)?): payload = .security1(try reader.member(earlier))
+        case (11, _): payload = .security1(try reader.member())
+        case (12, .security2(let earlier)?): payload = .security2(try reader.member(earlier))
+        case (12, _): payload = .security2(try reader.member())
         default: try reader.skip()
         }
     }
@@ -55,14 +46,4 @@ public struct SessionData: WireMessage {
         case nil: break
         }
     }
-}
-
-/// `SecSchemeVersion`: the number that `proto-ver` calls `sec_ver`.
-public struct SecurityVersion: WireEnum {
-    public var rawValue: Int32
-    public init(rawValue: Int32) { self.rawValue = rawValue }
-
-    public static let security0 = SecurityVersion(rawValue: 0)
-    public static let security1 = SecurityVersion(rawValue: 1)
-    public static let security2 = SecurityVersion(rawValue: 2)
 }

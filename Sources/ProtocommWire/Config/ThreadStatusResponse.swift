@@ -1,0 +1,60 @@
+/// Where the board's attempt to join a Thread network stands.
+public struct ThreadStatusResponse: WireMessage {
+    public enum Detail: Sendable, Equatable {
+        case failed(ThreadAttachFailure)
+        case attached(ThreadAttachment)
+    }
+
+    public var status: Status
+    public var state: ThreadNetworkState
+    public var detail: Detail?
+
+    public init() { self.init(state: ThreadNetworkState(rawValue: 0)) }
+
+    public init(status: Status = .success, state: ThreadNetworkState, detail: Detail? = nil) {
+        self.status = status
+        self.state = state
+        self.detail = detail
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch (reader.field, detail) {
+        case (1, _): status = try reader.enumeration(Status.self)
+        case (2, _): state = try reader.enumeration(ThreadNetworkState.self)
+        case (10, _): detail = .failed(try reader.enumeration(ThreadAttachFailure.self))
+        case (11, .attached(let earlier)?): detail = .attached(try reader.member(earlier))
+        case (11, _): detail = .attached(try reader.member())
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(status, field: 1)
+        writer.enumeration(state, field: 2)
+        switch detail {
+        case .failed(let reason): writer.int32InOneof(reason.rawValue, field: 10)
+        case .attached(let inner): writer.message(inner, field: 11)
+        case nil: break
+        }
+    }
+}
+
+/// `ThreadNetworkState`.
+public struct ThreadNetworkState: WireEnum {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let attached = ThreadNetworkState(rawValue: 0)
+    public static let attaching = ThreadNetworkState(rawValue: 1)
+    public static let detached = ThreadNetworkState(rawValue: 2)
+    public static let attachingFailed = ThreadNetworkState(rawValue: 3)
+}
+
+/// `ThreadAttachFailedReason`.
+public struct ThreadAttachFailure: WireEnum {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let datasetInvalid = ThreadAttachFailure(rawValue: 0)
+    public static let networkNotFound = ThreadAttachFailure(rawValue: 1)
+}

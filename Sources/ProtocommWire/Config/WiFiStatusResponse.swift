@@ -1,0 +1,68 @@
+/// Where the board's attempt to join a network stands.
+///
+/// A board reports ``WiFiStationState/connecting`` before any attempt, and after a reset it repeats the failure of the
+/// attempt before until new credentials are applied.
+public struct WiFiStatusResponse: WireMessage {
+    public enum Detail: Sendable, Equatable {
+        case failed(WiFiConnectFailure)
+        case connected(WiFiConnection)
+        case attemptFailed(WiFiAttemptFailed)
+    }
+
+    public var status: Status
+    public var state: WiFiStationState
+    public var detail: Detail?
+
+    public init() { self.init(state: WiFiStationState(rawValue: 0)) }
+
+    public init(status: Status = .success, state: WiFiStationState, detail: Detail? = nil) {
+        self.status = status
+        self.state = state
+        self.detail = detail
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch (reader.field, detail) {
+        case (1, _): status = try reader.enumeration(Status.self)
+        case (2, _): state = try reader.enumeration(WiFiStationState.self)
+        case (10, _): detail = .failed(try reader.enumeration(WiFiConnectFailure.self))
+        case (11, .connected(let earlier)?): detail = .connected(try reader.member(earlier))
+        case (11, _): detail = .connected(try reader.member())
+        case (12, .attemptFailed(let earlier)?): detail = .attemptFailed(try reader.member(earlier))
+        case (12, _): detail = .attemptFailed(try reader.member())
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(status, field: 1)
+        writer.enumeration(state, field: 2)
+        switch detail {
+        case .failed(let reason): writer.int32InOneof(reason.rawValue, field: 10)
+        case .connected(let inner): writer.message(inner, field: 11)
+        case .attemptFailed(let inner): writer.message(inner, field: 12)
+        case nil: break
+        }
+    }
+}
+
+/// `WifiStationState`.
+public struct WiFiStationState: WireEnum {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let connected = WiFiStationState(rawValue: 0)
+    public static let connecting = WiFiStationState(rawValue: 1)
+    /// Never sent by current firmware.
+    public static let disconnected = WiFiStationState(rawValue: 2)
+    public static let connectionFailed = WiFiStationState(rawValue: 3)
+}
+
+/// `WifiConnectFailedReason`.
+public struct WiFiConnectFailure: WireEnum {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let authenticationError = WiFiConnectFailure(rawValue: 0)
+    public static let networkNotFound = WiFiConnectFailure(rawValue: 1)
+}

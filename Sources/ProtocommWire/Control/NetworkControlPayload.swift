@@ -1,0 +1,104 @@
+/// What travels on `prov-ctrl` (`network_ctrl.proto`): back to the start after a failure (reset) or after a success (reprovision).
+///
+/// All members are empty; the verdict is ``status``.
+public struct NetworkControlPayload: WireMessage {
+    public enum Payload: Sendable, Equatable {
+        case commandWiFiReset
+        case responseWiFiReset
+        case commandWiFiReprovision
+        case responseWiFiReprovision
+        case commandThreadReset
+        case responseThreadReset
+        case commandThreadReprovision
+        case responseThreadReprovision
+    }
+
+    public struct MessageType: WireEnum {
+        public var rawValue: Int32
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+
+        public static let commandWiFiReset = MessageType(rawValue: 1)
+        public static let responseWiFiReset = MessageType(rawValue: 2)
+        public static let commandWiFiReprovision = MessageType(rawValue: 3)
+        public static let responseWiFiReprovision = MessageType(rawValue: 4)
+        public static let commandThreadReset = MessageType(rawValue: 5)
+        public static let responseThreadReset = MessageType(rawValue: 6)
+        public static let commandThreadReprovision = MessageType(rawValue: 7)
+        public static let responseThreadReprovision = MessageType(rawValue: 8)
+    }
+
+    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    public var message: MessageType
+    public var status: Status
+    public var payload: Payload?
+
+    public init() {
+        message = MessageType(rawValue: 0)
+        status = .success
+        payload = nil
+    }
+
+    /// Both the message type and the member are set.
+    public init(_ payload: Payload, status: Status = .success) {
+        self.payload = payload
+        self.status = status
+        switch payload {
+        case .commandWiFiReset: message = .commandWiFiReset
+        case .responseWiFiReset: message = .responseWiFiReset
+        case .commandWiFiReprovision: message = .commandWiFiReprovision
+        case .responseWiFiReprovision: message = .responseWiFiReprovision
+        case .commandThreadReset: message = .commandThreadReset
+        case .responseThreadReset: message = .responseThreadReset
+        case .commandThreadReprovision: message = .commandThreadReprovision
+        case .responseThreadReprovision: message = .responseThreadReprovision
+        }
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch (reader.field, payload) {
+        case (1, _): message = try reader.enumeration(MessageType.self)
+        case (2, _): status = try reader.enumeration(Status.self)
+        case (11, _):
+            try reader.emptyMember()
+            payload = .commandWiFiReset
+        case (12, _):
+            try reader.emptyMember()
+            payload = .responseWiFiReset
+        case (13, _):
+            try reader.emptyMember()
+            payload = .commandWiFiReprovision
+        case (14, _):
+            try reader.emptyMember()
+            payload = .responseWiFiReprovision
+        case (15, _):
+            try reader.emptyMember()
+            payload = .commandThreadReset
+        case (16, _):
+            try reader.emptyMember()
+            payload = .responseThreadReset
+        case (17, _):
+            try reader.emptyMember()
+            payload = .commandThreadReprovision
+        case (18, _):
+            try reader.emptyMember()
+            payload = .responseThreadReprovision
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(message, field: 1)
+        writer.enumeration(status, field: 2)
+        switch payload {
+        case .commandWiFiReset: writer.emptyMember(field: 11)
+        case .responseWiFiReset: writer.emptyMember(field: 12)
+        case .commandWiFiReprovision: writer.emptyMember(field: 13)
+        case .responseWiFiReprovision: writer.emptyMember(field: 14)
+        case .commandThreadReset: writer.emptyMember(field: 15)
+        case .responseThreadReset: writer.emptyMember(field: 16)
+        case .commandThreadReprovision: writer.emptyMember(field: 17)
+        case .responseThreadReprovision: writer.emptyMember(field: 18)
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// What travels on `ch_resp` (`RMakerChRespPayload`): the board signs the cloud's challenge.
+///
+/// A board where this is disabled answers with status `disabled` and message type 1, whatever was asked.
+public struct ChallengeResponsePayload: WireMessage {
+    public enum Payload: Sendable, Equatable {
+        case commandChallengeResponse(ChallengeCommand)
+        case responseChallengeResponse(ChallengeResponse)
+        case commandGetNodeID
+        case responseGetNodeID(NodeIDResponse)
+        case commandDisableChallengeResponse
+        case responseDisableChallengeResponse
+    }
+
+    public struct MessageType: WireEnum {
+        public var rawValue: Int32
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+
+        public static let commandChallengeResponse = MessageType(rawValue: 0)
+        public static let responseChallengeResponse = MessageType(rawValue: 1)
+        public static let commandGetNodeID = MessageType(rawValue: 2)
+        public static let responseGetNodeID = MessageType(rawValue: 3)
+        public static let commandDisableChallengeResponse = MessageType(rawValue: 4)
+        public static let responseDisableChallengeResponse = MessageType(rawValue: 5)
+    }
+
+    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    public var message: MessageType
+    public var status: ChallengeResponseStatus
+    public var payload: Payload?
+
+    public init() {
+        message = MessageType(rawValue: 0)
+        status = .success
+        payload = nil
+    }
+
+    /// Both the message type and the member are set.
+    public init(_ payload: Payload, status: ChallengeResponseStatus = .success) {
+        self.payload = payload
+        self.status = status
+        switch payload {
+        case .commandChallengeResponse: message = .commandChallengeResponse
+        case .responseChallengeResponse: message = .responseChallengeResponse
+        case .commandGetNodeID: message = .commandGetNodeID
+        case .responseGetNodeID: message = .responseGetNodeID
+        case .commandDisableChallengeResponse: message = .commandDisableChallengeResponse
+        case .responseDisableChallengeResponse: message = .responseDisableChallengeResponse
+        }
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch (reader.field, payload) {
+        case (1, _): message = try reader.enumeration(MessageType.self)
+        case (2, _): status = try reader.enumeration(ChallengeResponseStatus.self)
+        case (10, .commandChallengeResponse(let earlier)?):
+            payload = .commandChallengeResponse(try reader.member(earlier))
+        case (10, _): payload = .commandChallengeResponse(try reader.member())
+        case (11, .responseChallengeResponse(let earlier)?):
+            payload = .responseChallengeResponse(try reader.member(earlier))
+        case (11, _): payload = .responseChallengeResponse(try reader.member())
+        case (12, _):
+            try reader.emptyMember()
+            payload = .commandGetNodeID
+        case (13, .responseGetNodeID(let earlier)?): payload = .responseGetNodeID(try reader.member(earlier))
+        case (13, _): payload = .responseGetNodeID(try reader.member())
+        case (14, _):
+            try reader.emptyMember()
+            payload = .commandDisableChallengeResponse
+        case (15, _):
+            try reader.emptyMember()
+            payload = .responseDisableChallengeResponse
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(message, field: 1)
+        writer.enumeration(status, field: 2)
+        switch payload {
+        case .commandChallengeResponse(let inner): writer.message(inner, field: 10)
+        case .responseChallengeResponse(let inner): writer.message(inner, field: 11)
+        case .commandGetNodeID: writer.emptyMember(field: 12)
+        case .responseGetNodeID(let inner): writer.message(inner, field: 13)
+        case .commandDisableChallengeResponse: writer.emptyMember(field: 14)
+        case .responseDisableChallengeResponse: writer.emptyMember(field: 15)
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// What travels on `rmaker_claim` (`RMakerClaimPayload`): the steps of assisted claiming.
+///
+/// Four steps share two members, so the step is named beside the payload.
+public struct ClaimPayload: WireMessage {
+    public enum Payload: Sendable, Equatable {
+        case command(PayloadBuffer)
+        case response(PayloadResponse<ClaimStatus>)
+    }
+
+    public var message: ClaimMessageType
+    public var payload: Payload?
+
+    public init() {
+        message = .commandStart
+        payload = nil
+    }
+
+    public init(_ message: ClaimMessageType, _ payload: Payload) {
+        self.message = message
+        self.payload = payload
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch (reader.field, payload) {
+        case (1, _): message = try reader.enumeration(ClaimMessageType.self)
+        case (10, .command(let earlier)?): payload = .command(try reader.member(earlier))
+        case (10, _): payload = .command(try reader.member())
+        case (11, .response(let earlier)?): payload = .response(try reader.member(earlier))
+        case (11, _): payload = .response(try reader.member())
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(message, field: 1)
+        switch payload {
+        case .command(let inner): writer.message(inner, field: 10)
+        case .response(let inner): writer.message(inner, field: 11)
+        case nil: break
+        }
+    }
+}
+
+/// `RMakerClaimMsgType`: a response is its command plus one.
+public struct ClaimMessageType: WireEnum {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let commandStart = ClaimMessageType(rawValue: 0)
+    public static let responseStart = ClaimMessageType(rawValue: 1)
+    public static let commandInit = ClaimMessageType(rawValue: 2)
+    public static let responseInit = ClaimMessageType(rawValue: 3)
+    public static let commandVerify = ClaimMessageType(rawValue: 4)
+    public static let responseVerify = ClaimMessageType(rawValue: 5)
+    public static let commandAbort = ClaimMessageType(rawValue: 6)
+    public static let responseAbort = ClaimMessageType(rawValue: 7)
+}
+
+/// `RMakerClaimStatus`.
+public struct ClaimStatus: PayloadStatus {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let success = ClaimStatus(rawValue: 0)
+    public static let fail = ClaimStatus(rawValue: 1)
+    public static let invalidParameter = ClaimStatus(rawValue: 2)
+    public static let invalidState = ClaimStatus(rawValue: 3)
+    public static let noMemory = ClaimStatus(rawValue: 4)
+}

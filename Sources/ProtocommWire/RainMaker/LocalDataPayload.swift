@@ -1,0 +1,110 @@
+/// What travels on `get_params` and `get_config` (`RMakerLocalCtrlPayload`): the node's parameters or configuration, in fragments.
+public struct LocalDataPayload: WireMessage {
+    public enum Payload: Sendable, Equatable {
+        case commandGetData(GetDataCommand)
+        case responseGetData(PayloadResponse<LocalDataStatus>)
+    }
+
+    public struct MessageType: WireEnum {
+        public var rawValue: Int32
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+
+        public static let commandGetData = MessageType(rawValue: 0)
+        public static let responseGetData = MessageType(rawValue: 1)
+    }
+
+    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    public var message: MessageType
+    public var payload: Payload?
+
+    public init() {
+        message = MessageType(rawValue: 0)
+        payload = nil
+    }
+
+    /// Both the message type and the member are set.
+    public init(_ payload: Payload) {
+        self.payload = payload
+        switch payload {
+        case .commandGetData: message = .commandGetData
+        case .responseGetData: message = .responseGetData
+        }
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch (reader.field, payload) {
+        case (1, _): message = try reader.enumeration(MessageType.self)
+        case (10, .commandGetData(let earlier)?): payload = .commandGetData(try reader.member(earlier))
+        case (10, _): payload = .commandGetData(try reader.member())
+        case (11, .responseGetData(let earlier)?): payload = .responseGetData(try reader.member(earlier))
+        case (11, _): payload = .responseGetData(try reader.member())
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(message, field: 1)
+        switch payload {
+        case .commandGetData(let inner): writer.message(inner, field: 10)
+        case .responseGetData(let inner): writer.message(inner, field: 11)
+        case nil: break
+        }
+    }
+}
+
+/// Asks for the fragment at an offset.
+public struct GetDataCommand: WireMessage {
+    public var dataType: LocalDataType
+    public var offset: UInt32
+    /// Unix seconds; meaningful when `hasTimestamp` is set.
+    public var timestamp: Int64
+    public var hasTimestamp: Bool
+
+    public init() { self.init(dataType: .parameters) }
+
+    public init(
+        dataType: LocalDataType = .parameters, offset: UInt32 = 0, timestamp: Int64 = 0, hasTimestamp: Bool = false
+    ) {
+        self.dataType = dataType
+        self.offset = offset
+        self.timestamp = timestamp
+        self.hasTimestamp = hasTimestamp
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch reader.field {
+        case 1: dataType = try reader.enumeration(LocalDataType.self)
+        case 2: offset = try reader.uint32()
+        case 3: timestamp = try reader.int64()
+        case 4: hasTimestamp = try reader.bool()
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(dataType, field: 1)
+        writer.uint32(offset, field: 2)
+        writer.int64(timestamp, field: 3)
+        writer.bool(hasTimestamp, field: 4)
+    }
+}
+
+/// `RMakerLocalCtrlDataType`.
+public struct LocalDataType: WireEnum {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let parameters = LocalDataType(rawValue: 0)
+    public static let configuration = LocalDataType(rawValue: 1)
+}
+
+/// `RMakerLocalCtrlStatus`.
+public struct LocalDataStatus: PayloadStatus {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    public static let success = LocalDataStatus(rawValue: 0)
+    public static let fail = LocalDataStatus(rawValue: 1)
+    public static let invalidParameter = LocalDataStatus(rawValue: 2)
+    public static let noMemory = LocalDataStatus(rawValue: 3)
+}

@@ -1,0 +1,60 @@
+/// A fragment of a longer text, and where it belongs (`PayloadBuf`).
+public struct PayloadBuffer: WireMessage {
+    public var offset: UInt32
+    public var payload: [UInt8]
+    public var totalLength: UInt32
+
+    public init() { self.init(offset: 0) }
+
+    public init(offset: UInt32 = 0, payload: [UInt8] = [], totalLength: UInt32 = 0) {
+        self.offset = offset
+        self.payload = payload
+        self.totalLength = totalLength
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch reader.field {
+        case 1: offset = try reader.uint32()
+        case 2: payload = try reader.byteString()
+        case 3: totalLength = try reader.uint32()
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.uint32(offset, field: 1)
+        writer.byteString(payload, field: 2)
+        writer.uint32(totalLength, field: 3)
+    }
+}
+
+/// A fragment with a verdict. Firmware always sends ``buffer``, possibly empty.
+public struct PayloadResponse<Verdict: PayloadStatus>: WireMessage {
+    public var status: Verdict
+    public var buffer: PayloadBuffer?
+
+    public init() { self.init(status: .success, buffer: nil) }
+
+    public init(status: Verdict = .success, buffer: PayloadBuffer? = PayloadBuffer()) {
+        self.status = status
+        self.buffer = buffer
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch reader.field {
+        case 1: status = try reader.enumeration(Verdict.self)
+        case 2: buffer = try reader.member(buffer ?? PayloadBuffer())
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(status, field: 1)
+        if let buffer { writer.message(buffer, field: 2) }
+    }
+}
+
+/// The verdict of a ``PayloadResponse``; the two schemas that use one number it differently.
+public protocol PayloadStatus: WireEnum {
+    static var success: Self { get }
+}

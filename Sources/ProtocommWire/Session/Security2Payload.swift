@@ -1,0 +1,54 @@
+/// Security 2: one of the four steps of its handshake (`sec2.proto`).
+public struct Security2Payload: WireMessage {
+    public enum Payload: Sendable, Equatable {
+        case command0(Security2Command0)
+        case response0(Security2Response0)
+        case command1(Security2Command1)
+        case response1(Security2Response1)
+    }
+
+    public var message: HandshakeMessageType
+    public var payload: Payload?
+
+    public init() {
+        message = .command0
+        payload = nil
+    }
+
+    /// Both the message type and the member are set: boards check both.
+    public init(_ payload: Payload) {
+        self.payload = payload
+        switch payload {
+        case .command0: message = .command0
+        case .response0: message = .response0
+        case .command1: message = .command1
+        case .response1: message = .response1
+        }
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch (reader.field, payload) {
+        case (1, _): message = try reader.enumeration(HandshakeMessageType.self)
+        case (20, .command0(let earlier)?): payload = .command0(try reader.member(earlier))
+        case (20, _): payload = .command0(try reader.member())
+        case (21, .response0(let earlier)?): payload = .response0(try reader.member(earlier))
+        case (21, _): payload = .response0(try reader.member())
+        case (22, .command1(let earlier)?): payload = .command1(try reader.member(earlier))
+        case (22, _): payload = .command1(try reader.member())
+        case (23, .response1(let earlier)?): payload = .response1(try reader.member(earlier))
+        case (23, _): payload = .response1(try reader.member())
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(message, field: 1)
+        switch payload {
+        case .command0(let inner): writer.message(inner, field: 20)
+        case .response0(let inner): writer.message(inner, field: 21)
+        case .command1(let inner): writer.message(inner, field: 22)
+        case .response1(let inner): writer.message(inner, field: 23)
+        case nil: break
+        }
+    }
+}
