@@ -16,8 +16,15 @@ public protocol Transport: Sendable {
     /// The longest request in bytes that this transport can carry to that endpoint, or nil where it sets no limit of its own.
     func maximumRequestLength(on endpoint: Endpoint) -> Int?
 
+    /// How long this transport gives a board to answer. The session enforces it; see ``ExchangeDeadlines``.
+    var deadlines: ExchangeDeadlines { get }
+
     func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8]
 
     /// Lets go of the board. Closing twice is harmless; an exchange in flight ends with `cancelled`.
     func close() async
+}
+
+extension Transport {
+    public var deadlines: ExchangeDeadlines { .standard }
 }

@@ -3,7 +3,9 @@ import ProtocommWire
 /// What went wrong between here and the board, and on which endpoint.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String { case unreachable, refused, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled }
+        private enum Value: String {
+            case unreachable, refused, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled
+        }
         private let value: Value
         public var description: String { value.rawValue }
 

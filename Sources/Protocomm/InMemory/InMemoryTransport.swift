@@ -1,0 +1,121 @@
+import ProtocommWire
+import Synchronization
+
+/// A board in the same process, as a transport: for tests, and for whoever embeds a board's protocol stack.
+///
+/// The board is a closure that takes a request and returns an answer, or nil to refuse it as firmware does. Faults can be
+/// injected before each exchange.
+public final class InMemoryTransport: Transport {
+    /// Answers one request; nil refuses it.
+    public typealias Board = @Sendable (_ request: [UInt8], _ endpoint: Endpoint) async -> [UInt8]?
+
+    /// What goes wrong with one exchange.
+    public enum Fault: Sendable, Equatable {
+        /// The request never arrives, and no answer comes.
+        case loseRequest
+        /// The board acts on the request, but its answer never arrives.
+        case loseAnswer
+        /// The answer arrives that much later.
+        case delay(Duration)
+        /// The board does not see the request, and the transport reports a refusal.
+        case refuse
+        /// Only so many bytes of the answer arrive.
+        case truncateAnswer(Int)
+        /// The transport throws this, and the board sees nothing.
+        case fail(TransportError.Code)
+    }
+
+    public let peer: String
+    public let deadlines: ExchangeDeadlines
+    private let limit: Int?
+    private let clock: any Clock<Duration>
+    private let fault: @Sendable (_ exchange: Int, _ endpoint: Endpoint) -> Fault?
+    private let board: Board
+    private let state = Mutex(State())
+
+    private struct State {
+        var count = 0
+        var running: [Int: AsyncStream<Never>.Continuation] = [:]
+        var isClosed = false
+    }
+
+    /// - Parameters:
+    ///   - maximumRequestLength: what ``maximumRequestLength(on:)`` says for every endpoint.
+    ///   - clock: what `delay` is measured with.
+    ///   - fault: asked before each exchange, which are numbered from 0.
+    public init(
+        peer: String = "in memory", maximumRequestLength: Int? = nil, deadlines: ExchangeDeadlines = .standard,
+        clock: any Clock<Duration> = ContinuousClock(),
+        fault: @escaping @Sendable (_ exchange: Int, _ endpoint: Endpoint) -> Fault? = { _, _ in nil },
+        board: @escaping Board
+    ) {
+        self.peer = peer
+        self.deadlines = deadlines
+        limit = maximumRequestLength
+        self.clock = clock
+        self.fault = fault
+        self.board = board
+    }
+
+    public func maximumRequestLength(on endpoint: Endpoint) -> Int? { limit }
+
+    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+        if let limit, request.count > limit {
+            throw error(.tooLong, endpoint, "The request has \(request.count) bytes, the limit is \(limit).")
+        }
+        // Ends when the transport is closed; until then it is silence to wait in.
+        let (silence, end) = AsyncStream.makeStream(of: Never.self)
+        let number: Int? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            defer { state.count += 1 }
+            state.running[state.count] = end
+            return state.count
+        }
+        guard let number, !Task.isCancelled else { throw error(.cancelled, endpoint, "The transport is closed.") }
+        defer { state.withLock { _ = $0.running.removeValue(forKey: number) } }
+
+        switch fault(number, endpoint) {
+        case .loseRequest:
+            for await _ in silence {}
+            throw error(.cancelled, endpoint, "The exchange was cancelled.")
+        case .loseAnswer:
+            _ = await board(request, endpoint)
+            for await _ in silence {}
+            throw error(.cancelled, endpoint, "The exchange was cancelled.")
+        case .delay(let duration):
+            let answer = await board(request, endpoint)
+            do { try await clock.sleep(for: duration) } catch {
+                throw self.error(.cancelled, endpoint, "The exchange was cancelled.")
+            }
+            return try finish(answer, endpoint)
+        case .refuse:
+            return try finish(nil, endpoint)
+        case .truncateAnswer(let count):
+            return try finish(await board(request, endpoint).map { Array($0.prefix(count)) }, endpoint)
+        case .fail(let code):
+            throw error(code, endpoint, "A fault was injected.")
+        case nil:
+            return try finish(await board(request, endpoint), endpoint)
+        }
+    }
+
+    public func close() async {
+        let running = state.withLock {
+            $0.isClosed = true
+            return $0.running.values
+        }
+        for continuation in running { continuation.finish() }
+    }
+
+    private func finish(_ answer: [UInt8]?, _ endpoint: Endpoint) throws(TransportError) -> [UInt8] {
+        guard !Task.isCancelled, !state.withLock({ $0.isClosed }) else {
+            throw error(.cancelled, endpoint, "The exchange was cancelled.")
+        }
+        guard let answer else { throw error(.refused, endpoint, "The board answered with nothing.") }
+        return answer
+    }
+
+    private func error(_ code: TransportError.Code, _ endpoint: Endpoint, _ message: String) -> TransportError {
+        TransportError(code, endpoint: endpoint, peer: peer, message: message)
+    }
+}
