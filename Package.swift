@@ -109,6 +109,7 @@ let package = Package(
 
         // Tests mirror Sources one to one.
         target("TestSupport", ["JSON"], path: "Tests/TestSupport"),
+        tests("TestSupport", ["TestSupport"]),
         tests("Vocabulary", ["Vocabulary"]),
         tests("ProtocommWire", ["ProtocommWire", "TestSupport"]),
         tests(

@@ -1,0 +1,60 @@
+import Glibc
+
+/// `posix_spawn` with what a test wants: a process group of its own, the three descriptors given, default
+/// signals (a thread of libdispatch blocks them, and children inherit that), and death with the parent.
+struct Spawn: Sendable {
+    var executable: String
+    var arguments: [String]
+    var environment: [String: String]
+    var directory: String?
+
+    struct Started: Sendable {
+        var pid: pid_t
+        /// Our ends of the three pipes.
+        var input: Int32
+        var output: Int32
+        var errors: Int32
+    }
+
+    /// Starts the process. To be called on ``SpawningThread``.
+    func start() -> Result<Started, ProcessError> {
+        let (childInput, input) = makePipe()
+        let (output, childOutput) = makePipe()
+        let (errors, childErrors) = makePipe()
+        defer { for end in [childInput, childOutput, childErrors] { close(end) } }
+
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (target, source) in [childInput, childOutput, childErrors].enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, source, Int32(target))
+        }
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        var all = sigset_t()
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+
+        // setpriv (util-linux, always there on Debian) asks for the signal and becomes the program, under the same id.
+        let there = directory.map { ["env", "--chdir=\($0)"] } ?? []
+        let words = ["setpriv", "--pdeathsig", "KILL", "--"] + there + [executable] + arguments
+        var argv = words.map { strdup($0) } + [nil]
+        var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (argv + envp).forEach { free($0) } }
+        var pid: pid_t = 0
+        let failure = posix_spawnp(&pid, "setpriv", &actions, &attributes, &argv, &envp)
+        guard failure == 0 else {
+            for end in [input, output, errors] { close(end) }
+            return .failure(ProcessError("\(executable) could not be started: \(String(cString: strerror(failure)))"))
+        }
+        return .success(Started(pid: pid, input: input, output: output, errors: errors))
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Glibc
+
+/// A folder for one test, mode 0700, removed with everything in it when the value is let go.
+public final class TemporaryFolder: Sendable {
+    public let path: String
+
+    public init() throws {
+        var template = Array("/tmp/rainkit-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw ProcessError("no temporary folder: \(String(cString: strerror(errno)))")
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    public func file(_ name: String) -> String { path + "/" + name }
+
+    public func write(_ text: String, to name: String) throws {
+        guard let stream = fopen(file(name), "we") else {
+            throw ProcessError("\(file(name)) cannot be written: \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(stream) }
+        fputs(text, stream)
+    }
+
+    public func read(_ name: String) throws -> String { try readFile(file(name)) }
+}
+
+/// Makes a folder for `body` and removes it afterwards.
+public func withTemporaryFolder<Result>(_ body: (TemporaryFolder) async throws -> Result) async throws -> Result {
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    return try await body(folder)
+}
+
+/// The whole text of a file.
+public func readFile(_ path: String) throws -> String {
+    guard let stream = fopen(path, "re") else {
+        throw ProcessError("\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    defer { fclose(stream) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = fread(&buffer, 1, buffer.count, stream)
+        guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+        bytes += buffer[..<count]
+    }
+}
