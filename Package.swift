@@ -108,7 +108,7 @@ let package = Package(
             ], path: "firmware-sim/Host"),
 
         // Tests mirror Sources one to one.
-        target("TestSupport", ["JSON"], path: "Tests/TestSupport"),
+        target("TestSupport", ["Hashing", "JSON"], path: "Tests/TestSupport"),
         tests("TestSupport", ["TestSupport"]),
         tests("Vocabulary", ["Vocabulary"]),
         tests("ProtocommWire", ["ProtocommWire", "TestSupport"]),

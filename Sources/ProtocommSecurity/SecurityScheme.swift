@@ -44,8 +44,10 @@ public protocol SessionCipher: Sendable {
 public enum HandshakeError: Error, Equatable, Sendable {
     /// The peer's bytes are not a message, or not the one that belongs here.
     case malformed
-    /// The peer speaks another scheme.
+    /// The peer speaks another scheme, or another patch version of it.
     case versionMismatch
+    /// A key or a user name has a length that the scheme does not allow. RainMaker boards count it as a wrong proof.
+    case invalidParameters
     /// The peer answered with a status other than success.
     case rejected(status: Int32)
     /// The peer's public key is one that would make the shared secret known to everyone (X25519 low order, A or B ≡ 0, u = 0).

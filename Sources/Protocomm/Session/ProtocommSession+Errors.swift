@@ -16,7 +16,7 @@ extension ProtocommSession {
                     .securityMismatch, .session,
                     "The board's answer to step \(round) of the handshake is not one of this scheme (\(error)). "
                         + "Try the scheme that its version information names.")
-            case .notEstablished, .cryptoFailure:
+            case .invalidParameters, .notEstablished, .cryptoFailure:
                 throw failure(.cipherFailure, .session, "The handshake failed on this side (\(error)).")
             }
         }

@@ -1,0 +1,33 @@
+/// Where random bytes come from. Keys are drawn from it, so it must be unpredictable wherever that matters.
+///
+/// Drawing cannot fail; a source that has nothing to give (no entropy) traps rather than hand out guessable bytes.
+public protocol RandomSource: Sendable {
+    mutating func fill(_ buffer: UnsafeMutableBufferPointer<UInt8>)
+}
+
+extension RandomSource {
+    public mutating func bytes(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        bytes.withUnsafeMutableBufferPointer { fill($0) }
+        return bytes
+    }
+}
+
+/// The same bytes for the same seed (SplitMix64), for simulators and tests that must be repeatable. Never for keys.
+public struct ReproducibleRandom: RandomSource {
+    private var state: UInt64
+
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func fill(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
+        for index in buffer.indices { buffer[index] = UInt8(truncatingIfNeeded: next() >> 32) }
+    }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
