@@ -1,0 +1,82 @@
+import Glibc
+
+/// A terminal's file descriptor in raw mode, held exclusively, with the settings to go back to. Owned by one ``PortLoop``.
+struct Terminal: Sendable {
+    let path: String
+    let descriptor: Int32
+    private let original: Settings
+
+    /// `@unchecked`: a plain C structure that is never changed again.
+    private struct Settings: @unchecked Sendable { var termios: termios }
+
+    static func open(_ path: String) throws(SerialPortError) -> Terminal {
+        // O_NONBLOCK: without it, opening waits for a carrier that a board never signals.
+        let descriptor = Glibc.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw openingError(errno, path) }
+        do throws(SerialPortError) {
+            return try Terminal(path: path, descriptor: descriptor)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+    }
+
+    private init(path: String, descriptor: Int32) throws(SerialPortError) {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else {
+            throw SerialPortError(.notATerminal, path: path, message: "This is not a serial port.")
+        }
+        // Two locks, as `screen`, `minicom` and esptool respect one or the other: flock among programs that ask for it, and
+        // TIOCEXCL, which makes the kernel itself turn others away (but not root).
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw SerialPortError(
+                .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
+        }
+        _ = ioctl(descriptor, UInt(TIOCEXCL), 0)
+        self.path = path
+        self.descriptor = descriptor
+        original = Settings(termios: settings)
+
+        cfmakeraw(&settings)
+        settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+        settings.c_cflag &= ~tcflag_t(HUPCL) & ~tcflag_t(CSTOPB) & ~tcflag_t(CRTSCTS)
+        cfsetispeed(&settings, speed_t(B115200))
+        cfsetospeed(&settings, speed_t(B115200))
+        guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
+            throw SerialPortError(
+                .failed, path: path, message: "The port does not take 115200 baud, 8N1: \(errorText(errno)).")
+        }
+    }
+
+    /// Restores the settings and closes. Moving DTR and RTS would reset many boards, so HUPCL stays cleared and CLOCAL set.
+    func close(discardingOutput: Bool) {
+        // Closing waits for unsent bytes, on a real UART for up to 30 s.
+        if discardingOutput { tcflush(descriptor, TCOFLUSH) }
+        var settings = original.termios
+        settings.c_cflag &= ~tcflag_t(HUPCL)
+        settings.c_cflag |= tcflag_t(CLOCAL)
+        _ = tcsetattr(descriptor, TCSANOW, &settings)
+        _ = ioctl(descriptor, UInt(TIOCNXCL), 0)
+        _ = flock(descriptor, LOCK_UN)
+        Glibc.close(descriptor)
+    }
+
+    private static func openingError(_ code: Int32, _ path: String) -> SerialPortError {
+        switch code {
+        case ENOENT, ENXIO, ENODEV, ENOTDIR:
+            SerialPortError(.notFound, path: path, message: "There is no such port. Is the board plugged in?")
+        case EACCES, EPERM:
+            SerialPortError(
+                .denied, path: path,
+                message:
+                    "This user may not open the port. Join the group that owns it (`sudo usermod -aG dialout $USER`).")
+        case EBUSY:
+            SerialPortError(
+                .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
+        default:
+            SerialPortError(.failed, path: path, message: "The port could not be opened: \(errorText(code)).")
+        }
+    }
+}
+
+func errorText(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,0 +1,37 @@
+/// Why a port could not be used.
+public struct SerialPortError: Error, Sendable, Equatable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String { case notFound, denied, busy, notATerminal, lost, closed, cancelled, failed }
+        private let value: Value
+        public var description: String { value.rawValue }
+
+        /// Nothing is there under that name.
+        public static let notFound = Code(value: .notFound)
+        /// The file system does not let this user open it.
+        public static let denied = Code(value: .denied)
+        /// Another program holds the port.
+        public static let busy = Code(value: .busy)
+        /// It is a file, but not a serial port.
+        public static let notATerminal = Code(value: .notATerminal)
+        /// The cable or the adapter is gone.
+        public static let lost = Code(value: .lost)
+        /// This side closed the port.
+        public static let closed = Code(value: .closed)
+        public static let cancelled = Code(value: .cancelled)
+        /// The system refused for another reason, which the message names.
+        public static let failed = Code(value: .failed)
+    }
+
+    public var code: Code
+    public var path: String
+    /// What happened and what to try.
+    public var message: String
+
+    public init(_ code: Code, path: String, message: String) {
+        self.code = code
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { "\(code): \(message) (\(path))" }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import Synchronization
+
+/// The far end of a pty pair, where the board sits. Its near end is a serial port to whoever opens ``path``.
+public final class PseudoTerminal: Sendable {
+    public let path: String
+    private let master: Mutex<Int32>
+
+    public init() throws {
+        let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        var locked: Int32 = 0
+        var number: Int32 = 0
+        // TIOCSPTLCK and TIOCGPTN, which Glibc's module map does not carry: unlockpt and ptsname.
+        guard descriptor >= 0, ioctl(descriptor, 0x4004_5431, &locked) == 0,
+            ioctl(descriptor, 0x8004_5430, &number) == 0
+        else { throw Failure(code: errno) }
+        path = "/dev/pts/\(number)"
+        master = Mutex(descriptor)
+    }
+
+    public struct Failure: Error { public var code: Int32 }
+
+    deinit { unplug() }
+
+    public func send(_ bytes: [UInt8]) async {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = master.withLock { descriptor in
+                rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            }
+            if count > 0 { rest = rest.dropFirst(count) } else if count < 0, errno != EAGAIN { return }
+            if count < 0 { await pause() }
+        }
+    }
+
+    public func send(_ text: String) async { await send(Array(text.utf8)) }
+
+    /// Waits for at least one byte; nothing means that the near end is closed, or that the task was cancelled.
+    public func receive() async -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while !Task.isCancelled {
+            let count = master.withLock { read($0, &buffer, buffer.count) }
+            if count > 0 { return Array(buffer[..<count]) }
+            // EIO: nobody has the near end open at the moment.
+            if count < 0, errno != EAGAIN, errno != EIO { return [] }
+            await pause()
+        }
+        return []
+    }
+
+    /// Blocking would take one of the few threads that all tests share.
+    private func pause() async { try? await Task.sleep(for: .milliseconds(1)) }
+
+    public var settings: termios {
+        master.withLock {
+            var settings = termios()
+            tcgetattr($0, &settings)
+            return settings
+        }
+    }
+
+    public func unplug() {
+        master.withLock {
+            if $0 >= 0 { Glibc.close($0) }
+            $0 = -1
+        }
+    }
+}
