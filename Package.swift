@@ -76,7 +76,9 @@ let package = Package(
         // L3
         target("ProtocommSerial", ["Protocomm", "ProtocommWire", "SerialPort", logging]),
         target("ProtocommSoftAP", ["Protocomm", "ProtocommWire", "HTTPCore", logging]),
-        target("ESPProvisioning", ["Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary", "JSON", logging]),
+        target(
+            "ESPProvisioning",
+            ["Hashing", "JSON", "Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary", logging]),
         target("Account", ["HTTPCore", "JSON", "Hashing", "Vocabulary", logging]),
 
         // L4
@@ -114,7 +116,10 @@ let package = Package(
         tests("ProtocommWire", ["ProtocommWire", "TestSupport"]),
         tests(
             "ProtocommSecurity",
-            ["ProtocommSecurity", "ProtocommWire", "Hashing", "HashingOpenSSL", "CryptoOpenSSL", "JSON", "TestSupport"],
+            [
+                "ProtocommSecurity", "ProtocommWire", "Hashing", "HashingOpenSSL", "CryptoOpenSSL", "JSON",
+                "TestSupport",
+            ],
             resources: [.copy("Fixtures")]),
         tests("HashingOpenSSL", ["Hashing", "HashingOpenSSL", "TestSupport"]),
         tests("HTTPCurl", ["HTTPCore", "HTTPCurl", "TestSupport"]),
@@ -141,17 +146,19 @@ let package = Package(
         tests("RainMakerConsole", ["ESPProvisioning", "RainMakerConsole", "SerialPort", "TestSupport", "Vocabulary"]),
         tests(
             "Account", ["Account", "HTTPCore", "HashingOpenSSL", "JSON", "RainKitTesting", "TestSupport", "Vocabulary"]),
-        tests("RainMaker", ["Account", "HTTPCore", "JSON", "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary"]),
+        tests(
+            "RainMaker", ["Account", "HTTPCore", "JSON", "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary"]),
         tests(
             "Onboarding",
             [
-                "Account", "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "HTTPCore", "JSON", "Onboarding", "Protocomm",
-                "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary",
+                "Account", "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "HTTPCore", "JSON", "Onboarding",
+                "Protocomm", "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary", logging,
             ]),
         tests(
             "DeviceCore",
             [
-                "CryptoOpenSSL", "DeviceCore", "Hashing", "HashingOpenSSL", "JSON", "ProtocommSecurity", "ProtocommWire",
+                "CryptoOpenSSL", "DeviceCore", "Hashing", "HashingOpenSSL", "JSON", "ProtocommSecurity",
+                "ProtocommWire",
                 "TestSupport",
             ]),
         tests("FirmwareSim", ["JSON", "ProtocommWire", "TestSupport", "firmware-sim"]),

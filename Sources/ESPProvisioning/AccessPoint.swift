@@ -6,23 +6,24 @@ public struct AccessPoint: Sendable, Equatable {
     public var channel: Int
     /// Signal strength in dBm.
     public var rssi: Int
-    public var authentication: WiFiAuthentication
+    public var protection: NetworkProtection
 
-    public init(ssid: SSID, bssid: [UInt8], channel: Int, rssi: Int, authentication: WiFiAuthentication) {
+    public init(ssid: SSID, bssid: [UInt8], channel: Int, rssi: Int, protection: NetworkProtection) {
         self.ssid = ssid
         self.bssid = bssid
         self.channel = channel
         self.rssi = rssi
-        self.authentication = authentication
+        self.protection = protection
     }
 }
 
 /// How a network is protected: ESP-IDF's `wifi_auth_mode_t`, which firmware passes through unfiltered.
-public struct WiFiAuthentication: Sendable, Hashable, CustomStringConvertible {
+public struct NetworkProtection: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    public static let open = WiFiAuthentication(rawValue: 0)
+    public static let open = NetworkProtection(rawValue: 0)
+    /// Whether it is joined without a passphrase: open, or encrypted by OWE.
     public var isOpen: Bool { rawValue == 0 || rawValue == 9 }
 
     private static let names = [

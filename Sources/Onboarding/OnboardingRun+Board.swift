@@ -15,7 +15,8 @@ extension OnboardingRun {
                 guard cloud == nil || !identity.needsClaim else {
                     throw OnboardingError(
                         .claimNeeded, step: step,
-                        message: "The board has no cloud certificate yet: claim it first, or set up its Wi-Fi alone with "
+                        message:
+                            "The board has no cloud certificate yet: claim it first, or set up its Wi-Fi alone with "
                             + "--no-mapping.")
                 }
                 return

@@ -146,7 +146,8 @@ actor OnboardingRun {
     func failure(_ error: PendingMappingError) -> OnboardingError {
         OnboardingError(
             .cannotKeepPending(error), step: step,
-            message: "The pending mapping could not be kept in \(error.path): \(error.message). Make the folder writable.")
+            message:
+                "The pending mapping could not be kept in \(error.path): \(error.message). Make the folder writable.")
     }
 
     var cancelled: OnboardingError {

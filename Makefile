@@ -1,0 +1,42 @@
+# RainKit: `make demo` shows the main job, `make test` proves it. Everything else is detail.
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+# One set of flags for every build, so that none of them starts over.
+SWIFT_FLAGS := --explicit-target-dependency-import-check error
+STATIC := -c release --static-swift-stdlib -Xlinker -s --product rainctl
+FUZZ_ROUNDS_SOAK := 100000
+
+.PHONY: demo test soak bench lint format install build setup clean
+
+demo: build
+	@scripts/demo
+
+test: setup
+	@scripts/test
+
+soak: setup
+	@RAINKIT_SOAK=1 RAINKIT_FUZZ_ROUNDS=$(FUZZ_ROUNDS_SOAK) scripts/test
+
+bench: setup
+	@scripts/bench
+
+lint:
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim
+
+format:
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim
+
+install: setup
+	swift build $(SWIFT_FLAGS) $(STATIC) --scratch-path .build/static
+	install -D -m 0755 .build/static/release/rainctl $(DESTDIR)$(PREFIX)/bin/rainctl
+
+build: setup
+	@swift build $(SWIFT_FLAGS) --product rainctl
+	@swift build $(SWIFT_FLAGS) --product cloud-sim
+	@swift build $(SWIFT_FLAGS) --product firmware-sim
+
+setup:
+	@scripts/setup
+
+clean:
+	rm -rf .build

@@ -1,0 +1,23 @@
+import Vocabulary
+
+/// What a client must know to open a session with a board.
+public struct BoardCredentials: Sendable {
+    /// Asked only when the board wants one: Security 0 and `no_pop` boards never cause a question. Nil when nobody knows it.
+    public var proofOfPossession: @Sendable () async -> ProofOfPossession?
+    /// The user name of Security 2.
+    public var username: String
+    /// The scheme to insist on, or nil for the one that the board names.
+    public var securityVersion: Int?
+
+    /// The user name that RainMaker's and ESP-IDF's examples are built with.
+    public static let defaultUsername = "wifiprov"
+
+    public init(
+        username: String = Self.defaultUsername, securityVersion: Int? = nil,
+        proofOfPossession: @escaping @Sendable () async -> ProofOfPossession?
+    ) {
+        self.username = username
+        self.securityVersion = securityVersion
+        self.proofOfPossession = proofOfPossession
+    }
+}

@@ -1,0 +1,61 @@
+import Account
+import ESPProvisioning
+import Logging
+import Onboarding
+import RainKitTesting
+import Synchronization
+import Vocabulary
+
+/// One onboarding with a scripted board and cloud, and a clock that moves whenever everyone waits.
+final class Scene: Sendable {
+    let clock = ManualClock()
+    let pending: InMemoryPendingMappings
+    private let events = Mutex<[OnboardingEvent]>([])
+
+    init(pending: [PendingMapping] = []) { self.pending = InMemoryPendingMappings(pending) }
+
+    static let home = try! WiFiNetwork(ssid: SSID("Home"), passphrase: Secret("correct horse"))
+
+    /// Runs to the end. The deadline is one sleeper; as soon as there is another, nothing else can happen before the nearest
+    /// of the two, so the clock is moved there.
+    func run(
+        _ board: ScriptedBoard, _ cloud: ScriptedCloud?,
+        _ request: OnboardingRequest = OnboardingRequest(network: .given(home))
+    ) async -> Result<OnboardedNode, OnboardingError> {
+        let connection = cloud.map { cloud in
+            Onboarder.Cloud(mapping: cloud, pending: pending) { () async throws(AccountError) in try await cloud.user()
+            }
+        }
+        let onboarder = Onboarder(
+            board: board, cloud: connection, time: Timekeeper(clock), logger: Logger(label: "test"),
+            randomBytes: { [UInt8](repeating: 7, count: $0) })
+        let isDone = Atomic(false)
+        async let driver: Void = {
+            while !isDone.load(ordering: .acquiring) {
+                if clock.sleeperCount >= 2, let next = clock.nextDeadline {
+                    clock.advance(by: clock.now.duration(to: next))
+                }
+                await Task.yield()
+            }
+        }()
+        let result: Result<OnboardedNode, OnboardingError>
+        do {
+            result = .success(
+                try await onboarder.run(request) { event in self.events.withLock { $0.append(event) } })
+        } catch {
+            result = .failure(error)
+        }
+        isDone.store(true, ordering: .releasing)
+        await driver
+        return result
+    }
+
+    var finishedSteps: [OnboardingStep] {
+        events.withLock { $0.compactMap { if case .finished = $0.state { $0.step } else { nil } } }
+    }
+}
+
+extension Result {
+    var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+    var value: Success? { try? get() }
+}

@@ -1,0 +1,99 @@
+import ESPProvisioning
+import RainKitTesting
+import Vocabulary
+
+/// A board that does as it is told, and writes down what it was asked.
+actor ScriptedBoard: Board {
+    enum Watch: Sendable {
+        case joins(after: Duration)
+        case fails(ProvisioningError.Code)
+        case neverEnds
+    }
+
+    nonisolated let peer = "board-under-test"
+    private let clock: ManualClock
+    private let identity: BoardIdentity
+    private var faults: [String: [ProvisioningError.Code]]
+    private var watches: [Watch]
+    private(set) var calls: [String] = []
+    private(set) var secret: MappingSecret?
+    private(set) var network: WiFiNetwork?
+
+    init(
+        _ clock: ManualClock, association: AssociationMethod = .userMapping, needsClaim: Bool = false,
+        watches: [Watch] = [.joins(after: .zero)], faults: [String: [ProvisioningError.Code]] = [:]
+    ) {
+        self.clock = clock
+        identity = BoardIdentity(association: association, needsClaim: needsClaim, version: "netprov-v1.2")
+        self.watches = watches
+        self.faults = faults
+    }
+
+    private func note(_ call: String) throws(ProvisioningError) {
+        calls.append(call)
+        guard var codes = faults[call], !codes.isEmpty else { return }
+        let code = codes.removeFirst()
+        faults[call] = codes
+        throw ProvisioningError(code, message: "scripted")
+    }
+
+    func identify() throws(ProvisioningError) -> BoardIdentity {
+        try note("identify")
+        return identity
+    }
+
+    func secure() throws(ProvisioningError) { try note("secure") }
+
+    func scan() throws(ProvisioningError) -> [AccessPoint] {
+        try note("scan")
+        return [
+            AccessPoint(
+                ssid: SSID("Heard"), bssid: [2, 1, 1, 1, 1, 1], channel: 1, rssi: -40,
+                protection: NetworkProtection(rawValue: 3))
+        ]
+    }
+
+    func associate(_ request: AssociationRequest) throws(ProvisioningError) -> AssociationReply {
+        try note("associate")
+        switch request {
+        case .userMapping(_, let secret):
+            self.secret = secret
+            return AssociationReply(nodeID: NodeID("node-1"))
+        case .challenge(let challenge):
+            return AssociationReply(nodeID: NodeID("node-1"), signature: challenge.reversed())
+        }
+    }
+
+    func join(_ network: WiFiNetwork) throws(ProvisioningError) {
+        try note("join")
+        self.network = network
+    }
+
+    func watch(
+        report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) -> JoinedNetwork {
+        try note("watch")
+        await report(.connecting)
+        switch watches.isEmpty ? .neverEnds : watches.removeFirst() {
+        case .joins(let delay):
+            try await pause(delay)
+            return JoinedNetwork(address: "192.168.1.20", ssid: SSID("Home"))
+        case .fails(let code):
+            throw ProvisioningError(code, message: "scripted")
+        case .neverEnds:
+            try await pause(.seconds(100_000))
+            throw ProvisioningError(.deviceLost, message: "scripted")
+        }
+    }
+
+    func reset() throws(ProvisioningError) { try note("reset") }
+    func close() { calls.append("close") }
+
+    private func pause(_ duration: Duration) async throws(ProvisioningError) {
+        do {
+            try await clock.sleep(for: duration)
+        } catch {
+            throw ProvisioningError(.cancelled, message: "cancelled")
+        }
+    }
+}

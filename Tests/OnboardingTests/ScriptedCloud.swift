@@ -1,0 +1,54 @@
+import Account
+import Onboarding
+import RainMaker
+import Vocabulary
+
+/// A cloud that answers from a script, and writes down what it was told.
+actor ScriptedCloud: NodeMapping {
+    private var faults: [String: [AccountError.Code]]
+    private var statuses: [MappingStatus]
+    private(set) var calls: [String] = []
+    private(set) var secret: MappingSecret?
+    private(set) var signature: [UInt8]?
+
+    init(statuses: [MappingStatus] = [.confirmed], faults: [String: [AccountError.Code]] = [:]) {
+        self.statuses = statuses
+        self.faults = faults
+    }
+
+    private func note(_ call: String) throws(AccountError) {
+        calls.append(call)
+        guard var codes = faults[call], !codes.isEmpty else { return }
+        let code = codes.removeFirst()
+        faults[call] = codes
+        throw AccountError(code, message: "scripted")
+    }
+
+    func user() throws(AccountError) -> UserID {
+        try note("user")
+        return UserID("user-1")
+    }
+
+    func addMapping(node: NodeID, secret: MappingSecret, notes: MappingNotes) throws(AccountError) -> RequestID {
+        try note("add")
+        self.secret = secret
+        return RequestID("request-1")
+    }
+
+    func mappingStatus(_ request: RequestID) throws(AccountError) -> MappingStatus {
+        try note("status")
+        return statuses.count > 1 ? statuses.removeFirst() : statuses[0]
+    }
+
+    func initiateChallenge(lifetime: Duration) throws(AccountError) -> MappingChallenge {
+        try note("challenge")
+        return MappingChallenge(request: RequestID("request-2"), challenge: [1, 2, 3])
+    }
+
+    func verifyChallenge(
+        _ request: RequestID, node: NodeID, signature: [UInt8], notes: MappingNotes
+    ) throws(AccountError) {
+        try note("verify")
+        self.signature = signature
+    }
+}
