@@ -12,8 +12,8 @@ public struct PollSchedule: Sendable {
     /// The board's Wi-Fi status: a question costs it a millisecond, a verdict is wanted within 0.3 s.
     public static var boardStatus: PollSchedule { PollSchedule(from: .milliseconds(20), to: .milliseconds(200)) }
 
-    /// A mapping at the cloud. At this growth the pause reaches 100 ms only after the first two seconds.
-    public static var cloudStatus: PollSchedule { PollSchedule(from: .milliseconds(40), to: .seconds(2), growth: 104) }
+    /// A mapping at the cloud. With this growth the pause reaches 100 ms only after the first two seconds.
+    public static var cloudStatus: PollSchedule { PollSchedule(from: .milliseconds(30), to: .seconds(2), growth: 103) }
 
     /// A service that could not be reached.
     public static var unreachable: PollSchedule { PollSchedule(from: .milliseconds(100), to: .seconds(2)) }
