@@ -25,3 +25,10 @@ static inline CURLcode rk_curl_getinfo_long(CURL *handle, CURLINFO info, long *v
 static inline CURLcode rk_curl_getinfo_pointer(CURL *handle, CURLINFO info, char **value) {
     return curl_easy_getinfo(handle, info, value);
 }
+typedef int (*rk_curl_prerequest)(void *, char *, char *, int, int);
+static inline CURLcode rk_curl_setopt_prerequest(CURL *handle, CURLoption option, rk_curl_prerequest value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLSHcode rk_curl_share_connections(CURLSH *share) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
+}

@@ -1,7 +1,9 @@
 /// Why an exchange gave no response. The message names the host, never headers or bodies.
 public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String { case unresolved, unreachable, closed, timeout, tls, tooLarge, malformed, cancelled, invalidRequest }
+        private enum Value: String {
+            case unresolved, unreachable, closed, timeout, tls, tooLarge, malformed, cancelled, invalidRequest
+        }
         private let value: Value
         public var description: String { value.rawValue }
 
@@ -29,7 +31,7 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     /// `host` or `host:port`.
     public var host: String
     public var message: String
-    /// Whether at least one byte of the response had arrived.
+    /// Whether the response had begun to arrive: at least its status line.
     public var receivedBytes: Bool
 
     public init(_ code: Code, host: String, message: String, receivedBytes: Bool = false) {

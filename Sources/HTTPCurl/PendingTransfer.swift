@@ -1,0 +1,25 @@
+import HTTPCore
+
+/// A request on its way to the thread, and who waits for the outcome.
+struct PendingTransfer: Sendable {
+    let ticket: CurlDriver.Ticket
+    let request: HTTPRequest
+    let target: RequestTarget
+    let continuation: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
+    let limit: ContinuousClock.Instant
+
+    init(
+        ticket: CurlDriver.Ticket, request: HTTPRequest, target: RequestTarget,
+        continuation: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
+    ) {
+        self.ticket = ticket
+        self.request = request
+        self.target = target
+        self.continuation = continuation
+        limit = .now + request.deadline
+    }
+
+    func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
+        HTTPError(code, host: target.host, message: message)
+    }
+}

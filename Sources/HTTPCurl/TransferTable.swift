@@ -1,0 +1,162 @@
+import CCurl
+import HTTPCore
+
+/// All transfers of one thread, and the connections that are kept by name. Used on that thread only.
+final class TransferTable {
+    private let multi: UnsafeMutableRawPointer
+    private let configuration: CurlConfiguration
+    private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+    private var kept: [String: KeptConnection] = [:]
+    private var uses = 0
+
+    /// A connection cache of its own for one name, so that its connection serves no one else, and who waits for it: requests on it
+    /// go one after the other, as there is one connection.
+    private final class KeptConnection {
+        let share: UnsafeMutableRawPointer
+        var isBusy = false
+        var isClosing = false
+        var waiting: [PendingTransfer] = []
+        var lastUse = 0
+
+        init?() {
+            guard let share = curl_share_init() else { return nil }
+            rk_curl_share_connections(share)
+            self.share = share
+        }
+
+        deinit { curl_share_cleanup(share) }
+    }
+
+    /// More names than this are not in use at once on any machine we know of; the longest unused is closed for a new one.
+    private static let maximumKept = 32
+
+    init(multi: UnsafeMutableRawPointer, configuration: CurlConfiguration) {
+        self.multi = multi
+        self.configuration = configuration
+    }
+
+    func start(_ pending: PendingTransfer) {
+        guard case .kept(let name) = pending.request.connection else { return begin(pending, share: nil) }
+        guard let connection = connection(kept: name) else {
+            return finish(pending, .failure(pending.error(.unreachable, "out of memory")))
+        }
+        uses += 1
+        connection.lastUse = uses
+        guard !connection.isBusy else { return connection.waiting.append(pending) }
+        connection.isBusy = true
+        begin(pending, share: connection.share)
+    }
+
+    func cancel(_ ticket: CurlDriver.Ticket) {
+        if let (easy, transfer) = running.first(where: { $0.value.pending.ticket == ticket }) {
+            end(easy, transfer, .failure(transfer.pending.error(.cancelled, "cancelled")))
+            return
+        }
+        for connection in kept.values {
+            guard let index = connection.waiting.firstIndex(where: { $0.ticket == ticket }) else { continue }
+            let pending = connection.waiting.remove(at: index)
+            finish(pending, .failure(pending.error(.cancelled, "cancelled")))
+        }
+    }
+
+    func close(kept name: String) {
+        guard let connection = kept[name] else { return }
+        if connection.isBusy { connection.isClosing = true } else { kept[name] = nil }
+    }
+
+    /// Lets libcurl work on whatever is ready, and hands out what is done.
+    func perform() {
+        expireWaiting()
+        var count: Int32 = 0
+        curl_multi_perform(multi, &count)
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+                let transfer = running[easy]
+            else { continue }
+            end(easy, transfer, transfer.outcome(message.pointee.data.result))
+        }
+    }
+
+    /// How long to sleep at most; libcurl wakes earlier for its own timers.
+    var pollMilliseconds: Int32 {
+        let next = kept.values.flatMap(\.waiting).map(\.limit).min()
+        guard let next else { return 60_000 }
+        return Int32(clamping: milliseconds(until: next))
+    }
+
+    func closeAll() {
+        for connection in kept.values {
+            for pending in connection.waiting { finish(pending, .failure(pending.error(.cancelled, "closed"))) }
+            connection.waiting = []
+        }
+        for (easy, transfer) in running {
+            end(easy, transfer, .failure(transfer.pending.error(.cancelled, "the HTTP client was closed")))
+        }
+        kept = [:]
+    }
+
+    private func begin(_ pending: PendingTransfer, share: UnsafeMutableRawPointer?) {
+        guard let transfer = Transfer(pending, configuration: configuration, share: share) else {
+            finish(pending, .failure(pending.error(.unreachable, "libcurl does not accept this request")))
+            return release(pending)
+        }
+        running[transfer.easy] = transfer
+        curl_multi_add_handle(multi, transfer.easy)
+    }
+
+    /// Removing a handle in mid-transfer closes its connection: the server sees the cancellation.
+    private func end(
+        _ easy: UnsafeMutableRawPointer, _ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>
+    ) {
+        running[easy] = nil
+        curl_multi_remove_handle(multi, easy)
+        transfer.cleanUp()
+        finish(transfer.pending, result)
+        release(transfer.pending)
+    }
+
+    private func finish(_ pending: PendingTransfer, _ result: Result<HTTPResponse, HTTPError>) {
+        pending.continuation.resume(returning: result)
+    }
+
+    // MARK: Kept connections
+
+    private func connection(kept name: String) -> KeptConnection? {
+        if let connection = kept[name] { return connection }
+        let idle = kept.filter { !$0.value.isBusy }
+        if kept.count >= Self.maximumKept, let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+            kept[oldest.key] = nil
+        }
+        let connection = KeptConnection()
+        kept[name] = connection
+        return connection
+    }
+
+    /// The connection is free for whoever waits next.
+    private func release(_ pending: PendingTransfer) {
+        guard case .kept(let name) = pending.request.connection, let connection = kept[name] else { return }
+        if !connection.waiting.isEmpty {
+            begin(connection.waiting.removeFirst(), share: connection.share)
+        } else {
+            connection.isBusy = false
+            if connection.isClosing { kept[name] = nil }
+        }
+    }
+
+    private func expireWaiting() {
+        for connection in kept.values where !connection.waiting.isEmpty {
+            let expired = connection.waiting.filter { $0.limit <= .now }
+            connection.waiting.removeAll { $0.limit <= .now }
+            for pending in expired {
+                finish(pending, .failure(pending.error(.timeout, "the connection was busy until the deadline")))
+            }
+        }
+    }
+}
+
+/// Rounded up, so that whoever waits does not wake too early; at least 1, as 0 means no limit to libcurl.
+func milliseconds(until limit: ContinuousClock.Instant) -> Int64 {
+    let left = ContinuousClock.now.duration(to: limit).components
+    return max(1, left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1)
+}
