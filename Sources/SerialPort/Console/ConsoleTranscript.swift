@@ -1,0 +1,74 @@
+/// Reads what a board's command console says after one line was typed: the echo of that line, then what it prints, then its
+/// prompt; with log lines of other tasks anywhere in between, even in the middle of the echo.
+///
+/// Both consoles of this kind (ESP-IDF's `protocomm_console.c`, RainMaker's `rmaker_console.c`) echo each byte as it arrives,
+/// the CR as CR LF, run the line, and write `\n>> `. Log lines come from other tasks, whole lines at a time. So a line that
+/// holds a piece of the echo begins with it, and the last piece stands at the end of its line. Prompts that show before the
+/// echo is complete belong to something earlier.
+public struct ConsoleTranscript: Sendable {
+    public struct Line: Sendable, Equatable {
+        /// Without its end and without terminal escapes.
+        public var text: [UInt8]
+        /// Whether an empty line stands right before it.
+        public var followsEmptyLine: Bool
+        /// Whether it came before the typed line was completely echoed, so that it may hold a piece of it.
+        public var mayHoldEcho: Bool
+        /// Whether it was longer than a line may be, and has lost its end.
+        public var isTruncated: Bool
+    }
+
+    public enum Event: Sendable, Equatable {
+        case line(Line)
+        /// The console is ready for the next line.
+        case prompt
+    }
+
+    public static let prompt = Array(">> ".utf8)
+
+    private let command: [UInt8]
+    private var assembler = LineAssembler()
+    private var lineFeeds = 0
+    private var echoed = 0
+    public private(set) var isEchoComplete: Bool
+
+    /// - Parameter command: the line that was typed, without CR. Empty if none was: then every prompt counts.
+    public init(command: [UInt8]) {
+        self.command = command
+        isEchoComplete = command.isEmpty
+    }
+
+    /// Takes the next byte and tells what it completes.
+    public mutating func append(_ byte: UInt8) -> Event? {
+        // What an overlong line still gets is dropped unseen.
+        let truncated = assembler.isOverflowing
+        if let line = assembler.append(byte) {
+            let followsEmptyLine = lineFeeds >= 2
+            lineFeeds = byte == 0x0A ? 1 : 0
+            return finished(line, followsEmptyLine: followsEmptyLine, isTruncated: truncated)
+        }
+        if byte == 0x0A { lineFeeds += 1 }
+        guard isEchoComplete, assembler.pending.count == Self.prompt.count, byte == Self.prompt.last,
+            assembler.pending == Self.prompt
+        else { return nil }
+        return .prompt
+    }
+
+    private mutating func finished(_ raw: [UInt8], followsEmptyLine: Bool, isTruncated: Bool) -> Event? {
+        var text = removingTerminalEscapes(raw)
+        if text.starts(with: Self.prompt) { text.removeFirst(Self.prompt.count) }
+        let mayHoldEcho = !isEchoComplete
+        if mayHoldEcho {
+            let reached = command.count - text.count
+            if !text.isEmpty, reached >= 0, reached <= echoed, command[reached...].elementsEqual(text) {
+                isEchoComplete = true
+                return nil
+            }
+            echoed += zip(text, command[echoed...]).prefix { $0 == $1 }.count
+            // Everything but the CR: the line that interrupted it ended here.
+            isEchoComplete = echoed == command.count
+        }
+        guard !text.isEmpty else { return nil }
+        return .line(
+            Line(text: text, followsEmptyLine: followsEmptyLine, mayHoldEcho: mayHoldEcho, isTruncated: isTruncated))
+    }
+}
