@@ -1,0 +1,39 @@
+import JSON
+
+/// A running `firmware-sim`.
+public final class SimulatedBoard: Sendable {
+    public let process: ChildProcess
+    /// `host:port` of its SoftAP-style server, where it was asked for.
+    public let http: String?
+    /// The path of its serial port, where it was asked for.
+    public let console: String?
+    public let nodeID: String?
+    public let journal: Journal
+
+    public static let proofOfPossession = "planted-pop"
+    public static let ssid = "Home"
+    public static let passphrase = "planted-passphrase"
+
+    /// Starts it with one network in reach and a known proof of possession, and returns once it can be reached.
+    public static func start(
+        _ arguments: [String], in folder: TemporaryFolder, namespace: NetworkNamespace? = nil
+    ) async throws -> SimulatedBoard {
+        let journal = folder.file("board-\(UInt32.random(in: .min ... .max)).ndjson")
+        var all = ["--journal", journal]
+        if !arguments.contains("--wifi"), !arguments.contains("--ap") { all += ["--wifi", "\(ssid):\(passphrase)"] }
+        if !arguments.contains("--pop"), !arguments.contains("--no-pop") { all += ["--pop", proofOfPossession] }
+        let process = try await startSimulator("firmware-sim", all + arguments, namespace)
+        let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
+        return SimulatedBoard(
+            process: process, http: ready["http"]?.string, console: ready["console"]?.string,
+            nodeID: ready["node_id"]?.string, journal: Journal(path: journal))
+    }
+
+    private init(process: ChildProcess, http: String?, console: String?, nodeID: String?, journal: Journal) {
+        self.process = process
+        self.http = http
+        self.console = console
+        self.nodeID = nodeID
+        self.journal = journal
+    }
+}

@@ -1,0 +1,60 @@
+import JSON
+
+/// A running `cloud-sim`.
+public final class SimulatedCloud: Sendable {
+    public let process: ChildProcess
+    /// The API's base URL.
+    public let api: String
+    /// The broker's `host:port`.
+    public let mqtt: String
+    /// The file of the CA that signs boards and broker.
+    public let ca: String
+    public let journal: Journal
+    private let ready: JSONValue
+
+    public static let user = "maker@example.com"
+    public static let password = "Passw0rd-planted"
+
+    /// Starts it with one user and these nodes (`ID` or `ID:rsa`), and returns once it answers.
+    public static func start(
+        nodes: [String] = [], arguments: [String] = [], in folder: TemporaryFolder, namespace: NetworkNamespace? = nil
+    ) async throws -> SimulatedCloud {
+        let journal = folder.file("cloud-\(UInt32.random(in: .min ... .max)).ndjson")
+        let all =
+            ["--listen", "127.0.0.1:0", "--user", "\(user):\(password)", "--journal", journal]
+            + nodes.flatMap { ["--node", $0] } + arguments
+        let process = try await startSimulator("cloud-sim", all, namespace)
+        let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
+        guard let api = ready["api"]?.string, let mqtt = ready["mqtt"]?.string, let ca = ready["ca"]?.string else {
+            throw ProcessError("cloud-sim is ready without saying where: \(ready)")
+        }
+        return SimulatedCloud(
+            process: process, api: api, mqtt: mqtt, ca: ca, journal: Journal(path: journal), ready: ready)
+    }
+
+    private init(process: ChildProcess, api: String, mqtt: String, ca: String, journal: Journal, ready: JSONValue) {
+        self.process = process
+        self.api = api
+        self.mqtt = mqtt
+        self.ca = ca
+        self.journal = journal
+        self.ready = ready
+    }
+
+    /// The options that make a simulated board this node.
+    public func boardOptions(node: String) throws -> [String] {
+        guard let files = ready["nodes"]?[node], let certificate = files["cert"]?.string, let key = files["key"]?.string
+        else { throw ProcessError("cloud-sim has no node \(node)") }
+        return ["--node-id", node, "--mqtt", mqtt, "--ca", ca, "--cert", certificate, "--key", key]
+    }
+}
+
+/// Starts a simulator of this package, inside a namespace if one is given.
+func startSimulator(
+    _ name: String, _ arguments: [String], _ namespace: NetworkNamespace?
+) async throws -> ChildProcess {
+    let path = try Executables.path(name)
+    guard let namespace else { return try await ChildProcess.start(path, arguments) }
+    let (executable, arguments) = namespace.command(path, arguments)
+    return try await ChildProcess.start(executable, arguments)
+}
