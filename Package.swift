@@ -59,6 +59,7 @@ let package = Package(
         target("Vocabulary"),
         target("ProtocommWire"),
         target("Hashing"),
+        target("PrivateFiles"),
 
         // L1
         target("HTTPCore"),
@@ -79,12 +80,13 @@ let package = Package(
         target(
             "ESPProvisioning",
             ["Hashing", "JSON", "Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary", logging]),
-        target("Account", ["HTTPCore", "JSON", "Hashing", "Vocabulary", logging]),
+        target("Account", ["HTTPCore", "JSON", "Hashing", "PrivateFiles", "Vocabulary", logging]),
 
         // L4
         target("RainMakerConsole", ["ESPProvisioning", "SerialPort", "Vocabulary", logging]),
         target("RainMaker", ["Account", "HTTPCore", "JSON", "Vocabulary", logging]),
-        target("Onboarding", ["RainMaker", "ESPProvisioning", "Account", "Vocabulary", "JSON", logging]),
+        target(
+            "Onboarding", ["RainMaker", "ESPProvisioning", "Account", "Vocabulary", "JSON", "PrivateFiles", logging]),
         target(
             "RainKitTesting",
             ["Account", "HTTPCore", "Protocomm", "ProtocommWire", "ProtocommSecurity", "DeviceCore", "Vocabulary"]),
@@ -113,6 +115,7 @@ let package = Package(
         target("TestSupport", ["Hashing", "JSON"], path: "Tests/TestSupport"),
         tests("TestSupport", ["TestSupport"]),
         tests("Vocabulary", ["Vocabulary"]),
+        tests("PrivateFiles", ["PrivateFiles", "TestSupport"]),
         tests("ProtocommWire", ["ProtocommWire", "TestSupport"]),
         tests(
             "ProtocommSecurity",
