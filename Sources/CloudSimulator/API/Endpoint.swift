@@ -1,0 +1,65 @@
+import JSON
+
+/// One line of the API: method and path, whether it asks for authorisation, and who answers.
+struct Endpoint: Sendable {
+    var method: String
+    /// The parts of the path; a `*` at the end stands for any one part.
+    var pattern: [String]
+    var isAuthorized: Bool
+    var answer: @Sendable (CloudAPI, Call) throws(APIError) -> Response
+
+    init(
+        _ method: String, _ path: String, isAuthorized: Bool = true,
+        answer: @escaping @Sendable (CloudAPI, Call) throws(APIError) -> Response
+    ) {
+        self.method = method
+        pattern = path.split(separator: "/").map(String.init)
+        self.isAuthorized = isAuthorized
+        self.answer = answer
+    }
+
+    func matches(_ parts: some Collection<Substring>) -> Bool {
+        parts.count == pattern.count && zip(parts, pattern).allSatisfy { $1 == "*" || $0 == $1 }
+    }
+
+    /// Everything that is served. The names with a `2` belong to the current user pool; the others are their old twins, and
+    /// the official client mixes them.
+    static let all: [Endpoint] = metadata + accounts + nodes + mappings
+
+    private static let metadata = [
+        Endpoint("GET", "/apiversions", isAuthorized: false) { api, _ in api.versions() },
+        Endpoint("GET", "/mqtt_host", isAuthorized: false) { api, _ in api.mqttHost() },
+    ]
+
+    private static let accounts =
+        ["login2", "login"].map { path in
+            Endpoint("POST", "/v1/\(path)", isAuthorized: false) { api, call throws(APIError) in try api.logIn(call) }
+        }
+        + ["logout2", "logout"].map { path in
+            Endpoint("POST", "/v1/\(path)") { api, call throws(APIError) in try api.logOut(call) }
+        }
+        + ["user2", "user"].flatMap { path in
+            [
+                Endpoint("GET", "/v1/\(path)") { api, call throws(APIError) in try api.profile(call) },
+                Endpoint("PUT", "/v1/\(path)") { api, call throws(APIError) in try api.updateProfile(call) },
+            ]
+        }
+
+    private static let nodes = [
+        Endpoint("GET", "/v1/user/nodes") { api, call throws(APIError) in try api.listNodes(call) },
+        Endpoint("GET", "/v1/user/nodes/config") { api, call throws(APIError) in try api.nodeConfig(call) },
+        Endpoint("GET", "/v1/user/nodes/status") { api, call throws(APIError) in try api.nodeStatus(call) },
+        Endpoint("GET", "/v1/user/nodes/params") { api, call throws(APIError) in try api.nodeParams(call) },
+        Endpoint("PUT", "/v1/user/nodes/params") { api, call throws(APIError) in try api.setNodeParams(call) },
+    ]
+
+    private static let mappings = [
+        Endpoint("PUT", "/v1/user/nodes/mapping") { api, call throws(APIError) in try api.requestMapping(call) },
+        Endpoint("GET", "/v1/user/nodes/mapping") { api, call throws(APIError) in try api.mappingStatus(call) },
+        Endpoint("POST", "/v1/user/nodes/mapping/initiate") { api, call throws(APIError) in
+            try api.initiateMapping(call)
+        },
+        Endpoint("POST", "/v1/user/nodes/mapping/verify") { api, call throws(APIError) in try api.verifyMapping(call) },
+        Endpoint("DELETE", "/v1/user/nodes/*") { api, call throws(APIError) in try api.deleteNode(call) },
+    ]
+}

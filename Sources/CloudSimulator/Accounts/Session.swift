@@ -1,0 +1,16 @@
+/// What one sign-in began: it lives until it is ended everywhere, or its refresh token is revoked or expires.
+struct Session: Codable, Sendable, Equatable {
+    var id: String
+    var userID: String
+    /// When the user gave the password, in milliseconds since 1970.
+    var startedAt: Int64
+    /// Nil once revoked: then nothing is refreshed any more.
+    var refreshToken: RefreshToken?
+    /// Access tokens that were signed out before they expired: their `jti`, and when they expire (seconds since 1970).
+    var endedAccess: [String: Int64] = [:]
+
+    mutating func end(access tokenID: String, expiresAt: Int64, now: Int64) {
+        endedAccess = endedAccess.filter { $0.value > now / 1000 }
+        endedAccess[tokenID] = expiresAt
+    }
+}

@@ -1,0 +1,106 @@
+import JSON
+import Synchronization
+
+/// A simulated RainMaker cloud: its REST API on one port, its MQTT broker on another.
+///
+/// ``start(_:)`` returns when both answer; ``stop()`` ends both, and the files of a temporary folder with them.
+public final class CloudSimulator: Sendable {
+    public struct Configuration: Sendable {
+        /// Where the API listens; the broker takes a free port on the same host.
+        public var listen = ListenAddress(host: "127.0.0.1", port: 0)
+        /// The data folder; nil for a temporary one.
+        public var dataFolder: String?
+        /// Name and password of each account.
+        public var users: [(name: String, password: String)] = []
+        public var nodes: [NodeSpecification] = []
+        /// NDJSON of what happens; nil for none.
+        public var journal: String?
+        public var options = CloudAPI.Options()
+
+        public init() {}
+    }
+
+    public let api: CloudAPI
+    private let folder: DataFolder
+    private let listener: HTTPListener
+    private let broker: Broker
+    private let connection: BrokerConnection
+    private let apiAddress: String
+
+    public static func start(_ configuration: Configuration) throws(SimulatorError) -> CloudSimulator {
+        let folder = try DataFolder(path: configuration.dataFolder)
+        do throws(SimulatorError) {
+            return try CloudSimulator(configuration, folder: folder)
+        } catch {
+            folder.removeIfTemporary()
+            throw error
+        }
+    }
+
+    private init(_ configuration: Configuration, folder: DataFolder) throws(SimulatorError) {
+        let journal = try Journal(path: configuration.journal, clock: configuration.options.clock)
+        let api = try CloudAPI(folder: folder, journal: journal, options: configuration.options)
+        for user in configuration.users { try api.addUser(name: user.name, password: user.password) }
+        for node in configuration.nodes { try api.addNode(node) }
+        let listener = try HTTPListener(
+            address: configuration.listen, refusal: { api.refuse(status: $0, reason: $1) },
+            handler: { api.respond(to: $0) })
+        let host = configuration.listen.host
+        let broker: Broker
+        let connection: BrokerConnection
+        do throws(SimulatorError) {
+            broker = try Broker.start(
+                host: host, preferred: api.readState(\.brokerPort), keys: api.keys, folder: folder
+            ) { event in
+                switch event {
+                case .connected(let node): api.setConnected(true, node: node)
+                case .disconnected(let node): api.setConnected(false, node: node)
+                case .running, .portTaken: break
+                }
+            }
+        } catch {
+            listener.stop()
+            throw error
+        }
+        do throws(SimulatorError) {
+            connection = try BrokerConnection.open(to: broker.address, keys: api.keys) { topic, payload in
+                api.receive(topic: topic, payload: payload)
+            }
+            try api.changeState { $0.brokerPort = broker.address.port }
+        } catch {
+            broker.stop()
+            listener.stop()
+            throw error
+        }
+        api.publish.withLock { publish in
+            publish = { connection.publish($2, to: "node/\($0)/\($1)") }
+        }
+        apiAddress = "http://\(configuration.listen.urlHost):\(listener.port)"
+        api.addresses.withLock { [apiAddress] in
+            $0 = (apiAddress, "\(configuration.listen.urlHost):\(broker.address.port)")
+        }
+        (self.api, self.folder, self.listener) = (api, folder, listener)
+        (self.broker, self.connection) = (broker, connection)
+        listener.start()
+    }
+
+    /// Where everything is: the line that `cloud-sim` prints when it is ready.
+    public var readyLine: JSONValue {
+        [
+            "ready": true,
+            "api": .string(apiAddress),
+            "mqtt": .string(api.addresses.withLock { $0.mqtt }),
+            "ca": .string(api.keys.authorityFile),
+            "nodes": .object(
+                api.nodeFiles.map { .init($0.id, ["cert": .string($0.certificate), "key": .string($0.key)]) }),
+        ]
+    }
+
+    public func stop() {
+        api.publish.withLock { $0 = nil }
+        listener.stop()
+        connection.stop()
+        broker.stop()
+        folder.removeIfTemporary()
+    }
+}

@@ -1,0 +1,154 @@
+/// Cuts requests (RFC 9112) out of the bytes of one connection, as they come.
+///
+/// A value without I/O: feed it with ``append(_:)``, ask ``next()`` until it needs more. Whatever it refuses ends the
+/// connection, since nobody knows where the next request would begin.
+struct RequestParser: Sendable {
+    /// Longest accepted request line, in bytes.
+    static let maximumLine = 8 << 10
+    /// Longest accepted request line and headers together. Tokens travel in a header, and are 1 to 2 KiB.
+    static let maximumHead = 32 << 10
+    /// Largest body: the 399 KB that custom data may have, and room for its JSON.
+    static let maximumBody = 512 << 10
+
+    enum Step: Sendable, Equatable {
+        case needsMore
+        case request(Request)
+        /// The HTTP status to answer before closing, and why.
+        case refuse(Int, String)
+    }
+
+    private var buffer: [UInt8] = []
+    /// How much of `buffer` holds no end of the head.
+    private var searched = 0
+    private var head: Head?
+
+    private struct Head: Sendable {
+        var request: Request
+        var bodyLength: Int
+    }
+
+    private struct Refusal: Error {
+        var status: Int
+        var reason: String
+    }
+
+    /// Whether a request has begun and is not complete.
+    var isWithinRequest: Bool { head != nil || !buffer.isEmpty }
+
+    mutating func append(_ bytes: some Sequence<UInt8>) { buffer.append(contentsOf: bytes) }
+
+    mutating func next() -> Step {
+        do throws(Refusal) {
+            guard let head = try completeHead() else { return .needsMore }
+            guard buffer.count >= head.bodyLength else { return .needsMore }
+            var request = head.request
+            request.body = Array(buffer.prefix(head.bodyLength))
+            buffer.removeFirst(head.bodyLength)
+            self.head = nil
+            return .request(request)
+        } catch {
+            return .refuse(error.status, error.reason)
+        }
+    }
+
+    private mutating func completeHead() throws(Refusal) -> Head? {
+        if let head { return head }
+        // An empty line before a request is skipped (RFC 9112, 2.2).
+        while searched == 0, let first = buffer.first, first == 0x0A || first == 0x0D { buffer.removeFirst() }
+        guard let end = endOfHead() else {
+            if !buffer.prefix(Self.maximumLine).contains(0x0A), buffer.count >= Self.maximumLine {
+                throw Refusal(status: 414, reason: "the request line is over \(Self.maximumLine) bytes")
+            }
+            guard buffer.count < Self.maximumHead else {
+                throw Refusal(status: 431, reason: "the headers are over \(Self.maximumHead) bytes")
+            }
+            return nil
+        }
+        guard end <= Self.maximumHead else {
+            throw Refusal(status: 431, reason: "the headers are over \(Self.maximumHead) bytes")
+        }
+        let parsed = try Self.parse(buffer[..<end])
+        buffer.removeFirst(end)
+        searched = 0
+        head = parsed
+        return parsed
+    }
+
+    /// The position after the empty line that ends the head.
+    private mutating func endOfHead() -> Int? {
+        var index = searched
+        while let lineFeed = buffer[index...].firstIndex(of: 0x0A) {
+            let next = lineFeed + 1
+            if next < buffer.count, buffer[next] == 0x0A { return next + 1 }
+            if next + 1 < buffer.count, buffer[next] == 0x0D, buffer[next + 1] == 0x0A { return next + 2 }
+            index = next
+        }
+        searched = max(0, buffer.count - 2)
+        return nil
+    }
+
+    private static func parse(_ head: ArraySlice<UInt8>) throws(Refusal) -> Head {
+        var lines = head.split(separator: 0x0A).map { $0.last == 0x0D ? $0.dropLast() : $0 }.filter { !$0.isEmpty }
+        guard !lines.isEmpty else { throw Refusal(status: 400, reason: "no request line") }
+        let (method, target, version) = try requestLine(lines.removeFirst())
+        var headers: [Request.Field] = []
+        for line in lines { headers.append(try header(line)) }
+
+        let connection = headers.last { $0.name.lowercased() == "connection" }?.value.lowercased() ?? ""
+        let keeps = version == "HTTP/1.1" ? !connection.contains("close") : connection.contains("keep-alive")
+        let request = Request(method: method, target: target, headers: headers, keepsConnection: keeps)
+        guard request.header("Transfer-Encoding") == nil else {
+            throw Refusal(status: 411, reason: "only bodies with a Content-Length are accepted")
+        }
+        return Head(request: request, bodyLength: try bodyLength(headers))
+    }
+
+    private static func requestLine(_ line: ArraySlice<UInt8>) throws(Refusal) -> (String, String, String) {
+        guard line.count <= maximumLine else {
+            throw Refusal(status: 414, reason: "the request line is over \(maximumLine) bytes")
+        }
+        guard line.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
+            throw Refusal(status: 400, reason: "the request line holds bytes that are not printable ASCII")
+        }
+        let words = line.split(separator: 0x20, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard words.count == 3, !words[0].isEmpty, words[0].allSatisfy(\.isLetter), words[1].hasPrefix("/") else {
+            throw Refusal(status: 400, reason: "not a request line")
+        }
+        guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else {
+            throw Refusal(status: 505, reason: "only HTTP/1.1 is spoken here")
+        }
+        return (words[0], words[1], words[2])
+    }
+
+    private static func header(_ line: ArraySlice<UInt8>) throws(Refusal) -> Request.Field {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+            line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
+            line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+        else { throw Refusal(status: 400, reason: "not a header line") }
+        let value = line[(colon + 1)...].trimmingSpaces()
+        return Request.Field(String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
+    }
+
+    private static func bodyLength(_ headers: [Request.Field]) throws(Refusal) -> Int {
+        let values = Set(headers.filter { $0.name.lowercased() == "content-length" }.map(\.value))
+        guard let value = values.first else { return 0 }
+        guard values.count == 1, !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw Refusal(status: 400, reason: "Content-Length is not a number")
+        }
+        guard value.utf8.count < 12, let length = Int(value), length <= maximumBody else {
+            throw Refusal(status: 413, reason: "the body is over \(maximumBody) bytes")
+        }
+        return length
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate func trimmingSpaces() -> Self {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return []
+        }
+        return self[first...last]
+    }
+}

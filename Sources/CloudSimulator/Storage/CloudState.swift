@@ -1,0 +1,42 @@
+import JSON
+
+/// Everything that survives a restart.
+struct CloudState: Codable, Sendable {
+    /// By id.
+    var users: [String: User] = [:]
+    /// By id.
+    var sessions: [String: Session] = [:]
+    /// By id.
+    var nodes: [String: Node] = [:]
+    var mappings = MappingTable()
+    /// The broker's port, which is tried again first: boards were told it.
+    var brokerPort: UInt16?
+
+    func user(named name: String) -> User? { users.values.first { $0.userName == name } }
+
+    private static let file = "state.json"
+    private static let limits = JSONLimits(maximumBytes: 256 << 20, maximumDepth: 64, maximumValues: 10_000_000)
+
+    static func load(from folder: DataFolder) throws(SimulatorError) -> CloudState {
+        guard let text = try folder.read(file) else { return CloudState() }
+        do {
+            var state = try JSONCoder.decode(CloudState.self, from: text, limits: limits)
+            for id in state.nodes.keys { state.nodes[id]?.connectivity.isConnected = false }
+            return state
+        } catch {
+            throw SimulatorError(
+                .storage, "\(folder.file(file)) is not of this simulator (\(error)); choose another --data or remove it"
+            )
+        }
+    }
+
+    func save(to folder: DataFolder) throws(SimulatorError) {
+        do {
+            try folder.write(try JSONCoder.encode(self), to: Self.file)
+        } catch let error as SimulatorError {
+            throw error
+        } catch {
+            throw SimulatorError(.storage, "the state cannot be written as JSON: \(error)")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Glibc
+
+/// The folder that holds all that the simulator knows, mode 0700, its files 0600 and each written whole or not at all.
+public final class DataFolder: Sendable {
+    public let path: String
+    private let isTemporary: Bool
+
+    /// The folder at `path`, made if it is not there; or a temporary one, which ``removeIfTemporary()`` removes.
+    public init(path given: String?) throws(SimulatorError) {
+        if let given {
+            isTemporary = false
+            guard mkdir(given, 0o700) == 0 || errno == EEXIST else { throw Self.failure("cannot make", given) }
+            // Absolute, since the ready line names files in it.
+            guard let absolute = realpath(given, nil) else { throw Self.failure("cannot find", given) }
+            defer { free(absolute) }
+            path = String(cString: absolute)
+        } else {
+            let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+            var template = Array("\(parent)/cloud-sim-XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else { throw Self.failure("cannot make a folder in", parent) }
+            path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            isTemporary = true
+        }
+        for folder in ["nodes", "broker"] {
+            guard mkdir(file(folder), 0o700) == 0 || errno == EEXIST else {
+                throw Self.failure("cannot make", file(folder))
+            }
+        }
+    }
+
+    public func file(_ name: String) -> String { path + "/" + name }
+
+    /// The contents of a file; nil if there is none.
+    func read(_ name: String) throws(SimulatorError) -> [UInt8]? {
+        let descriptor = open(file(name), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw Self.failure("cannot read", file(name)) }
+            return nil
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        while true {
+            let part = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
+                count = max(0, Glibc.read(descriptor, buffer.baseAddress!, buffer.count))
+            }
+            guard !part.isEmpty else { return bytes }
+            bytes += part
+        }
+    }
+
+    /// Replaces a file. It survives the death of the process, not that of the machine: there is no `fsync`.
+    func write(_ bytes: [UInt8], to name: String) throws(SimulatorError) {
+        let target = file(name)
+        let draft = target + ".new"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure("cannot write", draft) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
+            guard count > 0 else {
+                let error = Self.failure("cannot write", draft)
+                close(descriptor)
+                unlink(draft)
+                throw error
+            }
+            rest = rest.dropFirst(count)
+        }
+        close(descriptor)
+        guard rename(draft, target) == 0 else { throw Self.failure("cannot replace", target) }
+    }
+
+    /// Only ever removes what this value made itself.
+    public func removeIfTemporary() {
+        guard isTemporary else { return }
+        for folder in [file("nodes"), file("broker"), path] {
+            for name in Self.names(in: folder) { unlink(folder + "/" + name) }
+            rmdir(folder)
+        }
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    private static func failure(_ what: String, _ path: String) -> SimulatorError {
+        SimulatorError(.storage, "\(what) \(path): \(String(cString: strerror(errno))); choose another --data")
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import JSON
+import Synchronization
+
+/// What happened, one JSON object a line (NDJSON): what tests and curious users read.
+///
+/// There is no way to hand it a body, a header or a query value, so no secret and no token can get into it.
+public final class Journal: Sendable {
+    private let descriptor: Int32
+    private let clock: @Sendable () -> Int64
+    private let turn = Mutex(())
+
+    /// Appends to the file at `path`; without a path it drops everything.
+    public init(path: String?, clock: @escaping @Sendable () -> Int64 = wallClock) throws(SimulatorError) {
+        self.clock = clock
+        guard let path else {
+            descriptor = -1
+            return
+        }
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw SimulatorError(.storage, "cannot write the journal \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func request(_ request: Request, status: Int, errorCode: Int64?, user: String?) {
+        var members: [JSONValue.Member] = [
+            .init("method", .string(String(request.method.prefix(16)))),
+            .init("path", .string(String(request.path.prefix(256)))),
+            .init("status", .integer(Int64(status))),
+        ]
+        if let errorCode { members.append(.init("error_code", .integer(errorCode))) }
+        if let user { members.append(.init("user", .string(user))) }
+        write("request", members)
+    }
+
+    func malformed(status: Int, reason: String) {
+        write("malformed", [.init("status", .integer(Int64(status))), .init("reason", .string(reason))])
+    }
+
+    func login(user: String) { write("login", [.init("user", .string(user))]) }
+
+    /// - Parameter outcome: `accepted`, `rotated`, `replaced`, `unknown` or `expired`.
+    func refresh(user: String?, outcome: String) {
+        write(
+            "refresh",
+            (user.map { [.init("user", .string($0))] } ?? []) + [.init("outcome", .string(outcome))])
+    }
+
+    func logout(user: String, everywhere: Bool) {
+        write("logout", [.init("user", .string(user)), .init("everywhere", .bool(everywhere))])
+    }
+
+    func mapping(_ change: MappingChange, user: String?) {
+        var members: [JSONValue.Member] = [.init("state", .string(change.what.rawValue))]
+        if let node = change.nodeID { members.append(.init("node", .string(node))) }
+        members.append(.init("user_id", .string(change.userID)))
+        if let user { members.append(.init("user", .string(user))) }
+        write("mapping", members)
+    }
+
+    /// - Parameter what: `connected`, `disconnected`, `config`, `params`, or `ignored` for a message that makes no sense.
+    func node(_ id: String, _ what: String) {
+        write("node", [.init("node", .string(id)), .init("what", .string(what))])
+    }
+
+    private func write(_ event: String, _ members: [JSONValue.Member]) {
+        guard descriptor >= 0 else { return }
+        // One write for one line, so that a reader never sees half of one.
+        turn.withLock { _ in
+            let head: [JSONValue.Member] = [.init("time", .integer(clock())), .init("event", .string(event))]
+            let line = JSONValue.object(head + members).serialized() + [0x0A]
+            _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import CloudSimulator
+import Glibc
+import JSON
+
+@main
+struct CloudSim: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cloud-sim",
+        abstract: "A simulated ESP RainMaker cloud: REST API and MQTT broker on this machine.",
+        discussion: """
+            When it is ready it prints one JSON line: where the API and the broker listen, and where the certificates are.
+            SIGTERM and SIGINT end it, and its broker. Exit codes: 64 wrong options, 69 mosquitto or a port is missing,
+            70 a failure inside, 74 the data folder cannot be used.
+            """)
+
+    @Option(help: ArgumentHelp("Where the API listens; port 0 takes a free one.", valueName: "HOST:PORT"))
+    var listen = ListenAddress(host: "127.0.0.1", port: 0)
+
+    @Option(
+        help: ArgumentHelp("Folder that keeps accounts, nodes and keys. Without it a temporary one.", valueName: "DIR"))
+    var data: String?
+
+    @Option(name: .customLong("user"), help: ArgumentHelp("An account; repeatable.", valueName: "NAME:PASSWORD"))
+    var users: [Account] = []
+
+    @Option(
+        name: .customLong("node"),
+        help: ArgumentHelp("A node to issue a certificate for, P-256 or RSA-2048; repeatable.", valueName: "ID[:rsa]"))
+    var nodes: [NodeSpecification] = []
+
+    @Option(help: ArgumentHelp("Lifetime of access tokens in seconds.", valueName: "S"))
+    var accessTTL = 3600
+
+    @Option(help: ArgumentHelp("Lifetime of refresh tokens in seconds.", valueName: "S"))
+    var refreshTTL = 30 * 86_400
+
+    @Flag(help: "Each refresh replaces the refresh token; the one before is refused.")
+    var rotateRefresh = false
+
+    @Option(help: ArgumentHelp("How long half a mapping waits for the other, in seconds.", valueName: "S"))
+    var mappingTimeout = 300
+
+    @Option(help: ArgumentHelp("Append what happens to this file, as NDJSON without secrets.", valueName: "FILE"))
+    var journal: String?
+
+    func validate() throws {
+        for (name, value) in [
+            ("access-ttl", accessTTL), ("refresh-ttl", refreshTTL), ("mapping-timeout", mappingTimeout),
+        ] {
+            guard (1...1_000_000_000).contains(value) else {
+                throw ValidationError("--\(name) takes a number of seconds from 1 to 1000000000.")
+            }
+        }
+    }
+
+    func run() throws {
+        // Blocked in every thread from here on, and taken by sigwait below: nothing runs inside of a signal handler.
+        var ending = sigset_t()
+        sigemptyset(&ending)
+        for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&ending, number) }
+        pthread_sigmask(SIG_BLOCK, &ending, nil)
+        signal(SIGPIPE, SIG_IGN)
+
+        var configuration = CloudSimulator.Configuration()
+        configuration.listen = listen
+        configuration.dataFolder = data
+        configuration.users = users.map { ($0.name, $0.password) }
+        configuration.nodes = nodes
+        configuration.journal = journal
+        configuration.options.accessLifetime = .seconds(accessTTL)
+        configuration.options.refreshLifetime = .seconds(refreshTTL)
+        configuration.options.rotatesRefreshTokens = rotateRefresh
+        configuration.options.mappingPatience = .seconds(mappingTimeout)
+        let simulator: CloudSimulator
+        do {
+            simulator = try CloudSimulator.start(configuration)
+        } catch {
+            write("cloud-sim: \(error.description)\n", to: STDERR_FILENO)
+            throw error.exitCode
+        }
+        write(String(decoding: simulator.readyLine.serialized(), as: UTF8.self) + "\n", to: STDOUT_FILENO)
+
+        var number: Int32 = 0
+        while sigwait(&ending, &number) != 0 {}
+        simulator.stop()
+    }
+}
+
+/// Past the C library's buffers: who waits for the ready line reads it at once.
+private func write(_ text: String, to descriptor: Int32) {
+    let bytes = Array(text.utf8)
+    _ = Glibc.write(descriptor, bytes, bytes.count)
+}
+
+/// A user of `--user`, split at the first colon: names have none, passwords may.
+struct Account: ExpressibleByArgument {
+    var name: String
+    var password: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+        (name, password) = (String(parts[0]), String(parts[1]))
+    }
+}
+
+extension ListenAddress: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+    public var defaultValueDescription: String { "\(host):\(port)" }
+}
+
+extension NodeSpecification: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension SimulatorError {
+    var exitCode: ExitCode {
+        switch code {
+        case .usage: ExitCode(EX_USAGE)
+        case .unavailable: ExitCode(EX_UNAVAILABLE)
+        case .storage: ExitCode(EX_IOERR)
+        default: ExitCode(EX_SOFTWARE)
+        }
+    }
+}
