@@ -73,6 +73,10 @@ let package = Package(
         target("CryptoOpenSSL", ["ProtocommSecurity", "Hashing", "HashingOpenSSL", "COpenSSL"]),
         target("Protocomm", ["ProtocommSecurity", "ProtocommWire", logging]),
         target("DeviceCore", ["ProtocommSecurity", "ProtocommWire", "Hashing"], path: "firmware-sim/DeviceCore"),
+        // Uses the Embedded-safe targets with concrete types, so that scripts/build-embedded compiles their generics.
+        target(
+            "EmbeddedProbe", ["DeviceCore", "ProtocommSecurity", "ProtocommWire", "Hashing"],
+            path: "firmware-sim/riscv32/Probe"),
 
         // L3
         target("ProtocommSerial", ["Protocomm", "ProtocommWire", "SerialPort", logging]),

@@ -1,7 +1,7 @@
 import Hashing
 
 extension KeyMaterial {
-    convenience init(count: Int, drawingFrom random: inout some RandomSource) {
+    init(count: Int, drawingFrom random: inout some RandomSource) {
         self.init(count: count) { random.fill($0) }
     }
 }

@@ -1,41 +1,48 @@
 /// Secret bytes of a handshake or a session: overwritten when the last holder lets go.
-///
-/// `@unchecked` because the buffer never changes after `init`.
-public final class KeyMaterial: @unchecked Sendable {
-    private let buffer: UnsafeMutableBufferPointer<UInt8>
+public struct KeyMaterial: Sendable {
+    private let storage: Storage
 
     /// Bytes that `fill` writes; zeros where it does not.
     public init<Failure: Error>(
         count: Int, fill: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
-        buffer = .allocate(capacity: count)
-        buffer.initialize(repeating: 0)
-        try fill(buffer)
+        storage = Storage(count: count)
+        try fill(storage.buffer)
     }
 
     /// A copy of `bytes`. The array itself stays as it is.
-    public convenience init(_ bytes: [UInt8]) {
+    public init(_ bytes: [UInt8]) {
         self.init(count: bytes.count) { buffer in
             for index in bytes.indices { buffer[index] = bytes[index] }
         }
     }
 
-    deinit {
-        overwriteWithZeros(buffer)
-        buffer.deallocate()
-    }
-
-    public var count: Int { buffer.count }
+    public var count: Int { storage.buffer.count }
 
     /// Lends the bytes. Do not keep the pointer.
     public func withBytes<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeBufferPointer(buffer))
+        try body(UnsafeBufferPointer(storage.buffer))
     }
 
     /// The bytes in clear, for what is public after all (a public key, a verifier that is to be stored).
-    public var bytes: [UInt8] { Array(buffer) }
+    public var bytes: [UInt8] { Array(storage.buffer) }
+
+    /// `@unchecked` because the buffer never changes once `init` of the outer type is over.
+    private final class Storage: @unchecked Sendable {
+        let buffer: UnsafeMutableBufferPointer<UInt8>
+
+        init(count: Int) {
+            buffer = .allocate(capacity: count)
+            buffer.initialize(repeating: 0)
+        }
+
+        deinit {
+            overwriteWithZeros(buffer)
+            buffer.deallocate()
+        }
+    }
 }
 
 extension KeyMaterial {
