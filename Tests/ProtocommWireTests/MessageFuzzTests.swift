@@ -1,0 +1,62 @@
+import ProtocommWire
+import TestSupport
+import Testing
+
+/// Each decoder takes mutated input in a process of its own: no crash, no slow input, no growing memory.
+@Suite("Messages, fuzzed")
+struct MessageFuzzTests {
+    @Test("session messages")
+    func session() async {
+        await #expect(processExitsWith: .success) { check(SessionData.self, seed: 1) }
+    }
+
+    @Test("network configuration")
+    func config() async {
+        await #expect(processExitsWith: .success) { check(NetworkConfigPayload.self, seed: 2) }
+    }
+
+    @Test("network scan")
+    func scan() async {
+        await #expect(processExitsWith: .success) { check(NetworkScanPayload.self, seed: 3) }
+    }
+
+    @Test("network control")
+    func control() async {
+        await #expect(processExitsWith: .success) { check(NetworkControlPayload.self, seed: 4) }
+    }
+
+    @Test("user mapping")
+    func userMapping() async {
+        await #expect(processExitsWith: .success) { check(UserMappingPayload.self, seed: 5) }
+    }
+
+    @Test("challenge and response")
+    func challenge() async {
+        await #expect(processExitsWith: .success) { check(ChallengeResponsePayload.self, seed: 6) }
+    }
+
+    @Test("claiming")
+    func claim() async {
+        await #expect(processExitsWith: .success) { check(ClaimPayload.self, seed: 7) }
+    }
+
+    @Test("local data")
+    func localData() async {
+        await #expect(processExitsWith: .success) { check(LocalDataPayload.self, seed: 8) }
+    }
+
+    @Test("local control")
+    func localControl() async {
+        await #expect(processExitsWith: .success) { check(LocalControlMessage.self, seed: 9) }
+    }
+}
+
+/// What decodes must also survive its own encoding: bytes that a decoder took and an encoder changed would be a misreading.
+private func check<Message: WireMessage>(_: Message.Type, seed: UInt64) {
+    let examples = Samples.ofEveryMessage
+    let report = fuzz("\(Message.self)", from: examples, seed: seed) { input in
+        guard let message = try? Message(decoding: input) else { return }
+        #expect((try? Message(decoding: message.encoded())) == message)
+    }
+    #expect(report.failures == [])
+}

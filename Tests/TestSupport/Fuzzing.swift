@@ -1,0 +1,117 @@
+import Glibc
+
+/// How a subject stood up to mutated input.
+public struct FuzzReport: Sendable {
+    public let subject: String
+    public let rounds: Int
+    /// One sentence each, with the input as hex where one input is to blame. Empty if all is well.
+    public let failures: [String]
+}
+
+/// How many mutated inputs each subject gets: `RAINKIT_FUZZ_ROUNDS`, 5,000 unless told (`make soak` says 100,000).
+public var fuzzRounds: Int { getenv("RAINKIT_FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 5_000 }
+
+/// Feeds mutated inputs to `subject`, and reports an input that took over a second, and memory that grew by more than 2 MiB
+/// from the 500th input to the last. A crash is up to the caller: run this inside
+/// `await #expect(processExitsWith: .success) { … }`, which also keeps other tests' memory out of the measurement.
+///
+/// The same seed gives the same inputs. To find the input of a crash, set `RAINKIT_FUZZ_TRACE` to a file: each input is
+/// written there before it is used.
+///
+/// - Parameters:
+///   - examples: good inputs to start from; they are fed unchanged, too.
+///   - accept: hands one input to the subject, and catches the errors that it may throw.
+public func fuzz(
+    _ subject: String, from examples: [[UInt8]], rounds: Int = fuzzRounds, seed: UInt64 = 1,
+    maximumLength: Int = 8192, _ accept: ([UInt8]) -> Void
+) -> FuzzReport {
+    var watch = FuzzWatch(subject: subject, rounds: rounds)
+    var mutator = Mutator(seed: seed, maximumLength: maximumLength)
+    for round in 0..<rounds {
+        let input = round < examples.count ? examples[round] : mutator.next(from: examples)
+        watch.willUse(input)
+        var fastest = watch.time { accept(input) }
+        // A busy machine makes anything slow once; only what is slow every time is to blame.
+        for _ in 0..<2 where fastest > .seconds(1) { fastest = min(fastest, watch.time { accept(input) }) }
+        watch.didUse(input, round: round, fastest: fastest)
+    }
+    return watch.report()
+}
+
+/// The same for a subject whose entry is asynchronous.
+public func fuzz(
+    _ subject: String, from examples: [[UInt8]], rounds: Int = fuzzRounds, seed: UInt64 = 1,
+    maximumLength: Int = 8192, _ accept: ([UInt8]) async -> Void
+) async -> FuzzReport {
+    var watch = FuzzWatch(subject: subject, rounds: rounds)
+    var mutator = Mutator(seed: seed, maximumLength: maximumLength)
+    for round in 0..<rounds {
+        let input = round < examples.count ? examples[round] : mutator.next(from: examples)
+        watch.willUse(input)
+        var fastest = await ContinuousClock().measure { await accept(input) }
+        for _ in 0..<2 where fastest > .seconds(1) {
+            fastest = min(fastest, await ContinuousClock().measure { await accept(input) })
+        }
+        watch.didUse(input, round: round, fastest: fastest)
+    }
+    return watch.report()
+}
+
+private struct FuzzWatch {
+    private static let warmUp = 500
+    private static let allowedGrowth = 2 * 1024 * 1024
+
+    let subject: String
+    let rounds: Int
+    private let trace: Int32?
+    private var failures: [String] = []
+    private var memoryAfterWarmUp: Int?
+
+    init(subject: String, rounds: Int) {
+        self.subject = subject
+        self.rounds = rounds
+        trace = getenv("RAINKIT_FUZZ_TRACE").map { open($0, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
+    }
+
+    func willUse(_ input: [UInt8]) {
+        guard let trace else { return }
+        _ = ftruncate(trace, 0)
+        _ = pwrite(trace, input, input.count, 0)
+    }
+
+    func time(_ body: () -> Void) -> Duration { ContinuousClock().measure(body) }
+
+    mutating func didUse(_ input: [UInt8], round: Int, fastest: Duration) {
+        if fastest > .seconds(1), failures.count < 5 {
+            failures.append("\(subject): round \(round) took \(fastest): \(hexString(Array(input.prefix(4096))))")
+        }
+        if round + 1 == min(Self.warmUp, rounds) { memoryAfterWarmUp = residentMemory() }
+    }
+
+    mutating func report() -> FuzzReport {
+        if let trace { close(trace) }
+        if let before = memoryAfterWarmUp {
+            let growth = residentMemory() - before
+            if growth > Self.allowedGrowth {
+                failures.append("\(subject): \(growth) bytes more are resident than after \(Self.warmUp) inputs")
+            }
+        }
+        return FuzzReport(subject: subject, rounds: rounds, failures: failures)
+    }
+}
+
+/// The process's resident memory in bytes, after the allocator gave back what it could.
+public func residentMemory() -> Int {
+    // glibc's module leaves malloc.h out.
+    if let trim = dlsym(nil, "malloc_trim") {
+        _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> Int32).self)(0)
+    }
+    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+    // total, resident, …, in pages
+    let fields = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.split(separator: UInt8(ascii: " "))
+    guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+}
