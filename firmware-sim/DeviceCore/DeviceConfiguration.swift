@@ -1,0 +1,46 @@
+import ProtocommWire
+
+/// What kind of board this is.
+public struct DeviceConfiguration: Sendable {
+    /// How the board is put into an account.
+    public enum Association: Sendable, Equatable {
+        /// `cloud_user_assoc`: a secret that board and user both tell the cloud.
+        case userMapping
+        /// `ch_resp`: the board signs the cloud's challenge.
+        case challengeResponse
+        case none
+    }
+
+    public var nodeID: [UInt8]
+    public var security: SecurityVersion
+    /// `sec_patch_ver`; only Security 2 has one other than 0.
+    public var patchVersion: UInt32
+    public var hasProofOfPossession: Bool
+    public var association: Association
+    /// A board without a certificate announces that it must be claimed first.
+    public var isClaimed: Bool
+    public var provisioning: ProvisioningOptions
+
+    public init(
+        nodeID: [UInt8], security: SecurityVersion, patchVersion: UInt32 = 0, hasProofOfPossession: Bool = true,
+        association: Association = .userMapping, isClaimed: Bool = true,
+        provisioning: ProvisioningOptions = ProvisioningOptions()
+    ) {
+        self.nodeID = nodeID
+        self.security = security
+        self.patchVersion = patchVersion
+        self.hasProofOfPossession = hasProofOfPossession
+        self.association = association
+        self.isClaimed = isClaimed
+        self.provisioning = provisioning
+    }
+
+    /// Every endpoint that the board has while it is being provisioned.
+    public var endpoints: [Endpoint] {
+        var all = [Endpoint.control, .scan, .session, .config, .version]
+        if association == .userMapping { all.append(.userMapping) }
+        if !isClaimed { all.append(.claim) }
+        if association == .challengeResponse { all.append(.challengeResponse) }
+        return all
+    }
+}

@@ -1,0 +1,232 @@
+import Hashing
+import ProtocommSecurity
+import ProtocommWire
+
+/// A whole board without its transports: endpoint, bytes and session id in, bytes or nothing out.
+///
+/// It does no I/O and reads no clock. Whoever runs it hands in milliseconds with each step, calls ``advance(to:)`` when
+/// ``nextDue`` has come, and reads what happened with ``takeEvents()``.
+public struct DeviceCore<Security: DeviceSecurityScheme, Signer: MessageSigner>: Sendable {
+    public let configuration: DeviceConfiguration
+    public internal(set) var machine: ProvisioningMachine
+
+    private var security: Security
+    private var mapping = UserMapping()
+    private var challenge: ChallengeResponder<Signer>
+    private var events: [DeviceEvent] = []
+
+    /// The one security session. Its id is the transport's.
+    private var session: UInt32?
+    private var cipher: Security.Cipher?
+    /// The first command of this session's handshake has been answered.
+    private var isHandshaking = false
+    private var wrongProofs: UInt32 = 0
+    /// A blocking scan holds the server: its answer is still owed to this session.
+    private var owesScanReply = false
+
+    private var isConfigReported = false
+
+    public init(configuration: DeviceConfiguration, radio: SimulatedRadio, security: Security, signer: Signer?) {
+        self.configuration = configuration
+        machine = ProvisioningMachine(options: configuration.provisioning, radio: radio)
+        self.security = security
+        challenge = ChallengeResponder(signer: signer)
+    }
+
+    /// Whether there is anything to talk to. False once provisioning has stopped.
+    public var isServing: Bool { machine.isServing }
+
+    public func serves(_ endpoint: Endpoint) -> Bool {
+        isServing && configuration.endpoints.contains { $0.name == endpoint.name }
+    }
+
+    public var nextDue: UInt64? { machine.nextDue }
+
+    public mutating func advance(to now: UInt64) { machine.advance(to: now) }
+
+    /// What happened since the last call, in order.
+    public mutating func takeEvents() -> [DeviceEvent] {
+        events.append(contentsOf: machine.takeEvents())
+        defer { events = [] }
+        return events
+    }
+
+    private mutating func note(_ event: DeviceEvent) {
+        events.append(contentsOf: machine.takeEvents())
+        events.append(event)
+    }
+}
+
+/// What a transport gets for a request.
+public enum DeviceAnswer: Sendable, Equatable {
+    case reply([UInt8])
+    /// The handler failed, and the transport shows it in its own way: silence, or a closed connection.
+    case refused
+    /// The one server task is busy with this request: ask ``DeviceCore/DeviceCore/delayedAnswer(now:)`` again when something was due.
+    case later
+}
+
+// MARK: requests
+
+extension DeviceCore {
+    /// Whether a request of this session would meet the security session that is there.
+    public func isCurrentSession(_ id: UInt32) -> Bool { session == id }
+
+    /// Ends the session that is there, and begins another.
+    public mutating func openSession(_ id: UInt32) {
+        session = id
+        cipher = nil
+        isHandshaking = false
+        owesScanReply = false
+        note(.sessionOpened)
+    }
+
+    public mutating func respond(
+        to request: [UInt8], on endpoint: Endpoint, session id: UInt32, now: UInt64
+    ) -> DeviceAnswer {
+        machine.advance(to: now)
+        guard serves(endpoint) else { return .refused }
+        if session != id { openSession(id) }
+        switch endpoint.name {
+        case Endpoint.version.name: return .reply(configuration.versionText)
+        case Endpoint.session.name: return shakeHands(request, now: now)
+        default: return respondInSession(to: request, on: endpoint, now: now)
+        }
+    }
+
+    /// The answer to the request that got ``DeviceAnswer/later``, once it is there.
+    public mutating func delayedAnswer(now: UInt64) -> DeviceAnswer {
+        machine.advance(to: now)
+        guard owesScanReply else { return .refused }
+        guard let reply = machine.blockedScanReply() else { return .later }
+        owesScanReply = false
+        return encrypted(reply)
+    }
+
+    private mutating func shakeHands(_ request: [UInt8], now: UInt64) -> DeviceAnswer {
+        do throws(HandshakeError) {
+            switch try security.respond(to: request) {
+            case .reply(let reply):
+                cipher = nil
+                isHandshaking = true
+                return .reply(reply)
+            case .established(let reply, let cipher):
+                // A new session does not inherit the handshake that another one began.
+                guard isHandshaking || configuration.security == .security0 else { return .refused }
+                self.cipher = cipher
+                note(.sessionEstablished)
+                return .reply(reply)
+            }
+        } catch {
+            switch error {
+            case .proofMismatch, .invalidParameters, .unsafePublicKey: countWrongProof(now: now)
+            default: break
+            }
+            return .refused
+        }
+    }
+
+    /// The RainMaker application stops provisioning after some wrong proofs. A right one in between does not reset the count.
+    private mutating func countWrongProof(now: UInt64) {
+        wrongProofs += 1
+        note(.wrongProof(count: wrongProofs))
+        let limit = configuration.provisioning.wrongProofLimit
+        if limit > 0, wrongProofs >= limit { machine.stop(now: now) }
+    }
+
+    private mutating func respondInSession(to request: [UInt8], on endpoint: Endpoint, now: UInt64) -> DeviceAnswer {
+        let plain: [UInt8]
+        if configuration.security == .security0 {
+            plain = request
+        } else {
+            guard cipher != nil else { return .refused }
+            do { plain = try cipher!.decrypt(request) } catch { return .refused }
+        }
+        do throws(HandlerFailure) {
+            switch try handle(plain, on: endpoint, now: now) {
+            case .reply(let reply): return encrypted(reply)
+            case .later:
+                owesScanReply = true
+                return .later
+            }
+        } catch { return .refused }
+    }
+
+    private mutating func encrypted(_ reply: [UInt8]) -> DeviceAnswer {
+        guard configuration.security != .security0 else { return .reply(reply) }
+        guard cipher != nil else { return .refused }
+        do { return .reply(try cipher!.encrypt(reply)) } catch { return .refused }
+    }
+
+    private mutating func handle(
+        _ request: [UInt8], on endpoint: Endpoint, now: UInt64
+    ) throws(HandlerFailure) -> HandlerResult {
+        switch endpoint.name {
+        case Endpoint.config.name: return .reply(try machine.respondToConfig(request, now: now))
+        case Endpoint.scan.name: return try machine.respondToScan(request, now: now)
+        case Endpoint.control.name: return .reply(try machine.respondToControl(request, now: now))
+        case Endpoint.userMapping.name:
+            let reply = try mapping.respond(to: request, nodeID: configuration.nodeID)
+            if mapping.pending != nil { note(.userMappingReceived) }
+            return .reply(reply)
+        case Endpoint.challengeResponse.name:
+            let before = challenge.signatures
+            let reply = try challenge.respond(to: request, nodeID: configuration.nodeID)
+            if challenge.signatures > before { note(.challengeSigned) }
+            return .reply(reply)
+        case Endpoint.claim.name: return .reply(try ClaimRefusal.respond(to: request))
+        default: throw HandlerFailure()
+        }
+    }
+}
+
+// MARK: the commands of the stock console, which go around protocomm
+
+extension DeviceCore {
+    /// `add-user`.
+    public mutating func startUserMapping(userID: [UInt8], secretKey: [UInt8]) {
+        mapping.start(userID: userID, secretKey: secretKey)
+        note(.userMappingReceived)
+    }
+
+    /// `wifi-prov`: through the provisioning service on a new board, straight to the driver on one that has credentials.
+    /// False where the service did not take them; the command itself never says so.
+    @discardableResult
+    public mutating func provision(_ credentials: WiFiCredentials, now: UInt64) -> Bool {
+        machine.advance(to: now)
+        guard machine.isProvisioned else { return machine.configureStation(credentials, now: now) }
+        machine.reconfigureStation(credentials, now: now)
+        return true
+    }
+
+    /// `sign-data`; nil where the board has no key.
+    public func sign(_ message: [UInt8]) -> [UInt8]? {
+        guard let signer = challenge.signer else { return nil }
+        do { return try signer.sign(message) } catch { return nil }
+    }
+}
+
+// MARK: the cloud
+
+extension DeviceCore {
+    /// What is to be published next, now that the board has a connection; nil when nothing is due.
+    /// It stays the same until ``published(_:)`` confirms it.
+    public var nextPublication: NodePublication? {
+        guard isConfigReported else { return NodeMessages.config(nodeID: configuration.nodeID) }
+        guard let pending = mapping.pending else { return nil }
+        return NodeMessages.userMapping(
+            nodeID: configuration.nodeID, userID: pending.userID, secretKey: pending.secretKey)
+    }
+
+    /// The broker acknowledged that publication.
+    public mutating func published(_ publication: NodePublication) {
+        guard publication == nextPublication else { return }
+        switch publication.kind {
+        case .config: isConfigReported = true
+        case .userMapping: mapping.reported()
+        }
+    }
+
+    /// A new connection to the broker: the config is reported on each.
+    public mutating func connectedToCloud() { isConfigReported = false }
+}

@@ -1,0 +1,25 @@
+import ProtocommWire
+
+/// Something that happened inside the board, for its log. No event carries a secret.
+public enum DeviceEvent: Sendable, Equatable {
+    case sessionOpened
+    /// A client proved itself; messages are encrypted from here on.
+    case sessionEstablished
+    /// A client offered a wrong proof of possession, or a key that no honest client sends; the count never falls.
+    case wrongProof(count: UInt32)
+    case scanStarted
+    case scanFinished(count: UInt32)
+    case credentialsReceived(ssid: [UInt8])
+    /// One attempt failed and another follows; `remaining` is 0 where there is no limit.
+    case attemptFailed(DisconnectReason, remaining: UInt32)
+    case joinFailed(DisconnectReason, WiFiConnectFailure)
+    /// Disconnected while no provisioning service listens.
+    case disconnected(DisconnectReason)
+    case resetAfterFailure
+    /// The station has an address: the board is on the network.
+    case joined(AccessPoint)
+    case userMappingReceived
+    case challengeSigned
+    case serviceStopping
+    case serviceStopped
+}

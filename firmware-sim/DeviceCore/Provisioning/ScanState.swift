@@ -1,0 +1,26 @@
+/// One scan, running or done.
+struct ScanState: Sendable {
+    /// `MAX_SCAN_RESULTS`: more are not kept.
+    static let limit = 16
+    static let lastChannel: UInt32 = 13
+    /// The radio goes back to its own channel for so long between two groups, so that the access point is not lost.
+    static let pause: UInt64 = 120
+
+    var isRunning = false
+    /// 0: all channels at once.
+    var groupChannels: UInt32 = 0
+    var channel: UInt32 = 0
+    var channelDelay: UInt64 = 0
+    /// When the driver reports the end of this step.
+    var due: UInt64?
+    /// Strongest first.
+    var results: [AccessPoint] = []
+
+    mutating func add(_ found: [AccessPoint]) {
+        for accessPoint in found {
+            let place = results.firstIndex { $0.rssi < accessPoint.rssi } ?? results.count
+            results.insert(accessPoint, at: place)
+        }
+        if results.count > Self.limit { results.removeLast(results.count - Self.limit) }
+    }
+}

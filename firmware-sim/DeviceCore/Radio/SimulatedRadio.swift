@@ -1,0 +1,81 @@
+import ProtocommWire
+
+/// The Wi-Fi around the board, and how long things take in it. All times are milliseconds.
+public struct SimulatedRadio: Sendable {
+    public enum Fault: Sendable, Equatable {
+        case none
+        /// Every network refuses the passphrase.
+        case authentication
+        /// No network is found.
+        case notFound
+        /// Attempts never come to an end.
+        case stuck
+    }
+
+    public var accessPoints: [AccessPoint]
+    /// From an accepted Apply to the verdict of one attempt. The firmware's own timer of one second, which lets the answer
+    /// out before the radio moves, is part of it.
+    public var joinDelay: UInt64
+    /// How long an active scan stays on one channel; a passive one stays three times as long.
+    public var channelDelay: UInt64
+    public var fault: Fault
+    /// The address that the network's DHCP server gives out, as text.
+    public var address: [UInt8]
+
+    public init(
+        accessPoints: [AccessPoint], joinDelay: UInt64 = 400, channelDelay: UInt64 = 30, fault: Fault = .none,
+        address: StaticString = "192.168.1.23"
+    ) {
+        self.accessPoints = accessPoints
+        self.joinDelay = joinDelay
+        self.channelDelay = channelDelay
+        self.fault = fault
+        self.address = bytes(address)
+    }
+
+    enum Verdict: Equatable {
+        case joined(AccessPoint)
+        case disconnected(DisconnectReason)
+        case never
+    }
+
+    func verdict(on credentials: WiFiCredentials) -> Verdict {
+        switch fault {
+        case .authentication: return .disconnected(.fourWayHandshakeTimeout)
+        case .notFound: return .disconnected(.noAccessPointFound)
+        case .stuck: return .never
+        case .none: break
+        }
+        var verdict = Verdict.disconnected(.noAccessPointFound)
+        for accessPoint in accessPoints where accessPoint.ssid == credentials.ssid {
+            let isOpen = accessPoint.authentication == .open || accessPoint.authentication == .owe
+            if isOpen || accessPoint.passphrase == credentials.passphrase { return .joined(accessPoint) }
+            // A station without a passphrase does not even try a protected network.
+            verdict = .disconnected(
+                credentials.passphrase.isEmpty ? .noCompatibleSecurity : .fourWayHandshakeTimeout)
+        }
+        return verdict
+    }
+}
+
+/// Why the Wi-Fi driver gave up, by the driver's number (`wifi_err_reason_t` of ESP-IDF).
+public struct DisconnectReason: Sendable, Hashable {
+    public var rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let micFailure = DisconnectReason(rawValue: 14)
+    public static let fourWayHandshakeTimeout = DisconnectReason(rawValue: 15)
+    public static let noAccessPointFound = DisconnectReason(rawValue: 201)
+    public static let authenticationFailed = DisconnectReason(rawValue: 202)
+    public static let handshakeTimeout = DisconnectReason(rawValue: 204)
+    public static let noCompatibleSecurity = DisconnectReason(rawValue: 210)
+
+    /// What the provisioning service makes of it. It knows five reasons; with any other, the failure before stays.
+    var failure: WiFiConnectFailure? {
+        switch self {
+        case .micFailure, .fourWayHandshakeTimeout, .authenticationFailed, .handshakeTimeout: .authenticationError
+        case .noAccessPointFound: .networkNotFound
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// One MQTT message that the node wants to publish with quality of service 1.
+public struct NodePublication: Sendable, Equatable {
+    public enum Kind: Sendable, Equatable { case config, userMapping }
+
+    public var kind: Kind
+    public var topic: [UInt8]
+    /// A user mapping holds a secret: never log it.
+    public var payload: [UInt8]
+}
+
+/// What a RainMaker node tells the cloud, on the topics of AWS basic ingest that the firmware uses by default.
+enum NodeMessages {
+    /// `MAX_PAYLOAD_SIZE` of the firmware's user mapping, its NUL included.
+    static let userMappingLimit = 200
+
+    static func config(nodeID: [UInt8]) -> NodePublication {
+        var payload = bytes("{\"node_id\":")
+        payload.append(jsonString: nodeID)
+        payload.append(
+            """
+            ,"config_version":"2020-03-20","info":{"name":"ESP RainMaker Device","fw_version":"1.0","type":"Lightbulb",\
+            "model":"led_light","project_name":"led_light","platform":"esp32c3"},"devices":[{"name":"Light",\
+            "type":"esp.device.lightbulb","primary":"Power","params":[{"name":"Name","type":"esp.param.name",\
+            "data_type":"string","properties":["read","write"]},{"name":"Power","type":"esp.param.power",\
+            "data_type":"bool","properties":["read","write"],"ui_type":"esp.ui.toggle"}]}],"services":[]}
+            """)
+        return NodePublication(
+            kind: .config, topic: topic(rule: "esp_node_config", nodeID: nodeID, suffix: "/config"), payload: payload)
+    }
+
+    /// Nil where the firmware's buffer is too small for it, and nothing is ever reported.
+    static func userMapping(nodeID: [UInt8], userID: [UInt8], secretKey: [UInt8]) -> NodePublication? {
+        var payload = bytes("{\"node_id\":")
+        payload.append(jsonString: nodeID)
+        payload.append(",\"user_id\":")
+        payload.append(jsonString: userID)
+        payload.append(",\"secret_key\":")
+        payload.append(jsonString: secretKey)
+        payload.append("}")
+        guard payload.count < userMappingLimit else { return nil }
+        return NodePublication(
+            kind: .userMapping, topic: topic(rule: "esp_user_node_mapping", nodeID: nodeID, suffix: "/user/mapping"),
+            payload: payload)
+    }
+
+    private static func topic(rule: StaticString, nodeID: [UInt8], suffix: StaticString) -> [UInt8] {
+        var topic = bytes("$aws/rules/")
+        topic.append(rule)
+        topic.append("/node/")
+        topic.append(contentsOf: nodeID)
+        topic.append(suffix)
+        return topic
+    }
+}

@@ -1,0 +1,27 @@
+import ProtocommWire
+
+extension DeviceConfiguration {
+    /// What `proto-ver` answers, as `cJSON_Print` lays it out: tabs, and no NUL at the end.
+    var versionText: [UInt8] {
+        var text = bytes("{\n")
+        if !isClaimed { text.append("\t\"rmaker\":\t{\n\t\t\"ver\":\t\"1.0\",\n\t\t\"cap\":\t[\"claim\"]\n\t},\n") }
+        if association == .challengeResponse {
+            text.append("\t\"rmaker_extra\":\t{\n\t\t\"ver\":\t\"1.0\",\n\t\t\"cap\":\t[\"ch_resp\"]\n\t},\n")
+        }
+        text.append("\t\"prov\":\t{\n\t\t\"ver\":\t\"netprov-v1.2\",\n\t\t\"sec_ver\":\t")
+        text.append(decimal: UInt64(security.rawValue))
+        // Firmware that can only do patch version 0 of Security 2 is older than the key.
+        if security != .security2 || patchVersion > 0 {
+            text.append(",\n\t\t\"sec_patch_ver\":\t")
+            text.append(decimal: security == .security2 ? UInt64(patchVersion) : 0)
+        }
+        text.append(",\n\t\t\"cap\":\t[")
+        if security == .security0 {
+            text.append("\"no_sec\", ")
+        } else if security == .security1, !hasProofOfPossession {
+            text.append("\"no_pop\", ")
+        }
+        text.append("\"wifi_prov\", \"wifi_scan\"]\n\t}\n}")
+        return text
+    }
+}
