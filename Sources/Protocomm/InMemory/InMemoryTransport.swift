@@ -63,30 +63,48 @@ public final class InMemoryTransport: Transport {
         if let limit, request.count > limit {
             throw error(.tooLong, endpoint, "The request has \(request.count) bytes, the limit is \(limit).")
         }
-        // Ends when the transport is closed; until then it is silence to wait in.
-        let (silence, end) = AsyncStream.makeStream(of: Never.self)
+        let closed = self.error(.cancelled, endpoint, "The transport is closed.")
+        let (closing, end) = AsyncStream.makeStream(of: Never.self)
         let number: Int? = state.withLock { state in
             guard !state.isClosed else { return nil }
             defer { state.count += 1 }
             state.running[state.count] = end
             return state.count
         }
-        guard let number, !Task.isCancelled else { throw error(.cancelled, endpoint, "The transport is closed.") }
+        guard let number, !Task.isCancelled else { throw closed }
         defer { state.withLock { _ = $0.running.removeValue(forKey: number) } }
 
-        switch fault(number, endpoint) {
+        let result = await withTaskGroup(of: Result<[UInt8], TransportError>.self) { group in
+            group.addTask {
+                do throws(TransportError) {
+                    return .success(try await self.perform(request, endpoint, self.fault(number, endpoint)))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                for await _ in closing {}
+                return .failure(closed)
+            }
+            let first = await group.next() ?? .failure(closed)
+            group.cancelAll()
+            return first
+        }
+        return try result.get()
+    }
+
+    private func perform(
+        _ request: [UInt8], _ endpoint: Endpoint, _ fault: Fault?
+    ) async throws(TransportError) -> [UInt8] {
+        switch fault {
         case .loseRequest:
-            for await _ in silence {}
-            throw error(.cancelled, endpoint, "The exchange was cancelled.")
+            throw await silence(endpoint)
         case .loseAnswer:
             _ = await board(request, endpoint)
-            for await _ in silence {}
-            throw error(.cancelled, endpoint, "The exchange was cancelled.")
+            throw await silence(endpoint)
         case .delay(let duration):
             let answer = await board(request, endpoint)
-            do { try await clock.sleep(for: duration) } catch {
-                throw self.error(.cancelled, endpoint, "The exchange was cancelled.")
-            }
+            do { try await clock.sleep(for: duration) } catch { throw cancelled(endpoint) }
             return try finish(answer, endpoint)
         case .refuse:
             return try finish(nil, endpoint)
@@ -99,6 +117,17 @@ public final class InMemoryTransport: Transport {
         }
     }
 
+    /// Waits until the exchange is cancelled.
+    private func silence(_ endpoint: Endpoint) async -> TransportError {
+        let (nothing, end) = AsyncStream.makeStream(of: Never.self)
+        await withTaskCancellationHandler {
+            for await _ in nothing {}
+        } onCancel: {
+            end.finish()
+        }
+        return cancelled(endpoint)
+    }
+
     public func close() async {
         let running = state.withLock {
             $0.isClosed = true
@@ -108,11 +137,13 @@ public final class InMemoryTransport: Transport {
     }
 
     private func finish(_ answer: [UInt8]?, _ endpoint: Endpoint) throws(TransportError) -> [UInt8] {
-        guard !Task.isCancelled, !state.withLock({ $0.isClosed }) else {
-            throw error(.cancelled, endpoint, "The exchange was cancelled.")
-        }
+        guard !Task.isCancelled else { throw cancelled(endpoint) }
         guard let answer else { throw error(.refused, endpoint, "The board answered with nothing.") }
         return answer
+    }
+
+    private func cancelled(_ endpoint: Endpoint) -> TransportError {
+        error(.cancelled, endpoint, "The exchange was cancelled.")
     }
 
     private func error(_ code: TransportError.Code, _ endpoint: Endpoint, _ message: String) -> TransportError {
