@@ -99,7 +99,8 @@ let package = Package(
         target(
             "RainKit",
             [
-                "Account", "CryptoOpenSSL", "ESPProvisioning", "HTTPCore", "HTTPCurl", "HashingOpenSSL", "JSON",
+                "Account", "CryptoOpenSSL", "ESPProvisioning", "HTTPCore", "HTTPCurl", "Hashing", "HashingOpenSSL",
+                "JSON",
                 "Onboarding", "Protocomm", "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire",
                 "RainMaker", "RainMakerConsole", "SerialPort", "Vocabulary", logging,
             ]),
@@ -147,8 +148,8 @@ let package = Package(
         tests(
             "ESPProvisioning",
             [
-                "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "Protocomm", "ProtocommSecurity", "ProtocommWire",
-                "RainKitTesting", "TestSupport", "Vocabulary",
+                "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "HashingOpenSSL", "Protocomm", "ProtocommSecurity",
+                "ProtocommWire", "RainKitTesting", "TestSupport", "Vocabulary", logging,
             ]),
         tests("RainMakerConsole", ["ESPProvisioning", "RainMakerConsole", "SerialPort", "TestSupport", "Vocabulary"]),
         tests(

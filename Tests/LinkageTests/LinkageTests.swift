@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Proves what the products do not link, from what the linker was given.
+@Suite("Linkage")
+struct LinkageTests {
+    /// The rooms that gateway software links.
+    static let clientTargets = [
+        "Vocabulary", "PrivateFiles", "ProtocommWire", "Hashing", "HTTPCore", "JSON", "SerialPort", "HashingOpenSSL",
+        "ProtocommSecurity", "HTTPCurl", "CryptoOpenSSL", "Protocomm", "ProtocommSerial", "ProtocommSoftAP",
+        "ESPProvisioning", "Account", "RainMakerConsole", "RainMaker", "Onboarding", "RainKit",
+    ]
+    /// The rooms that also run on a chip: nothing but the standard library.
+    static let embeddedTargets = ["ProtocommWire", "Hashing", "ProtocommSecurity", "DeviceCore"]
+
+    /// The names that a target's object files take from elsewhere.
+    private func undefinedSymbols(_ target: String) async throws -> [Substring] {
+        let folder = "\(Executables.folder)/\(target).build"
+        let objects = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".o") }
+        try #require(!objects.isEmpty, "\(folder) has no object files")
+        let listing = try await run("nm", ["--undefined-only", "--no-sort"] + objects.map { "\(folder)/\($0)" })
+        try #require(listing.status == .exited(0), "\(listing.standardError)")
+        return listing.standardOutput.split(separator: "\n")
+    }
+
+    @Test("client rooms take nothing from Foundation", arguments: clientTargets)
+    func noFoundation(target: String) async throws {
+        let symbols = try await undefinedSymbols(target)
+        #expect(!symbols.contains { $0.contains("10Foundation") || $0.contains("FoundationEssentials") })
+        #expect(!symbols.contains { $0.contains("_swift_FORCE_LOAD") && $0.contains("Foundation") })
+    }
+
+    @Test("embedded rooms take nothing from the C library, concurrency or threads either", arguments: embeddedTargets)
+    func coreIsPure(target: String) async throws {
+        let symbols = try await undefinedSymbols(target)
+        let foreign = symbols.filter {
+            $0.contains("Foundation") || $0.contains("5Glibc") || $0.contains("_Concurrency")
+                || $0.contains("swift_task_")
+        }
+        #expect(foreign.isEmpty)
+    }
+
+    @Test("rainctl links no server, no MQTT and no ICU")
+    func rainctl() async throws {
+        let path = try Executables.path("rainctl")
+        let libraries = try await run("ldd", [path]).standardOutput
+        #expect(libraries.contains("libcurl"))
+        #expect(libraries.contains("libjson-c"))
+        for unwanted in [
+            "mosquitto", "libFoundation.so", "FoundationNetworking", "FoundationInternationalization", "_FoundationICU",
+        ] {
+            #expect(!libraries.contains(unwanted), "rainctl links \(unwanted)")
+        }
+        let symbols = try await run("nm", ["--defined-only", path], within: .seconds(120)).standardOutput
+        for unwanted in ["9FlyingFox", "12FlyingSocks", "14CloudSimulator", "10DeviceCore", "14RainKitTesting"] {
+            #expect(!symbols.contains(unwanted), "rainctl contains \(unwanted)")
+        }
+    }
+
+    @Test("account and cloud know nothing of boards, and provisioning knows no transport")
+    func walls() async throws {
+        for target in ["Account", "RainMaker"] {
+            let symbols = try await undefinedSymbols(target)
+            #expect(!symbols.contains { $0.contains("9Protocomm") || $0.contains("15ESPProvisioning") })
+        }
+        let provisioning = try await undefinedSymbols("ESPProvisioning")
+        for transport in ["ProtocommSerial", "ProtocommSoftAP", "10SerialPort", "8HTTPCore"] {
+            #expect(!provisioning.contains { $0.contains(transport) })
+        }
+    }
+}
