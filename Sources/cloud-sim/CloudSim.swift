@@ -62,7 +62,7 @@ struct CloudSim: ParsableCommand {
         pthread_sigmask(SIG_BLOCK, &ending, nil)
         signal(SIGPIPE, SIG_IGN)
 
-        var configuration = CloudSimulator.Configuration()
+        var configuration = CloudServer.Configuration()
         configuration.listen = listen
         configuration.dataFolder = data
         configuration.users = users.map { ($0.name, $0.password) }
@@ -72,9 +72,9 @@ struct CloudSim: ParsableCommand {
         configuration.options.refreshLifetime = .seconds(refreshTTL)
         configuration.options.rotatesRefreshTokens = rotateRefresh
         configuration.options.mappingPatience = .seconds(mappingTimeout)
-        let simulator: CloudSimulator
+        let simulator: CloudServer
         do {
-            simulator = try CloudSimulator.start(configuration)
+            simulator = try CloudServer.start(configuration)
         } catch {
             write("cloud-sim: \(error.description)\n", to: STDERR_FILENO)
             throw error.exitCode

@@ -84,6 +84,8 @@ public final class CloudAPI: Sendable {
     /// Changes the state and saves it, before anyone else sees it. If it cannot be saved it is not changed.
     func changeState<Result: Sendable>(_ body: (inout CloudState) -> Result) throws(SimulatorError) -> Result {
         let outcome = state.withLock { state -> Swift.Result<Result, SimulatorError> in
+            // Nobody will read a temporary folder again.
+            guard !folder.isTemporary else { return .success(body(&state)) }
             var next = state
             let result = body(&next)
             do throws(SimulatorError) {

@@ -17,7 +17,7 @@ extension CloudAPI {
         session.refreshToken = refresh.token
         let begun = session
         let tokens = try issue(user, begun)
-        try change { $0.sessions[begun.id] = begun }
+        try change { $0.begin(begun) }
         journal.login(user: user.userName)
         return success("Login successful", members(tokens) + [.init("refreshtoken", .string(refresh.text))])
     }

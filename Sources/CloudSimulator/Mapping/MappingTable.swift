@@ -7,7 +7,7 @@ import HashingOpenSSL
 /// whichever comes first. A value without a clock: each step is told the time (milliseconds since 1970).
 struct MappingTable: Codable, Sendable, Equatable {
     /// The oldest requests are forgotten beyond this.
-    static let maximumRequests = 10_000
+    static let maximumRequests = 1000
 
     /// What a node said, waiting for the user's request.
     private struct Report: Codable, Equatable {

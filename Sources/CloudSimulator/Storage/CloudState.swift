@@ -12,6 +12,17 @@ struct CloudState: Codable, Sendable {
     /// The broker's port, which is tried again first: boards were told it.
     var brokerPort: UInt16?
 
+    /// The most sessions that one user may have; signing in once more ends the oldest.
+    static let maximumSessions = 100
+
+    mutating func begin(_ session: Session) {
+        let others = sessions.values.filter { $0.userID == session.userID }
+        if others.count >= Self.maximumSessions, let oldest = others.min(by: { $0.startedAt < $1.startedAt }) {
+            sessions[oldest.id] = nil
+        }
+        sessions[session.id] = session
+    }
+
     func user(named name: String) -> User? { users.values.first { $0.userName == name } }
 
     private static let file = "state.json"

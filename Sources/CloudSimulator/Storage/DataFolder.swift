@@ -3,7 +3,7 @@ import Glibc
 /// The folder that holds all that the simulator knows, mode 0700, its files 0600 and each written whole or not at all.
 public final class DataFolder: Sendable {
     public let path: String
-    private let isTemporary: Bool
+    let isTemporary: Bool
 
     /// The folder at `path`, made if it is not there; or a temporary one, which ``removeIfTemporary()`` removes.
     public init(path given: String?) throws(SimulatorError) {

@@ -4,7 +4,7 @@ import Synchronization
 /// A simulated RainMaker cloud: its REST API on one port, its MQTT broker on another.
 ///
 /// ``start(_:)`` returns when both answer; ``stop()`` ends both, and the files of a temporary folder with them.
-public final class CloudSimulator: Sendable {
+public final class CloudServer: Sendable {
     public struct Configuration: Sendable {
         /// Where the API listens; the broker takes a free port on the same host.
         public var listen = ListenAddress(host: "127.0.0.1", port: 0)
@@ -27,10 +27,10 @@ public final class CloudSimulator: Sendable {
     private let connection: BrokerConnection
     private let apiAddress: String
 
-    public static func start(_ configuration: Configuration) throws(SimulatorError) -> CloudSimulator {
+    public static func start(_ configuration: Configuration) throws(SimulatorError) -> CloudServer {
         let folder = try DataFolder(path: configuration.dataFolder)
         do throws(SimulatorError) {
-            return try CloudSimulator(configuration, folder: folder)
+            return try CloudServer(configuration, folder: folder)
         } catch {
             folder.removeIfTemporary()
             throw error

@@ -1,0 +1,167 @@
+import JSON
+import TestSupport
+import Testing
+
+@testable import CloudSimulator
+
+@Suite struct SignInTests {
+    @Test(
+        "a password opens a session, under the current name of the endpoint and the old one",
+        arguments: ["login2", "login"])
+    func signIn(path: String) throws {
+        let cloud = try TestCloud()
+        let reply = cloud.send(
+            "POST", "/v1/\(path)", ["user_name": .string(TestCloud.user), "password": .string(TestCloud.password)])
+        #expect(reply.status == 200)
+        #expect(reply.body["status"] == "success")
+        for name in ["idtoken", "accesstoken", "refreshtoken"] { #expect(reply.body[name]?.string?.isEmpty == false) }
+        let token = try #require(reply.body["accesstoken"]?.string)
+        for profile in ["user2", "user"] {
+            let answer = cloud.send("GET", "/v1/\(profile)", token: token)
+            #expect(answer.status == 200)
+            #expect(answer.body["user_name"]?.string == TestCloud.user)
+            #expect(answer.body["email"]?.string == TestCloud.user)
+            #expect(answer.body["user_id"]?.string?.count == 36)
+        }
+    }
+
+    @Test(
+        "what is wrong with a sign-in is said by code",
+        arguments: [
+            (#"{"user_name":"dev@example.com","password":"wrong"}"#, 101009),
+            (#"{"user_name":"DEV@example.com","password":"Passw0rd"}"#, 101009),
+            (#"{"user_name":"nobody@example.com","password":"Passw0rd"}"#, 101009),
+            (#"{"password":"Passw0rd"}"#, 101001), (#"{"user_name":"","password":"Passw0rd"}"#, 101001),
+            (#"{"user_name":null,"password":"Passw0rd"}"#, 101001),
+            (#"{"user_name":"dev@example.com"}"#, 101003),
+            (#"{"user_name":"dev@example.com","password":null}"#, 101003),
+            (#"{"user_name":1,"password":"Passw0rd"}"#, 100006), (#"{"user_name":["dev"],"password":{}}"#, 100006),
+            (#"{"refreshtoken":"x.y"}"#, 101017), (#"{"refreshtoken":""}"#, 101017), (#"{"refreshtoken":7}"#, 100006),
+            ("", 100006), ("null", 100006), ("[]", 100006), ("\"text\"", 100006), ("{", 100006),
+            ("<html></html>", 100006),
+            ("{\"user_name\":\"\u{0}\"", 100006),
+        ] as [(String, Int64)])
+    func refused(body: String, code: Int64) throws {
+        let reply = try TestCloud().send("POST", "/v1/login2", text: body)
+        #expect(reply.status == 400)
+        #expect(reply.body["status"] == "failure")
+        #expect(reply.errorCode == code)
+    }
+
+    @Test("null counts as absent: the official client sends it so")
+    func nullIsAbsent() throws {
+        let cloud = try TestCloud()
+        let body =
+            #"{"user_name":"dev@example.com","password":"Passw0rd","verification_code":null,"refreshtoken":null}"#
+        #expect(cloud.send("POST", "/v1/login2", text: body).status == 200)
+    }
+
+    @Test("an access token is refused when it expires, and a refresh gives a new one")
+    func expiryAndRefresh() throws {
+        let cloud = try TestCloud { $0.accessLifetime = .seconds(10) }
+        let session = try cloud.signIn()
+        cloud.pass(.seconds(9))
+        #expect(cloud.send("GET", "/v1/user2", token: session.access).status == 200)
+        cloud.pass(.seconds(1))
+        let late = cloud.send("GET", "/v1/user2", token: session.access)
+        #expect(late == Response(status: 401, ["message": "Unauthorized"]))
+
+        let reply = cloud.send("POST", "/v1/login2", ["refreshtoken": .string(session.refresh)])
+        #expect(reply.status == 200)
+        #expect(reply.body["refreshtoken"] == nil, "the real cloud keeps the refresh token")
+        let token = try #require(reply.body["accesstoken"]?.string)
+        #expect(cloud.send("GET", "/v1/user2", token: token).status == 200)
+        #expect(try cloud.journal.entries(where: ["event": "refresh", "outcome": "accepted"]).count == 1)
+    }
+
+    @Test("with rotation each refresh token works once")
+    func rotation() throws {
+        let cloud = try TestCloud { $0.rotatesRefreshTokens = true }
+        let first = try cloud.signIn().refresh
+        let reply = cloud.send("POST", "/v1/login2", ["refreshtoken": .string(first)])
+        let second = try #require(reply.body["refreshtoken"]?.string)
+        #expect(second != first)
+        #expect(cloud.send("POST", "/v1/login2", ["refreshtoken": .string(first)]).errorCode == 101017)
+        #expect(cloud.send("POST", "/v1/login2", ["refreshtoken": .string(second)]).status == 200)
+        #expect(try cloud.journal.entries(where: ["event": "refresh", "outcome": "replaced"]).count == 1)
+    }
+
+    @Test("a refresh token has a lifetime")
+    func refreshLifetime() throws {
+        let cloud = try TestCloud { $0.refreshLifetime = .seconds(100) }
+        let session = try cloud.signIn()
+        cloud.pass(.seconds(100))
+        #expect(cloud.send("POST", "/v1/login2", ["refreshtoken": .string(session.refresh)]).errorCode == 101017)
+    }
+
+    @Test("signing out ends this access token, and the refresh token if it is given")
+    func signOut() throws {
+        for (query, body, refreshWorks) in [("?logout_all=false", false, true), ("", true, false)] {
+            let cloud = try TestCloud()
+            let session = try cloud.signIn()
+            let other = try cloud.signIn()
+            let reply = cloud.send(
+                "POST", "/v1/logout2\(query)", body ? ["refreshtoken": .string(session.refresh)] : nil,
+                token: session.access)
+            #expect(reply.status == 200)
+            #expect(cloud.send("GET", "/v1/user2", token: session.access).status == 401)
+            #expect(cloud.send("GET", "/v1/user2", token: other.access).status == 200)
+            let refresh = cloud.send("POST", "/v1/login2", ["refreshtoken": .string(session.refresh)])
+            #expect((refresh.status == 200) == refreshWorks)
+        }
+    }
+
+    @Test("signing out everywhere ends every session", arguments: ["?logout_all=true", ""])
+    func signOutEverywhere(query: String) throws {
+        let cloud = try TestCloud()
+        let session = try cloud.signIn()
+        let other = try cloud.signIn()
+        let body: JSONValue? = query.isEmpty ? ["logout_all": true] : nil
+        #expect(cloud.send("POST", "/v1/logout2\(query)", body, token: session.access).status == 200)
+        for one in [session, other] {
+            #expect(cloud.send("GET", "/v1/user2", token: one.access).status == 401)
+            #expect(cloud.send("POST", "/v1/login2", ["refreshtoken": .string(one.refresh)]).errorCode == 101017)
+        }
+    }
+
+    @Test("nobody ends another user's session with a stolen refresh token")
+    func foreignRefreshToken() throws {
+        let cloud = try TestCloud()
+        try cloud.api.addUser(name: "eve@example.com", password: "Passw0rd")
+        let session = try cloud.signIn()
+        let eve = try cloud.signIn("eve@example.com")
+        _ = cloud.send("POST", "/v1/logout2", ["refreshtoken": .string(session.refresh)], token: eve.access)
+        #expect(cloud.send("POST", "/v1/login2", ["refreshtoken": .string(session.refresh)]).status == 200)
+    }
+
+    @Test(
+        "every endpoint of an account asks for a token",
+        arguments: [
+            ("GET", "/v1/user2"), ("PUT", "/v1/user"), ("POST", "/v1/logout2"), ("GET", "/v1/user/nodes"),
+            ("GET", "/v1/user/nodes/config?node_id=n"), ("GET", "/v1/user/nodes/status?node_id=n"),
+            ("GET", "/v1/user/nodes/params?node_id=n"), ("PUT", "/v1/user/nodes/params?node_id=n"),
+            ("PUT", "/v1/user/nodes/mapping"), ("GET", "/v1/user/nodes/mapping?request_id=r"),
+            ("POST", "/v1/user/nodes/mapping/initiate"), ("POST", "/v1/user/nodes/mapping/verify"),
+            ("DELETE", "/v1/user/nodes/n"),
+        ])
+    func unauthorized(method: String, path: String) throws {
+        let cloud = try TestCloud()
+        let session = try cloud.signIn()
+        for token in [nil, "", "x", "Bearer \(session.access)", session.id, session.refresh] {
+            #expect(cloud.send(method, path, [:], token: token) == Response(status: 401, ["message": "Unauthorized"]))
+        }
+    }
+
+    @Test("a name can be given to a profile", arguments: ["user2", "user"])
+    func name(path: String) throws {
+        let cloud = try TestCloud()
+        let token = try cloud.signIn().access
+        #expect(cloud.send("GET", "/v1/user2", token: token).body["name"] == nil)
+        #expect(cloud.send("PUT", "/v1/\(path)", ["name": "Ada"], token: token).status == 200)
+        #expect(cloud.send("GET", "/v1/user2", token: token).body["name"] == "Ada")
+        #expect(cloud.send("PUT", "/v1/\(path)", [:], token: token).errorCode == 101045)
+        #expect(cloud.send("PUT", "/v1/\(path)", ["name": ""], token: token).errorCode == 101053)
+        let long = String(repeating: "x", count: 257)
+        #expect(cloud.send("PUT", "/v1/\(path)", ["name": .string(long)], token: token).errorCode == 101053)
+    }
+}

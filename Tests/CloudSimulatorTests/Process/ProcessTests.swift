@@ -1,0 +1,144 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// cloud-sim as a program: how it starts, what it says, and that it leaves nothing behind.
+@Suite struct ProcessTests {
+    /// The broker that a cloud-sim with this temporary or data folder runs.
+    private static func brokers(in folder: String) async throws -> [pid_t] {
+        // pgrep matches the configuration's path, which no other broker has.
+        let found = try await run("pgrep", ["-f", "mosquitto -c \(folder)/"])
+        return found.standardOutput.split(separator: "\n").compactMap { pid_t($0) }
+    }
+
+    private static func ready(_ child: ChildProcess) async throws -> JSONValue {
+        try JSONValue(parsing: Array(try await child.readyLine().utf8))
+    }
+
+    private static func dataFolder(_ ready: JSONValue) -> String {
+        (ready["ca"]?.string ?? "").split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+    }
+
+    @Test("the ready line tells where everything is, and everything is there")
+    func readyLine() async throws {
+        try await withChildProcess(
+            try Executables.path("cloud-sim"), ["--user", "a@b.c:p:w", "--node", "node1", "--node", "node2:rsa"]
+        ) { child in
+            let line = try await child.readyLine()
+            let ready = try JSONValue(parsing: Array(line.utf8))
+            #expect(ready.members?.map(\.name) == ["ready", "api", "mqtt", "ca", "nodes"])
+            #expect(ready["ready"] == true)
+            #expect(ready["api"]?.string?.hasPrefix("http://127.0.0.1:") == true)
+            #expect(ready["mqtt"]?.string?.hasPrefix("127.0.0.1:") == true)
+            #expect(ready["nodes"]?.members?.map(\.name) == ["node1", "node2"])
+            for node in ready["nodes"]?.members ?? [] {
+                for file in ["cert", "key"] { #expect(access(node.value[file]?.string ?? "", R_OK) == 0) }
+            }
+            // A password may hold a colon.
+            let client = APIClient(base: try #require(ready["api"]?.string))
+            try await client.signIn("a@b.c", "p:w")
+            let status = try await client.send("GET", "/mqtt_host")
+            #expect(status.body["mqtt_host"] == ready["mqtt"])
+        }
+    }
+
+    @Test("a signal ends it and its broker within a second, and no file stays", arguments: [SIGTERM, SIGINT, SIGHUP])
+    func ends(signal: Int32) async throws {
+        try await withChildProcess(try Executables.path("cloud-sim"), ["--node", "node1"]) { child in
+            let folder = Self.dataFolder(try await Self.ready(child))
+            let broker = try await Self.brokers(in: folder)
+            #expect(broker.count == 1)
+            let time = try await ContinuousClock().measure {
+                let status = try await child.terminate(signal)
+                #expect(status == .exited(0))
+            }
+            #expect(time < .seconds(1))
+            #expect(try await Self.brokers(in: folder).isEmpty)
+            #expect(access(folder, F_OK) == -1)
+            #expect(child.standardError == "")
+        }
+    }
+
+    @Test("when it is killed its broker goes, too")
+    func killed() async throws {
+        try await withTemporaryFolder { folder in
+            try await withChildProcess(try Executables.path("cloud-sim"), ["--data", folder.file("data")]) { child in
+                _ = try await child.readyLine()
+                let broker = try #require(try await Self.brokers(in: folder.file("data")).first)
+                // Only this process, not its group: the kernel must see to the rest.
+                try await child.terminate(SIGKILL)
+                var isThere = true
+                for _ in 0..<500 where isThere {
+                    isThere = kill(broker, 0) == 0
+                    if isThere { try await Task.sleep(for: .milliseconds(10)) }
+                }
+                #expect(!isThere)
+            }
+        }
+    }
+
+    @Test("with a data folder a second run has the same accounts, nodes, keys and broker port")
+    func restart() async throws {
+        try await withTemporaryFolder { folder in
+            let program = try Executables.path("cloud-sim")
+            let data = ["--data", folder.file("data")]
+            let first = try await withChildProcess(program, data + ["--user", "a@b.c:Passw0rd", "--node", "node1"]) {
+                child in
+                let ready = try await Self.ready(child)
+                try await child.terminate()
+                return ready
+            }
+            let certificate = try readFile(first["nodes"]?["node1"]?["cert"]?.string ?? "")
+            try await withChildProcess(program, data) { child in
+                let ready = try await Self.ready(child)
+                #expect(ready["mqtt"] == first["mqtt"])
+                #expect(ready["nodes"] == first["nodes"])
+                #expect(try readFile(ready["nodes"]?["node1"]?["cert"]?.string ?? "") == certificate)
+                try await APIClient(base: ready["api"]?.string ?? "").signIn("a@b.c", "Passw0rd")
+            }
+        }
+    }
+
+    @Test(
+        "options that make no sense end it with 64, before anything starts",
+        arguments: [
+            ["--listen", "nowhere"], ["--user", "nopassword"], ["--user", ":p"], ["--node", "a/b"],
+            ["--node", "n:dsa"],
+            ["--access-ttl", "0"], ["--access-ttl", "x"], ["--nonsense"], ["stray"],
+        ])
+    func usage(arguments: [String]) async throws {
+        let finished = try await run(try Executables.path("cloud-sim"), arguments)
+        #expect(finished.status == .exited(64))
+        #expect(finished.standardOutput.isEmpty)
+        #expect(!finished.standardError.isEmpty)
+    }
+
+    @Test("a port that is taken, or no mosquitto, is 69 and one sentence that says what to try")
+    func unavailable() async throws {
+        let program = try Executables.path("cloud-sim")
+        try await withChildProcess(program) { child in
+            let api = try await Self.ready(child)["api"]?.string?.dropFirst("http://".count) ?? ""
+            let second = try await run(program, ["--listen", String(api)])
+            #expect(second.status == .exited(69))
+            #expect(second.standardError.contains("--listen"))
+        }
+        let withAnEmptyFileSystem = try await run(
+            "unshare", ["--mount", "sh", "-c", "mount -t tmpfs none /usr/sbin && exec \"$0\"", program])
+        #expect(withAnEmptyFileSystem.status == .exited(69))
+        #expect(withAnEmptyFileSystem.standardError.contains("apt-get install mosquitto"))
+    }
+
+    @Test("a data folder that cannot be made, or holds something else, is 74")
+    func storage() async throws {
+        try await withTemporaryFolder { folder in
+            let program = try Executables.path("cloud-sim")
+            let missing = try await run(program, ["--data", folder.file("a/b/c")])
+            #expect(missing.status == .exited(74))
+            try folder.write("not ours", to: "state.json")
+            let foreign = try await run(program, ["--data", folder.path])
+            #expect(foreign.status == .exited(74))
+            #expect(foreign.standardError.contains("--data"))
+        }
+    }
+}
