@@ -69,7 +69,7 @@ public final class PrivateKey: @unchecked Sendable {
         defer { EVP_MD_CTX_free(context) }
         var keyContext: OpaquePointer?
         guard EVP_DigestSignInit(context, &keyContext, EVP_sha256(), nil, pointer) == 1,
-            algorithm.configure(keyContext)
+            algorithm.configure(keyContext, toSign: true)
         else { throw SignatureFailure() }
         var length = Int(EVP_PKEY_get_size(pointer))
         var signature = [UInt8](repeating: 0, count: length)

@@ -31,7 +31,7 @@ public final class PublicKey: @unchecked Sendable {
         defer { EVP_MD_CTX_free(context) }
         var keyContext: OpaquePointer?
         guard EVP_DigestVerifyInit(context, &keyContext, EVP_sha256(), nil, pointer) == 1,
-            algorithm.configure(keyContext)
+            algorithm.configure(keyContext, toSign: false)
         else { return false }
         defer { ERR_clear_error() }
         return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1

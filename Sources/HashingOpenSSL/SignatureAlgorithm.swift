@@ -20,16 +20,14 @@ public enum SignatureAlgorithm: Sendable, Equatable {
     }
 
     /// Sets the padding on a context that `EVP_Digest{Sign,Verify}Init` made.
-    func configure(_ context: OpaquePointer?) -> Bool {
+    func configure(_ context: OpaquePointer?, toSign: Bool) -> Bool {
         switch self {
         case .ecdsa, .ecdsaFixedLength: true
         case .rsaPKCS1: EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
         case .rsaPSS:
             EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1
                 && EVP_PKEY_CTX_set_rsa_pss_saltlen(
-                    context,
-                    EVP_PKEY_CTX_get_operation(context) == EVP_PKEY_OP_SIGN
-                        ? RSA_PSS_SALTLEN_DIGEST : RSA_PSS_SALTLEN_AUTO) == 1
+                    context, toSign ? RSA_PSS_SALTLEN_DIGEST : RSA_PSS_SALTLEN_AUTO) == 1
         }
     }
 
