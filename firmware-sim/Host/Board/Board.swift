@@ -1,0 +1,77 @@
+import CryptoOpenSSL
+import DeviceCore
+import Glibc
+import Hashing
+import ProtocommSecurity
+import ProtocommWire
+
+typealias SimulatedCore = DeviceCore<DeviceSecurity<OpenSSLCrypto, BoardRandom>, NodeKey>
+
+/// The one board of this process: its core, its clock, and everyone who wants to know what it does.
+final class Board: EventSource {
+    private(set) var core: SimulatedCore
+    let identity: BoardIdentity
+    let journal: Journal
+    private let logLevel: LogLevel
+    private var random: BoardRandom
+    private var observers: [(DeviceEvent) -> Void] = []
+
+    init(core: SimulatedCore, identity: BoardIdentity, journal: Journal, logLevel: LogLevel, random: BoardRandom) {
+        self.core = core
+        self.identity = identity
+        self.journal = journal
+        self.logLevel = logLevel
+        self.random = random
+    }
+
+    /// `observer` is called with each event, after it was written to the journal.
+    func observe(_ observer: @escaping (DeviceEvent) -> Void) { observers.append(observer) }
+
+    /// Says something on standard error, if anyone asked for it. Never a secret.
+    func log(_ level: LogLevel, _ subject: String, _ message: @autoclosure () -> String) {
+        guard level <= logLevel else { return }
+        let line = Array("\(MonotonicClock.now) \(level.rawValue) \(subject): \(message())\n".utf8)
+        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    func newSessionID() -> UInt32 { random.number() }
+
+    // MARK: requests
+
+    func openSession(_ id: UInt32) { step { $0.openSession(id) } }
+
+    func respond(to request: [UInt8], on endpoint: Endpoint, session: UInt32, transport: String) -> DeviceAnswer {
+        let answer = step {
+            $0.respond(to: request, on: endpoint, session: session, now: MonotonicClock.now)
+        }
+        journal.request(
+            transport: transport, endpoint: endpoint, length: request.count,
+            outcome: answer == .refused ? "refused" : "reply")
+        log(.info, transport, "\(endpoint), \(request.count) bytes: \(answer == .refused ? "refused" : "answered")")
+        return answer
+    }
+
+    func delayedAnswer(on endpoint: Endpoint, transport: String) -> DeviceAnswer {
+        step { $0.delayedAnswer(now: MonotonicClock.now) }
+    }
+
+    /// Does something to the core, and tells everyone what came of it.
+    @discardableResult
+    func step<Result>(_ body: (inout SimulatedCore) -> Result) -> Result {
+        let result = body(&core)
+        for event in core.takeEvents() {
+            journal.record(event)
+            log(.info, "board", "\(event)")
+            for observer in observers { observer(event) }
+        }
+        return result
+    }
+
+    // MARK: the loop
+
+    var interests: [Interest] { [] }
+    var due: UInt64? { core.nextDue }
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {}
+    func wake(now: UInt64) { step { $0.advance(to: now) } }
+    func shutDown() {}
+}

@@ -1,0 +1,33 @@
+import Hashing
+import HashingOpenSSL
+
+/// The board's random number generator: the system's, or with `--seed` the same each time.
+enum BoardRandom: RandomSource {
+    case system(OpenSSLRandom)
+    case seeded(ReproducibleRandom)
+
+    init(seed: UInt64?) {
+        self = seed.map { .seeded(ReproducibleRandom(seed: $0)) } ?? .system(OpenSSLRandom())
+    }
+
+    mutating func fill(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
+        switch self {
+        case .system(var source):
+            source.fill(buffer)
+            self = .system(source)
+        case .seeded(var source):
+            source.fill(buffer)
+            self = .seeded(source)
+        }
+    }
+
+    /// Another generator that does not share this one's sequence.
+    mutating func fork() -> BoardRandom {
+        guard case .seeded(var source) = self else { return .system(OpenSSLRandom()) }
+        let seed = source.next()
+        self = .seeded(source)
+        return .seeded(ReproducibleRandom(seed: seed))
+    }
+
+    mutating func number() -> UInt32 { bytes(4).reduce(0) { $0 << 8 | UInt32($1) } }
+}

@@ -1,0 +1,240 @@
+import DeviceCore
+import Glibc
+import ProtocommWire
+
+/// The board's HTTP server: one task, one connection, and the manners of `esp_http_server` under `protocomm_httpd`.
+///
+/// While the task waits for the rest of a request or for a handler, nobody else is let in; a new connection to an idle
+/// server pushes the old one out. A handler's error closes the connection without a word.
+final class SoftAPServer: EventSource {
+    /// `recv_wait_timeout` of the server's configuration.
+    static let headerTimeout: UInt64 = 5000
+    /// Two such waits.
+    static let bodyTimeout: UInt64 = 10_000
+
+    private struct Connection {
+        var descriptor: Int32
+        var number: Int
+        var parser = HTTPRequestParser()
+        var head: HTTPRequestHead?
+        var session: HTTPSessions.Decision?
+        var lastByte: UInt64
+        /// A blocking handler holds the task; this is its endpoint.
+        var pending: Endpoint?
+    }
+
+    private let board: Board
+    private let listener: ListeningSocket
+    private var isListening = true
+    private var sessions = HTTPSessions()
+    private var connection: Connection?
+    private var nextNumber = 0
+
+    var address: HostAndPort { listener.address }
+
+    init(_ address: HostAndPort, board: Board) throws {
+        self.board = board
+        listener = try ListeningSocket(address)
+        board.observe { [weak self] event in
+            if event == .serviceStopped { self?.shutDown() }
+        }
+    }
+
+    // MARK: the loop
+
+    var interests: [Interest] {
+        guard isListening else { return [] }
+        var interests: [Interest] = []
+        if let connection, connection.pending == nil {
+            interests.append(Interest(descriptor: connection.descriptor, events: Int16(POLLIN)))
+        }
+        if !isBusy { interests.append(Interest(descriptor: listener.descriptor, events: Int16(POLLIN))) }
+        return interests
+    }
+
+    private var isBusy: Bool {
+        guard let connection else { return false }
+        return connection.pending != nil || connection.head != nil || connection.parser.isMidway
+    }
+
+    var due: UInt64? {
+        guard let connection, isBusy, connection.pending == nil else { return nil }
+        return connection.lastByte + (connection.head != nil ? Self.bodyTimeout : Self.headerTimeout)
+    }
+
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
+        if descriptor == listener.descriptor { accept(now: now) } else { receive(now: now) }
+    }
+
+    func wake(now: UInt64) {
+        finishPending(now: now)
+        guard let due, due <= now else { return }
+        if connection?.head == nil {
+            refuse(.requestTimeout)
+        } else {
+            drop("body stalled")
+        }
+    }
+
+    func shutDown() {
+        guard isListening else { return }
+        isListening = false
+        closeConnection()
+        close(listener.descriptor)
+    }
+
+    // MARK: connections
+
+    private func accept(now: UInt64) {
+        let descriptor = Glibc.accept(listener.descriptor, nil, nil)
+        guard descriptor >= 0 else { return }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        if connection != nil {
+            board.log(.debug, "http", "a new connection pushes the old one out")
+            closeConnection()
+        }
+        nextNumber += 1
+        connection = Connection(descriptor: descriptor, number: nextNumber, lastByte: now)
+    }
+
+    private func closeConnection() {
+        if let connection { close(connection.descriptor) }
+        connection = nil
+    }
+
+    private func drop(_ reason: String) {
+        board.log(.debug, "http", "connection closed: \(reason)")
+        closeConnection()
+    }
+
+    private func receive(now: UInt64) {
+        guard let descriptor = connection?.descriptor else { return }
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else {
+            if count == 0 || errno != EAGAIN { closeConnection() }
+            return
+        }
+        connection?.lastByte = now
+        connection?.parser.append(buffer[..<count])
+        proceed()
+    }
+
+    // MARK: requests
+
+    private func proceed() {
+        while let step = connection?.parser.next() {
+            switch step {
+            case .refused(let status): return refuse(status)
+            case .head(let head):
+                guard begin(head) else { return }
+            case .body(let body): run(body)
+            }
+            // A handler holds the task, or the connection is gone.
+            guard connection?.pending == nil else { return }
+        }
+    }
+
+    /// Looks the endpoint up and finds the session; false where that was the end of the connection.
+    private func begin(_ head: HTTPRequestHead) -> Bool {
+        guard let connection else { return false }
+        guard head.target.first == UInt8(ascii: "/"), let endpoint = endpoint(head) else {
+            // The lookup of a known path with a query fails in the handler, which is too late for a 404.
+            let isKnownPath = head.target.firstIndex(of: UInt8(ascii: "?")).map { end in
+                board.core.serves(Endpoint(name: Array(head.target[..<end].dropFirst())))
+            }
+            if isKnownPath == true { drop("query on an endpoint") } else { refuse(.notFound) }
+            return false
+        }
+        guard head.method == Array("POST".utf8) else {
+            refuse(.methodNotAllowed)
+            return false
+        }
+        let decision = sessions.session(cookie: head.cookie, connection: connection.number, newID: board.newSessionID)
+        if case .new(let id) = decision { board.openSession(id) }
+        guard (1...HTTPRequestParser.bodyLimit).contains(head.contentLength) else {
+            board.journal.request(transport: "http", endpoint: endpoint, length: 0, outcome: "refused")
+            drop("a body of \(head.contentLength) bytes")
+            return false
+        }
+        self.connection?.head = head
+        self.connection?.session = decision
+        return true
+    }
+
+    private func endpoint(_ head: HTTPRequestHead) -> Endpoint? {
+        let endpoint = Endpoint(name: Array(head.target.dropFirst()))
+        return board.core.serves(endpoint) ? endpoint : nil
+    }
+
+    private func run(_ body: [UInt8]) {
+        guard let connection, let head = connection.head, let session = connection.session,
+            let endpoint = endpoint(head)
+        else { return closeConnection() }
+        let id: UInt32
+        switch session {
+        case .same(let current), .new(let current): id = current
+        }
+        let answer = board.respond(to: body, on: endpoint, session: id, transport: "http")
+        deliver(answer, from: endpoint)
+    }
+
+    private func finishPending(now: UInt64) {
+        guard let endpoint = connection?.pending else { return }
+        let answer = board.delayedAnswer(on: endpoint, transport: "http")
+        guard answer != .later else { return }
+        connection?.pending = nil
+        deliver(answer, from: endpoint)
+        proceed()
+    }
+
+    private func deliver(_ answer: DeviceAnswer, from endpoint: Endpoint) {
+        switch answer {
+        case .later: connection?.pending = endpoint
+        case .refused: drop("\(endpoint) refused")
+        case .reply(let reply):
+            var headers: [(name: String, value: String)] = []
+            if case .new(let id)? = connection?.session { headers.append(("Set-Cookie", "session=\(id)")) }
+            connection?.head = nil
+            connection?.session = nil
+            send(HTTPStatus.response(headers: headers, body: reply))
+        }
+    }
+
+    private func refuse(_ status: HTTPStatus) {
+        board.log(.debug, "http", "answered \(status.line)")
+        guard let descriptor = connection?.descriptor else { return }
+        // Errors go out without delay (`CONFIG_HTTPD_ERR_RESP_NO_DELAY`).
+        var yes: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        send(status.response)
+        closeConnection()
+    }
+
+    /// Each piece by its own `send()`, as the firmware does.
+    private func send(_ pieces: [[UInt8]]) {
+        guard let descriptor = connection?.descriptor else { return }
+        for piece in pieces {
+            var rest = piece[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes {
+                    Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                } else if count < 0, errno == EAGAIN, isWritable(descriptor) {
+                    continue
+                } else {
+                    return closeConnection()
+                }
+            }
+        }
+    }
+
+    /// Answers are smaller than any socket buffer, so this waits only for a client that reads nothing at all.
+    private func isWritable(_ descriptor: Int32) -> Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&waiting, 1, 200) == 1
+    }
+}

@@ -1,0 +1,41 @@
+import DeviceCore
+import JSON
+import ProtocommWire
+
+extension Journal {
+    func record(_ event: DeviceEvent) {
+        switch event {
+        case .sessionOpened: state("session_opened")
+        case .sessionEstablished: state("session_established")
+        case .wrongProof(let count): state("wrong_proof", [.init("count", .integer(Int64(count)))])
+        case .scanStarted: state("scan_started")
+        case .scanFinished(let count): state("scan_finished", [.init("count", .integer(Int64(count)))])
+        case .credentialsReceived(let ssid): state("credentials_received", [name(ssid)])
+        case .attemptFailed(let reason, let remaining):
+            state(
+                "attempt_failed",
+                [
+                    .init("reason", .integer(Int64(reason.rawValue))),
+                    .init("remaining", .integer(Int64(remaining))),
+                ])
+        case .joinFailed(let reason, let failure):
+            state(
+                "join_failed",
+                [
+                    .init("reason", .integer(Int64(reason.rawValue))),
+                    .init("failure", .string(failure == .networkNotFound ? "not_found" : "auth")),
+                ])
+        case .disconnected(let reason): state("disconnected", [.init("reason", .integer(Int64(reason.rawValue)))])
+        case .resetAfterFailure: state("reset_after_failure")
+        case .joined(let accessPoint): state("joined", [name(accessPoint.ssid)])
+        case .userMappingReceived: state("user_mapping_received")
+        case .challengeSigned: state("challenge_signed")
+        case .serviceStopping: state("service_stopping")
+        case .serviceStopped: state("service_stopped")
+        }
+    }
+
+    private func name(_ ssid: [UInt8]) -> JSONValue.Member {
+        .init("ssid", .string(String(decoding: ssid, as: UTF8.self)))
+    }
+}

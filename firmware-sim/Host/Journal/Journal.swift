@@ -1,0 +1,55 @@
+import DeviceCore
+import Glibc
+import JSON
+import ProtocommWire
+
+/// What happened, as one JSON object a line: what tests count and assert on. No secret is ever written.
+///
+/// Each line has `t` (milliseconds since the start) and `event`. `request`: `transport`, `endpoint`, `bytes` (as they
+/// arrived), `outcome` (`reply` or `refused`). `state`: `change` and what belongs to it. `publish`: `topic`, `bytes`, and
+/// `acknowledged`. `ready` and `end` are the first and the last.
+final class Journal {
+    private let descriptor: Int32?
+
+    init(path: String?) throws {
+        guard let path else {
+            descriptor = nil
+            return
+        }
+        let opened = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard opened >= 0 else { throw StartError("\(path) cannot be written: \(lastSystemError())") }
+        descriptor = opened
+    }
+
+    func request(transport: String, endpoint: Endpoint, length: Int, outcome: String) {
+        write(
+            "request",
+            [
+                .init("transport", .string(transport)), .init("endpoint", .string(endpoint.description)),
+                .init("bytes", .integer(Int64(length))), .init("outcome", .string(outcome)),
+            ])
+    }
+
+    func state(_ change: String, _ members: [JSONValue.Member] = []) {
+        write("state", [.init("change", .string(change))] + members)
+    }
+
+    func publish(topic: String, length: Int, acknowledged: Bool) {
+        write(
+            "publish",
+            [
+                .init("topic", .string(topic)), .init("bytes", .integer(Int64(length))),
+                .init("acknowledged", .bool(acknowledged)),
+            ])
+    }
+
+    func write(_ event: String, _ members: [JSONValue.Member] = []) {
+        guard let descriptor else { return }
+        let head: [JSONValue.Member] = [
+            .init("t", .integer(Int64(MonotonicClock.now))), .init("event", .string(event)),
+        ]
+        // One write for each line, so that a reader never sees half of one.
+        let line = JSONValue.object(head + members).serialized() + [0x0A]
+        _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+
+struct ListeningOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Serve SoftAP-style HTTP there; port 0 lets the system choose.", valueName: "host:port"))
+    var http: HostAndPort?
+
+    @Option(help: ArgumentHelp("Make a serial console, and this symbolic link to it.", valueName: "link"))
+    var console: String?
+
+    @Option(help: "What the console speaks.")
+    var consoleDialect: ConsoleDialect = .protocomm
+}
+
+struct BoardOptions: ParsableArguments {
+    @Option(help: "Security scheme: 0, 1 or 2.")
+    var security = 1
+
+    @Option(help: "Patch version of Security 2: 0 or 1.")
+    var patch = 1
+
+    @Option(help: "Proof of possession; eight random hex digits unless given.")
+    var pop: String?
+
+    @Option(help: "User name of Security 2.")
+    var username = "wifiprov"
+
+    @Flag(help: "The board wants no proof of possession (Security 1).")
+    var noPop = false
+
+    @Option(help: "Service name; PROV_ and six random hex digits unless given.")
+    var name: String?
+
+    @Option(help: "Node id; the certificate's common name, or else a random one, unless given.")
+    var nodeId: String?
+
+    @Option(help: "How the board is put into an account: user, ch-resp or none.")
+    var mapping: MappingOption = .user
+
+    @Flag(help: "The board has its certificate (the default).")
+    var claimed = false
+
+    @Flag(help: "The board announces that it must be claimed first.")
+    var unclaimed = false
+
+    mutating func validate() throws {
+        guard (0...2).contains(security) else { throw ValidationError("--security is 0, 1 or 2") }
+        guard (0...1).contains(patch) else { throw ValidationError("--patch is 0 or 1") }
+        if claimed, unclaimed { throw ValidationError("--claimed and --unclaimed exclude each other") }
+        if security == 2, username.isEmpty { throw ValidationError("Security 2 needs a user name") }
+        if let nodeId, nodeId.isEmpty || nodeId.utf8.count > 64 {
+            throw ValidationError("--node-id has 1 to 64 bytes")
+        }
+    }
+}
+
+struct RadioOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A network, the strongest first; may be repeated. Split at the first colon; SSID: is open.",
+            valueName: "ssid:pass"))
+    var wifi: [WiFiOption] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A network in every detail: ssid_hex, bssid, channel, rssi, auth, passphrase, hidden. May be repeated.",
+            valueName: "json"))
+    var ap: [AccessPointOption] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Seconds from an accepted Apply to the address or the verdict of one attempt.", valueName: "s"))
+    var joinDelay = 0.4
+
+    @Option(help: ArgumentHelp("Seconds that an active scan stays on each of 13 channels.", valueName: "s"))
+    var channelDelay = 0.03
+
+    @Option(help: ArgumentHelp("Attempts before a failure is told; 0 is the old behaviour.", valueName: "n"))
+    var attempts: UInt32 = 0
+
+    @Flag(help: "After a failure the board makes itself ready for other credentials.")
+    var resetOnFailure = false
+
+    @Flag(help: "The board goes on serving after success.")
+    var noAutoStop = false
+
+    @Option(help: "What goes wrong whenever the board joins: auth, not-found, stuck or none.")
+    var fail: FaultOption = .none
+
+    mutating func validate() throws {
+        guard (0...3600).contains(joinDelay) else { throw ValidationError("--join-delay is 0 to 3600 seconds") }
+        guard (0...60).contains(channelDelay) else { throw ValidationError("--channel-delay is 0 to 60 seconds") }
+        guard attempts <= 1000 else { throw ValidationError("--attempts is at most 1000") }
+    }
+}
+
+struct CloudOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Connect to this broker once on Wi-Fi; offline unless given.", valueName: "host:port"))
+    var mqtt: HostAndPort?
+
+    @Option(help: ArgumentHelp("Certificate of the authority that the broker's belongs to.", valueName: "file"))
+    var ca: String?
+
+    @Option(help: ArgumentHelp("The node's certificate; its common name is the node id.", valueName: "file"))
+    var cert: String?
+
+    @Option(help: ArgumentHelp("The node's private key, P-256 or RSA; signs challenges too.", valueName: "file"))
+    var key: String?
+}
+
+struct WatchingOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Makes everything random the same each time.", valueName: "n"))
+    var seed: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Append requests, state changes and publishes there, a JSON object a line.", valueName: "file"))
+    var journal: String?
+
+    @Option(help: "What to say on standard error: error, warning, info or debug.")
+    var logLevel: LogLevel = .error
+
+    @Flag(help: "End when the process that started this one ends.")
+    var exitWithParent = false
+}
