@@ -1,0 +1,49 @@
+/// Espressif's own command-line client, pointed at a simulated cloud, with a configuration folder of its own.
+///
+/// Its exit status is 0 whether it succeeded or not, and what it prints is for people: assert on the simulators' journals.
+public final class OfficialClient: Sendable {
+    private let program: String
+    private let environment: [String: String]
+    private let namespace: NetworkNamespace?
+    private let folder: TemporaryFolder
+
+    /// Installs the client if it is not there yet (`scripts/official-client`; minutes, once), and points it at `api`.
+    public init(api: String, in folder: TemporaryFolder, namespace: NetworkNamespace? = nil) async throws {
+        program = try await Self.installed()
+        let name = "official-\(UInt32.random(in: .min ... .max))"
+        environment = [
+            "RM_USER_CONFIG_DIR": folder.file("\(name)/config"), "RMAKER_CLI_LOG_DIR": folder.file("\(name)/logs"),
+            "HOME": folder.file(name), "PYTHONDONTWRITEBYTECODE": "1", "NO_PROXY": "*", "no_proxy": "*",
+        ]
+        self.namespace = namespace
+        self.folder = folder
+        try await TestSupport.run("mkdir", ["-p", folder.file("\(name)/config"), folder.file("\(name)/logs")])
+        // It appends the API version itself; `login --profile` does not work, so the profile is switched to.
+        try await run(["profile", "add", "sim", "--base-url", api + "/"])
+        try await run(["profile", "switch", "sim"])
+    }
+
+    @discardableResult
+    public func run(
+        _ arguments: [String], input: ChildProcess.Input = .empty, within limit: Duration = .seconds(60)
+    ) async throws -> FinishedProcess {
+        let (executable, all) = namespace?.command(program, arguments) ?? (program, arguments)
+        return try await TestSupport.run(executable, all, environment: environment, input: input, within: limit)
+    }
+
+    public func logIn(_ user: String = SimulatedCloud.user, _ password: String = SimulatedCloud.password) async throws {
+        try await run(["login", "--user_name", user, "--password", password])
+    }
+
+    /// Where it keeps its tokens.
+    public var sessionFile: String { environment["RM_USER_CONFIG_DIR"]! + "/profiles/sim_config.json" }
+
+    /// The path of the installed client. Tests that need it at once share one installation; the script holds a lock.
+    private static func installed() async throws -> String {
+        let finished = try await TestSupport.run(Repository.path("scripts/official-client"), within: .seconds(600))
+        guard finished.status == .exited(0), let path = finished.standardOutput.split(separator: "\n").last else {
+            throw ProcessError("the official client could not be installed: \(finished.standardError.suffix(2000))")
+        }
+        return String(path)
+    }
+}
