@@ -153,9 +153,16 @@ let package = Package(
             ]),
         tests("RainMakerConsole", ["ESPProvisioning", "RainMakerConsole", "SerialPort", "TestSupport", "Vocabulary"]),
         tests(
-            "Account", ["Account", "HTTPCore", "HashingOpenSSL", "JSON", "RainKitTesting", "TestSupport", "Vocabulary"]),
+            "Account",
+            [
+                "Account", "HTTPCore", "HashingOpenSSL", "JSON", "RainKitTesting", "TestSupport", "Vocabulary", logging,
+            ]),
         tests(
-            "RainMaker", ["Account", "HTTPCore", "JSON", "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary"]),
+            "RainMaker",
+            [
+                "Account", "HTTPCore", "HTTPCurl", "JSON", "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary",
+                "cloud-sim",
+            ]),
         tests(
             "Onboarding",
             [

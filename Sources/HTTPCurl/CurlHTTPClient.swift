@@ -1,4 +1,4 @@
-public import HTTPCore
+import HTTPCore
 
 /// HTTP by libcurl: all transfers of one client run on one thread of its own, which starts with the first request and ends
 /// when the client is closed or dropped.

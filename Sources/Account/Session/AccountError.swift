@@ -9,7 +9,7 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
             case forbidden, rejected, rateLimited = "rate_limited", network, timeout
             case serverFault = "server_fault", malformedAnswer = "malformed_answer", tls
             case insecureURL = "insecure_url", invalidConfiguration = "invalid_configuration"
-            case cannotStore = "cannot_store", cancelled
+            case cannotStore = "cannot_store", storeUnreadable = "store_unreadable", cancelled
         }
         private let value: Value
         /// The fine cause in snake case, as JSON errors carry it in `reason`.
@@ -41,6 +41,8 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         public static let insecureURL = Code(value: .insecureURL)
         public static let invalidConfiguration = Code(value: .invalidConfiguration)
         public static let cannotStore = Code(value: .cannotStore)
+        /// What is stored as a session is none, or others may read it.
+        public static let storeUnreadable = Code(value: .storeUnreadable)
         public static let cancelled = Code(value: .cancelled)
     }
 

@@ -1,0 +1,55 @@
+import Synchronization
+
+/// Sessions that end with the process: for `--no-save`, for services that are handed their tokens, and for tests.
+public final class InMemoryCredentialStore: CredentialStore {
+    private struct Contents {
+        var sessions: [CredentialKey: SavedSession] = [:]
+        var taken: Set<CredentialKey> = []
+    }
+    private let contents = Mutex(Contents())
+
+    public init(_ sessions: [CredentialKey: SavedSession] = [:]) {
+        contents.withLock { $0.sessions = sessions }
+    }
+
+    public func load(_ key: CredentialKey) -> SavedSession? { contents.withLock { $0.sessions[key] } }
+
+    public func exclusively<Result: Sendable>(
+        _ key: CredentialKey, within limit: Duration,
+        _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
+    ) async throws(AccountError) -> Result {
+        try await waitForTurn(within: limit, at: "the session store") {
+            contents.withLock { $0.taken.insert(key).inserted }
+        }
+        defer { contents.withLock { _ = $0.taken.remove(key) } }
+        return try await body(Access(store: self, key: key))
+    }
+
+    private struct Access: CredentialAccess {
+        let store: InMemoryCredentialStore
+        let key: CredentialKey
+        func load() -> SavedSession? { store.load(key) }
+        func save(_ session: SavedSession) { store.contents.withLock { $0.sessions[key] = session } }
+        func remove() { store.contents.withLock { $0.sessions[key] = nil } }
+    }
+}
+
+/// Tries until it is our turn, at once and then at growing intervals, as `flock` can only block a thread or refuse.
+func waitForTurn(
+    within limit: Duration, at place: String, _ take: () throws(AccountError) -> Bool
+) async throws(AccountError) {
+    let end = ContinuousClock.now + limit
+    var pause = Duration.milliseconds(2)
+    while try !take() {
+        guard ContinuousClock.now < end else {
+            throw AccountError(
+                .timeout, message: "another process has held \(place) for \(limit); try again when it is done")
+        }
+        do {
+            try await Task.sleep(for: pause)
+        } catch {
+            throw AccountError(.cancelled, message: "cancelled while waiting for \(place)")
+        }
+        pause = min(pause * 2, .milliseconds(50))
+    }
+}

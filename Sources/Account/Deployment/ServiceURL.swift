@@ -1,0 +1,82 @@
+/// The absolute base URL of a service: https, or plain http to this machine only.
+///
+/// A small grammar on purpose: no user name, no query, no fragment, nothing that two parsers could read differently.
+public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
+    /// Without a solidus at the end.
+    public let text: String
+    /// `host` or `host:port`, in lower case.
+    public let authority: String
+
+    public var description: String { text }
+
+    public init(_ text: String) throws(AccountError) {
+        let isSecure = text.lowercased().hasPrefix("https://")
+        guard isSecure || text.lowercased().hasPrefix("http://") else {
+            throw AccountError(.invalidConfiguration, message: "\"\(text)\" does not begin with https://")
+        }
+        let rest = text.dropFirst(isSecure ? 8 : 7)
+        let end = rest.firstIndex(of: "/") ?? rest.endIndex
+        authority = rest[..<end].lowercased()
+        var path = rest[end...]
+        while path.last == "/" { path = path.dropLast() }
+
+        guard let host = Self.host(of: authority), path.utf8.allSatisfy(isPathCharacter), !path.contains("//") else {
+            throw AccountError(
+                .invalidConfiguration,
+                message: "\"\(text)\" is not a base URL: scheme, host, perhaps a port and a path are all it may have")
+        }
+        guard isSecure || isLoopback(host) else {
+            throw AccountError(
+                .insecureURL, message: "plain http to \(host) would show passwords to the network: use https://")
+        }
+        self.text = (isSecure ? "https://" : "http://") + authority + path
+    }
+
+    /// The host if the authority is well-formed; an IPv6 address keeps its brackets.
+    private static func host(of authority: String) -> String? {
+        var host = Substring(authority)
+        var port: Substring?
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { return nil }
+            host = authority[...end]
+            let rest = authority[authority.index(after: end)...]
+            guard rest.isEmpty || rest.first == ":" else { return nil }
+            port = rest.isEmpty ? nil : rest.dropFirst()
+            guard host.dropFirst().dropLast().utf8.allSatisfy({ isHexDigit($0) || $0 == 0x3A || $0 == 0x2E }) else {
+                return nil
+            }
+        } else {
+            if let colon = authority.firstIndex(of: ":") {
+                host = authority[..<colon]
+                port = authority[authority.index(after: colon)...]
+            }
+            guard host.utf8.allSatisfy({ isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F }) else {
+                return nil
+            }
+        }
+        if let port {
+            guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port), number > 0 else {
+                return nil
+            }
+        }
+        return host.isEmpty ? nil : String(host)
+    }
+}
+
+private func isLoopback(_ host: String) -> Bool {
+    if host == "localhost" || host == "[::1]" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } && parts[0] == "127"
+}
+
+private func isHexDigit(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
+}
+
+private func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+}
+
+private func isPathCharacter(_ byte: UInt8) -> Bool {
+    isLetterOrDigit(byte) || "-._~!$&'()*+,;=:@/".utf8.contains(byte)
+}

@@ -1,0 +1,83 @@
+import HTTPCore
+import JSON
+
+/// Reads what the cloud, or something on the way to it, answered.
+///
+/// A failure comes in one of several shapes: `{status:"failure",error_code,description}` from the service, without the code or as
+/// `{message}` from the gateway before it, `{error}` from OAuth endpoints, HTML from a proxy. `error_code` is a number or digits in
+/// a string, and a failure can come with status 200.
+package enum RainMakerReply {
+    /// The answer of a call that succeeded: always an object.
+    package static func value(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 4 << 20))
+        } catch {
+            throw unreadable(response, because: error, from: host)
+        }
+        guard json.members != nil else {
+            throw AccountError(
+                .malformedAnswer, message: "\(host) did not answer as the cloud does (no JSON object)",
+                status: response.status)
+        }
+        guard 200..<300 ~= response.status, json["status"]?.string != "failure" else {
+            throw failure(json, status: response.status, from: host)
+        }
+        return json
+    }
+
+    private static func unreadable(_ response: HTTPResponse, because reason: JSONError, from host: String)
+        -> AccountError
+    {
+        let what = reason.code == .markup ? "a web page, as proxies and sign-in portals send it" : reason.description
+        let isServerFault = response.status >= 500
+        return AccountError(
+            isServerFault ? .serverFault : .malformedAnswer,
+            message: "\(host) answered with HTTP \(response.status) and no readable JSON (\(what)); try again later",
+            status: response.status)
+    }
+
+    private static func failure(_ json: JSONValue, status: Int, from host: String) -> AccountError {
+        let serverCode = json["error_code"].flatMap(LenientInteger.init).map { Int($0.value) }
+        let words = ["description", "message", "error_description", "error"].lazy.compactMap { json[$0]?.string }.first
+        let code = code(serverCode, status: status)
+        return AccountError(
+            code, message: sentence(code, host: host, status: status), serverCode: serverCode,
+            serverMessage: words.map(presentable), status: status)
+    }
+
+    /// The cloud's own number counts first: a wrong password is 400/101009 and an ended session 400/101017, neither is a 401.
+    private static func code(_ serverCode: Int?, status: Int) -> AccountError.Code {
+        switch serverCode {
+        case 101_009: return .invalidCredentials
+        case 101_015: return .unverifiedUser
+        case 101_025: return .unknownUser
+        case 101_058: return .passwordResetRequired
+        case 101_017, 101_044, 100_046, 100_047: return .expired
+        case 101_019, 100_070: return .rateLimited
+        case 100_004, 403: return .forbidden
+        default: break
+        }
+        switch status {
+        case 401: return .expired
+        case 403: return .forbidden
+        case 429: return .rateLimited
+        case 500...: return .serverFault
+        default: return .rejected
+        }
+    }
+
+    private static func sentence(_ code: AccountError.Code, host: String, status: Int) -> String {
+        switch code {
+        case .invalidCredentials: "user name or password is wrong"
+        case .unverifiedUser: "the account is not verified yet: enter the code that was sent to it"
+        case .unknownUser: "there is no such user; check the user name and the profile"
+        case .passwordResetRequired: "the password must be reset before signing in"
+        case .expired: "the session has ended; sign in again"
+        case .rateLimited: "\(host) asks to slow down; try again in some minutes"
+        case .forbidden: "the signed-in user may not do this"
+        case .serverFault: "\(host) has a fault of its own (HTTP \(status)); try again later"
+        default: "\(host) refused the request (HTTP \(status))"
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import HTTPCore
+import Logging
+import Vocabulary
+
+/// One user's session with one provider: signs in and out, and carries requests that need a signed-in user.
+///
+/// It may be shared by any number of tasks; what it knows is in the credential store, which other processes share too. Every
+/// call ends within its deadlines, and cancelling the calling task ends it at once with `cancelled`.
+///
+/// ```swift
+/// let session = try AccountSession.rainMaker(.global, http: client, store: FileCredentialStore(folder: folder))
+/// let profile = try await session.signIn(.password(user: "dev@example.com", password: password))
+/// print(profile.userID)
+/// ```
+public final class AccountSession: Sendable {
+    private let provider: any IdentityProvider
+    private let http: any HTTPClient
+    private let keeper: TokenKeeper
+    private let logger: Logger
+
+    public init(
+        provider: any IdentityProvider, http: any HTTPClient, store: any CredentialStore, key: CredentialKey,
+        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+    ) {
+        self.provider = provider
+        self.http = http
+        self.logger = logger ?? Logger(label: "account") { _ in SwiftLogNoOpLogHandler() }
+        keeper = TokenKeeper(provider: provider, store: store, key: key, clock: clock, logger: self.logger)
+    }
+
+    // MARK: In and out
+
+    /// Signs in and stores the session in the place of any earlier one.
+    ///
+    /// The store is tried before the provider is. The profile comes from the service; if it cannot be had for a passing reason, what
+    /// the id token claims stands in. A session that cannot be stored is signed out again.
+    public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Profile {
+        try await keeper.probeStore()
+        let tokens = try await provider.signIn(credentials)
+        let profile: Profile
+        do throws(AccountError) {
+            profile = try await provider.profile(tokens)
+        } catch {
+            guard error.isTransient, let claimed = provider.profile(claimedBy: tokens) else { throw error }
+            logger.debug("profile not to be had, the id token's claims are used", metadata: ["cause": "\(error.code)"])
+            profile = claimed
+        }
+        do throws(AccountError) {
+            try await keeper.save(
+                SavedSession(
+                    provider: provider.name, userID: profile.userID, userName: profile.userName, tokens: tokens))
+        } catch {
+            try? await provider.signOut(tokens, everywhere: false)
+            throw error
+        }
+        logger.debug("signed in", metadata: ["provider": "\(provider.name)"])
+        return profile
+    }
+
+    /// How far a sign-out came. Here the session is over in any case.
+    public enum SignOutOutcome: Sendable {
+        case complete
+        /// The provider could not be told: to it the session lives until its tokens expire.
+        case onlyHere(AccountError)
+    }
+
+    /// Ends the session here and at the provider; `everywhere` ends all of the user's sessions on all devices.
+    public func signOut(everywhere: Bool = false) async throws(AccountError) -> SignOutOutcome {
+        var session = try await keeper.stored()
+        var failure: AccountError?
+        do throws(AccountError) {
+            session = try await keeper.fresh()
+            try await provider.signOut(session.tokens, everywhere: everywhere)
+        } catch {
+            if error.code == .cancelled { throw error }
+            // A session that the provider had ended already needs no sign-out.
+            if error.code != .expired { failure = error }
+        }
+        try await keeper.remove(session)
+        return failure.map { .onlyHere($0) } ?? .complete
+    }
+
+    // MARK: Who
+
+    /// The signed-in user's id, from the stored session: nothing is sent.
+    public func userID() async throws(AccountError) -> UserID { try await keeper.stored().userID }
+
+    /// What the signed-in user signed in with, from the stored session: nothing is sent.
+    public func userName() async throws(AccountError) -> String { try await keeper.stored().userName }
+
+    /// The profile as the service has it now.
+    public func profile() async throws(AccountError) -> Profile {
+        let session = try await keeper.fresh()
+        do throws(AccountError) {
+            return try await provider.profile(session.tokens)
+        } catch {
+            guard error.status == 401 else { throw error }
+            return try await provider.profile(try await keeper.renewed(replacing: session.tokens.access).tokens)
+        }
+    }
+
+    // MARK: Requests
+
+    /// Sends a request in the user's name. When the service answers 401 the tokens are renewed and it is sent once more: what
+    /// was answered with 401 has had no effect.
+    /// - Throws: `invalidConfiguration` if the URL is not one of the provider's services, where alone its tokens belong.
+    /// - Returns: any response, the second one after a 401.
+    public func send(_ request: HTTPRequest) async throws(AccountError) -> HTTPResponse {
+        guard provider.resources.contains(where: { request.url.hasPrefix($0.text + "/") }) else {
+            throw AccountError(
+                .invalidConfiguration, message: "the session's tokens are not for this service and were not sent")
+        }
+        let session = try await keeper.fresh()
+        let response = try await send(request, with: session.tokens)
+        guard response.status == 401 else { return response }
+        logger.debug("answered 401, renewing")
+        return try await send(request, with: try await keeper.renewed(replacing: session.tokens.access).tokens)
+    }
+
+    private func send(_ request: HTTPRequest, with tokens: Tokens) async throws(AccountError) -> HTTPResponse {
+        var request = request
+        provider.authorize(&request, with: tokens)
+        do throws(HTTPError) {
+            return try await http.send(request)
+        } catch {
+            throw AccountError(error)
+        }
+    }
+}

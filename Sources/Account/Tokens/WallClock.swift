@@ -1,0 +1,27 @@
+import Glibc
+
+/// A moment of civil time, in seconds since 1970 in UTC.
+public struct UnixTime: Sendable, Hashable, Comparable {
+    public var seconds: Double
+
+    public init(seconds: Double) { self.seconds = seconds }
+
+    public static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
+    public static func + (time: Self, seconds: Double) -> Self { Self(seconds: time.seconds + seconds) }
+}
+
+/// Tells the time of day. Tokens expire by civil time: it goes on while a laptop sleeps, which monotonic time does not.
+public protocol WallClock: Sendable {
+    var now: UnixTime { get }
+}
+
+/// The machine's own.
+public struct SystemWallClock: WallClock {
+    public init() {}
+
+    public var now: UnixTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UnixTime(seconds: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
+    }
+}

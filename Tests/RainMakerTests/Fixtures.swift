@@ -1,0 +1,35 @@
+import Account
+import HTTPCore
+import JSON
+import RainKitTesting
+import RainMaker
+import Vocabulary
+
+/// The error that `body` must throw.
+func accountError<Result>(_ body: () async throws(AccountError) -> Result) async -> AccountError? {
+    do throws(AccountError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// A cloud that plays a script, with somebody signed in.
+struct ScriptedCloud {
+    let http = ScriptedHTTPClient()
+    let cloud: RainMakerCloud
+
+    init(signedIn: Bool = true) throws {
+        let deployment = try Deployment(name: "sim", base: "http://127.0.0.1:1")
+        let saved = SavedSession(
+            provider: "rainmaker", userID: UserID("user-1"), userName: "dev@example.com",
+            tokens: Tokens(access: Secret("planted-access"), received: UnixTime(seconds: 0)))
+        let store = InMemoryCredentialStore(signedIn ? [try CredentialKey("sim"): saved] : [:])
+        let session = try AccountSession.rainMaker(deployment, http: http, store: store, clock: ManualWallClock())
+        cloud = RainMakerCloud(deployment, session: session, http: http)
+    }
+
+    /// The bodies that were sent.
+    var bodies: [JSONValue?] { http.requests.map { try? JSONValue(parsing: $0.body) } }
+}
