@@ -151,7 +151,9 @@ let package = Package(
                 "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "HashingOpenSSL", "Protocomm", "ProtocommSecurity",
                 "ProtocommWire", "RainKitTesting", "TestSupport", "Vocabulary", logging,
             ]),
-        tests("RainMakerConsole", ["ESPProvisioning", "RainMakerConsole", "SerialPort", "TestSupport", "Vocabulary"]),
+        tests(
+            "RainMakerConsole",
+            ["ESPProvisioning", "RainKitTesting", "RainMakerConsole", "SerialPort", "TestSupport", "Vocabulary", logging]),
         tests(
             "Account",
             [

@@ -24,7 +24,7 @@ public final class PseudoTerminal: Sendable {
 
     public func send(_ bytes: [UInt8]) async {
         var rest = bytes[...]
-        while !rest.isEmpty {
+        while !rest.isEmpty, !Task.isCancelled {
             let count = master.withLock { descriptor in
                 rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             }

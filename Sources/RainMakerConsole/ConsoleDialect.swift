@@ -1,0 +1,96 @@
+import ESPProvisioning
+import SerialPort
+import Vocabulary
+
+/// What the console at the other end of a serial port speaks.
+public enum ConsoleDialect: Sendable, Equatable {
+    /// ESP-IDF's protocomm console, whose session of that id is open now.
+    case protocomm(sessionID: Int32)
+    /// The commands of RainMaker's examples, on the board of that id.
+    case rainMaker(NodeID)
+}
+
+extension CommandConsole {
+    /// How long a board may take to boot and show a prompt, and then to answer two commands.
+    public static let probingDeadline = Duration.seconds(8)
+
+    /// Finds out what the board's console speaks by typing what is harmless in every dialect: an empty line, which shows
+    /// the prompt; `get-node-id`, which only RainMaker's console knows; and a request for protocomm's version. Both
+    /// consoles pass over a command that they do not know without a word.
+    ///
+    /// Throws `unavailable` where nothing shows a prompt, `unsupported` where the prompt answers to neither command.
+    public func dialect(
+        sessionID: Int32 = .random(in: 1...Int32.max), clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(ProvisioningError) -> ConsoleDialect {
+        let path = port.path
+        let found = await withTaskGroup(
+            of: Result<ConsoleDialect?, SerialPortError>?.self,
+            returning: Result<ConsoleDialect?, SerialPortError>?.self
+        ) { group in
+            group.addTask {
+                do throws(SerialPortError) {
+                    return .success(try await self.ask(sessionID))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                try? await clock.sleep(for: Self.probingDeadline)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+        if Task.isCancelled { throw ProvisioningError(.cancelled, message: "Cancelled.") }
+        switch found {
+        case .success(let dialect?): return dialect
+        case .success(nil):
+            throw ProvisioningError(
+                .unsupported,
+                message:
+                    "The console at \(path) knows neither RainMaker's commands nor protocomm. Try another transport.")
+        case .failure(let error): throw ProvisioningError(error, hasAnswered: false)
+        case nil:
+            throw ProvisioningError(
+                .unavailable,
+                message:
+                    "Nothing at \(path) shows a console's prompt. Boards with native USB only print there: use the UART "
+                    + "connector, or another transport.")
+        }
+    }
+
+    private func ask(_ sessionID: Int32) async throws(SerialPortError) -> ConsoleDialect? {
+        for case .nodeID(let id) in try await run(CommandReply(command: Array("get-node-id".utf8))) {
+            return .rainMaker(id)
+        }
+        let isProtocomm = try await run(VersionReply(sessionID: sessionID))
+        return isProtocomm ? .protocomm(sessionID: sessionID) : nil
+    }
+}
+
+/// Whether the console answers protocomm's version request with a line of hex.
+private struct VersionReply: ConsoleReply {
+    let command: [UInt8]
+    private var transcript: ConsoleTranscript
+    private var hasAnswered = false
+
+    init(sessionID: Int32) {
+        // The body does not matter; the official tools send three dashes.
+        command = Array("proto-ver \(sessionID) 2d2d2d".utf8)
+        transcript = ConsoleTranscript(command: command)
+    }
+
+    mutating func append(_ byte: UInt8) -> Bool? {
+        switch transcript.append(byte) {
+        case nil: return nil
+        case .prompt: return hasAnswered
+        case .line(let line):
+            let isHex = line.text.allSatisfy {
+                (0x30...0x39).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+            }
+            if isHex, !line.mayHoldEcho, line.followsEmptyLine { hasAnswered = true }
+            return nil
+        }
+    }
+}

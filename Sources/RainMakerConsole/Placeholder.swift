@@ -1,1 +1,0 @@
-// placeholder: replaced as soon as this target has its first type
