@@ -121,7 +121,8 @@ let package = Package(
         tests("TestSupport", ["TestSupport"]),
         tests("Vocabulary", ["Vocabulary"]),
         tests("PrivateFiles", ["PrivateFiles", "TestSupport"]),
-        tests("ProtocommWire", ["ProtocommWire", "TestSupport"]),
+        tests(
+            "ProtocommWire", ["Hashing", "ProtocommWire", "TestSupport"], resources: [.copy("Fixtures")]),
         tests(
             "ProtocommSecurity",
             [
