@@ -135,11 +135,17 @@ let package = Package(
         tests("JSON", ["JSON", "TestSupport"]),
         tests(
             "Protocomm",
-            ["Protocomm", "ProtocommSecurity", "ProtocommWire", "CryptoOpenSSL", "RainKitTesting", "TestSupport"]),
+            [
+                "CryptoOpenSSL", "HashingOpenSSL", "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainKitTesting",
+                "TestSupport",
+            ]),
         tests("SerialPort", ["SerialPort", "TestSupport"]),
         tests(
             "ProtocommSerial",
-            ["Protocomm", "ProtocommSerial", "ProtocommWire", "SerialPort", "RainKitTesting", "TestSupport"]),
+            [
+                "CryptoOpenSSL", "HashingOpenSSL", "Protocomm", "ProtocommSecurity", "ProtocommSerial", "ProtocommWire",
+                "RainKitTesting", "SerialPort", "TestSupport",
+            ]),
         tests(
             "ProtocommSoftAP",
             [
