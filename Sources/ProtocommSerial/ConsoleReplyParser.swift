@@ -4,8 +4,8 @@ import SerialPort
 ///
 /// The answer is a line of lowercase hex digits with an empty line before it, printed right before the prompt
 /// (`common_cmd_handler` in ESP-IDF's `protocomm_console.c`). A prompt without such a line is a refusal. Log lines that look
-/// like hex, and pieces of the echo of our own hex, have no empty line before them; they count only if nothing better came,
-/// and never if they may be an echo.
+/// like hex, and pieces of the echo of our own hex, have no empty line before them; one counts only right before the prompt, if
+/// nothing better came, and never if it may be an echo.
 struct ConsoleReplyParser: ConsoleReply {
     enum Outcome: Sendable, Equatable {
         case answer([UInt8])
@@ -41,6 +41,7 @@ struct ConsoleReplyParser: ConsoleReply {
 
     private mutating func take(_ line: ConsoleTranscript.Line) -> Outcome? {
         if line.text.starts(with: Self.bootROM) || line.text.starts(with: Self.resetReason) { return .restarted }
+        candidate = nil
         guard !line.mayHoldEcho, line.text.allSatisfy(Hex.isLowercaseDigit) else { return nil }
         if line.followsEmptyLine {
             answer = line.isTruncated ? nil : Hex.decode(line.text)

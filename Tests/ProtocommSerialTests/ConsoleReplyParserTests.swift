@@ -41,6 +41,14 @@ struct ConsoleReplyParserTests {
                 == .refused)
     }
 
+    @Test("hex-like log lines do not turn a refusal into an answer")
+    func refusedAmidHex() {
+        let error = "E (99) protocomm: Invalid session\r\n"
+        #expect(outcome(["deadbeef\r\n", "prov-config 17 5200\r\n\n>> "]) == .refused)
+        #expect(outcome(["prov-config 17\r\n", "deadbeef\r\n", " 5200\r\n\n>> "]) == .refused)
+        #expect(outcome(["prov-config 17 5200\r\n", "deadbeef\r\n", error, "\n>> "]) == .refused)
+    }
+
     @Test("a prompt of an earlier line is not the end of this one")
     func stalePrompt() {
         #expect(outcome(["\n>> \r\n\n>> ", "prov-config 17 5200\r\n\r\n0801\r\n\n>> "]) == .answer(hex("0801")))

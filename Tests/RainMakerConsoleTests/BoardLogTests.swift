@@ -107,3 +107,32 @@ struct JoinVerdictTests {
             outcomes([.nodeID(NodeID("n")), .mappingStarted, .commandFailed(1), .invalidUsage, .lineDiscarded]).isEmpty)
     }
 }
+
+@Suite("The answer to a command")
+struct CommandReplyTests {
+    func events(_ output: String, command: String = "wifi-prov home secret") -> [BoardEvent]? {
+        var reply = CommandReply(command: Array(command.utf8))
+        for byte in output.utf8 { if let events = reply.append(byte) { return events } }
+        return nil
+    }
+
+    @Test("is what stands between echo and prompt")
+    func between() {
+        let stale = "E (1) network_prov_mgr: STA Auth Error\r\n"
+        let fresh = "I (2) app_network: Connected with IP Address:1.2.3.4\r\n"
+        #expect(events(stale + "wifi-prov home secret\r\n\r\n" + fresh + "\n>> ") == [.gotAddress("1.2.3.4")])
+        #expect(events("wifi-prov ho" + stale + "me secret\r\n\r\n" + fresh + "\n>> ") == [.gotAddress("1.2.3.4")])
+        #expect(events("\n>> " + stale + "\n>> wifi-prov home secret\r\n\r\n\n>> ") == [])
+    }
+
+    @Test("is not decided by any part of it")
+    func everyTruncation() {
+        let output = Array(
+            "wifi-prov home secret\r\n\r\nrmaker_console: Console command failed with error: 258\r\n\n>> ".utf8)
+        for count in 0..<output.count { #expect(events(String(decoding: output[..<count], as: UTF8.self)) == nil) }
+        #expect(events(String(decoding: output, as: UTF8.self)) == [.commandFailed(258)])
+    }
+
+    @Test("a board that restarts ends the wait")
+    func restarted() { #expect(events("wifi-prov home\r\nESP-ROM:esp32c3-api1-20210207\r\n") == [.restarted]) }
+}
