@@ -59,22 +59,28 @@ public actor CommandConsole {
         discardInput()
         var transcript = ConsoleTranscript(command: [])
         var pause = Duration.milliseconds(250)
+        var typed = 0
+        var prompts = 0
         while true {
             try await port.write([Self.carriageReturn])
-            while let bytes = try await readOrTimeOut(after: pause) {
-                var position = 0
-                while position < bytes.count {
-                    defer { position += 1 }
-                    guard transcript.append(bytes[position]) == .prompt else { continue }
-                    unread = Array(bytes[(position + 1)...])
-                    isAtPrompt = true
-                    return
-                }
+            typed += 1
+            while let bytes = try await readOrTimeOut(after: prompts == 0 ? pause : Self.quiet) {
+                for byte in bytes where transcript.append(byte) == .prompt { prompts += 1 }
+                if prompts >= typed { break }
+            }
+            // What was typed while the board was busy may still lie in its buffer. protocomm's console takes an empty line and
+            // a command that it finds there together for one line, so each empty line is waited for, or for silence.
+            guard prompts == 0 else {
+                isAtPrompt = true
+                return
             }
             // What was typed before the board's UART driver came up is lost, so type again; rarely, as each brings a prompt.
             pause = min(pause * 2, .seconds(1))
         }
     }
+
+    /// How long a board that has shown a prompt takes at most for one more empty line.
+    private static let quiet = Duration.milliseconds(100)
 
     /// Forgets what has arrived.
     public func discardInput() {
