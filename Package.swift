@@ -31,7 +31,6 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let flyingFox: Target.Dependency = .product(name: "FlyingFox", package: "FlyingFox")
 
 let package = Package(
     name: "RainKit",
@@ -48,7 +47,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         // L0: nothing below. ProtocommWire, Hashing and ProtocommSecurity are Embedded-safe.
@@ -104,7 +102,7 @@ let package = Package(
                 "Onboarding", "Protocomm", "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire",
                 "RainMaker", "RainMakerConsole", "SerialPort", "Vocabulary", logging,
             ]),
-        target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto", flyingFox]),
+        target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto"]),
 
         // L6
         tool("rainctl", ["RainKit", "JSON", "Vocabulary", argumentParser, logging]),

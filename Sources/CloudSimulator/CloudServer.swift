@@ -16,6 +16,8 @@ public final class CloudServer: Sendable {
         /// NDJSON of what happens; nil for none.
         public var journal: String?
         public var options = CloudAPI.Options()
+        /// Called on some thread when the broker ends by itself. What remains is a cloud that hears no node.
+        public var onBrokerDeath: @Sendable () -> Void = {}
 
         public init() {}
     }
@@ -55,6 +57,7 @@ public final class CloudServer: Sendable {
                 switch event {
                 case .connected(let node): api.setConnected(true, node: node)
                 case .disconnected(let node): api.setConnected(false, node: node)
+                case .died: configuration.onBrokerDeath()
                 case .running, .portTaken: break
                 }
             }

@@ -58,7 +58,7 @@ struct CloudSim: ParsableCommand {
         // Blocked in every thread from here on, and taken by sigwait below: nothing runs inside of a signal handler.
         var ending = sigset_t()
         sigemptyset(&ending)
-        for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&ending, number) }
+        for number in [SIGTERM, SIGINT, SIGHUP, SIGUSR1] { sigaddset(&ending, number) }
         pthread_sigmask(SIG_BLOCK, &ending, nil)
         signal(SIGPIPE, SIG_IGN)
 
@@ -72,6 +72,8 @@ struct CloudSim: ParsableCommand {
         configuration.options.refreshLifetime = .seconds(refreshTTL)
         configuration.options.rotatesRefreshTokens = rotateRefresh
         configuration.options.mappingPatience = .seconds(mappingTimeout)
+        // Ends the wait below in its own way: a signal that nobody else sends.
+        configuration.onBrokerDeath = { kill(getpid(), SIGUSR1) }
         let simulator: CloudServer
         do {
             simulator = try CloudServer.start(configuration)
@@ -84,6 +86,10 @@ struct CloudSim: ParsableCommand {
         var number: Int32 = 0
         while sigwait(&ending, &number) != 0 {}
         simulator.stop()
+        if number == SIGUSR1 {
+            write("cloud-sim: its broker, mosquitto, ended by itself; start cloud-sim again\n", to: STDERR_FILENO)
+            throw ExitCode(EX_SOFTWARE)
+        }
     }
 }
 

@@ -6,6 +6,7 @@ final class Broker: Sendable {
     let address: ListenAddress
     private let pid: pid_t
     private let hasEnded = Atomic(false)
+    private let isStopping = Atomic(false)
     private let ended = OneTimeEvent()
 
     /// Starts mosquitto and waits until it listens. `preferred` is tried first; a taken port is no failure.
@@ -63,10 +64,13 @@ final class Broker: Sendable {
             let broker = Broker(address: address, pid: child.pid)
             var log = ""
             var isTaken = false
+            var wasRunning = false
             forEachLine(of: child.log) { line in
                 if log.utf8.count < 4096 { log += line + "; " }
                 switch BrokerLogEvent(line) {
-                case .running: outcome.set(.running(broker))
+                case .running:
+                    wasRunning = true
+                    outcome.set(.running(broker))
                 case .portTaken: isTaken = true
                 case let event?: onEvent(event)
                 case nil: break
@@ -76,6 +80,7 @@ final class Broker: Sendable {
             broker.hasEnded.store(true, ordering: .releasing)
             while waitpid(child.pid, nil, 0) == -1 && errno == EINTR {}
             broker.ended.fire()
+            if wasRunning, !broker.isStopping.load(ordering: .acquiring) { onEvent(.died) }
             outcome.set(isTaken ? .portTaken : .failed(log))
         }
         guard let result = outcome.wait(milliseconds: 10_000) else {
@@ -91,6 +96,7 @@ final class Broker: Sendable {
 
     /// Ends the broker; if it does not go by itself within 300 ms it is killed.
     func stop() {
+        isStopping.store(true, ordering: .releasing)
         guard !hasEnded.load(ordering: .acquiring) else { return }
         kill(pid, SIGTERM)
         if !ended.wait(milliseconds: 300) {

@@ -49,10 +49,12 @@ struct BrokerConfiguration: Sendable {
         """
 }
 
-/// What a line of mosquitto's log says about a client's connection.
+/// What happens at the broker, as a line of mosquitto's log says.
 enum BrokerLogEvent: Equatable {
     case running
     case portTaken
+    /// Ended, and nobody had asked for it. No line says so.
+    case died
     case connected(String)
     case disconnected(String)
 

@@ -54,7 +54,7 @@ struct RequestParser: Sendable {
     private mutating func completeHead() throws(Refusal) -> Head? {
         if let head { return head }
         // An empty line before a request is skipped (RFC 9112, 2.2).
-        while searched == 0, let first = buffer.first, first == 0x0A || first == 0x0D { buffer.removeFirst() }
+        if searched == 0 { buffer.removeFirst(buffer.prefix { $0 == 0x0A || $0 == 0x0D }.count) }
         guard let end = endOfHead() else {
             if !buffer.prefix(Self.maximumLine).contains(0x0A), buffer.count >= Self.maximumLine {
                 throw Refusal(status: 414, reason: "the request line is over \(Self.maximumLine) bytes")

@@ -14,4 +14,18 @@ public struct Journal: Sendable {
     public func entries(where members: [String: JSONValue]) throws -> [JSONValue] {
         try entries().filter { entry in members.allSatisfy { entry[$0.key] == $0.value } }
     }
+
+    /// The first entry with these values, once it is there: a simulator may hear of something after who caused it.
+    public func entry(where members: [String: JSONValue], within limit: Duration = .seconds(10)) async throws
+        -> JSONValue
+    {
+        let end = ContinuousClock.now + limit
+        while true {
+            if let found = try entries(where: members).first { return found }
+            guard ContinuousClock.now < end else {
+                throw ProcessError("nothing like \(members) in \(path) within \(limit)")
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
 }
