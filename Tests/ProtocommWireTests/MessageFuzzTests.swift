@@ -58,5 +58,5 @@ private func check<Message: WireMessage>(_: Message.Type, seed: UInt64) {
         guard let message = try? Message(decoding: input) else { return }
         #expect((try? Message(decoding: message.encoded())) == message)
     }
-    #expect(report.failures == [])
+    #expect(report.failures == [], "\(report.complaint)")
 }

@@ -6,6 +6,9 @@ public struct FuzzReport: Sendable {
     public let rounds: Int
     /// One sentence each, with the input as hex where one input is to blame. Empty if all is well.
     public let failures: [String]
+
+    /// Hand this to `#expect` as its comment: of an issue in a process of its own, only the comment comes back.
+    public var complaint: String { failures.joined(separator: "\n") }
 }
 
 /// How many mutated inputs each subject gets: `RAINKIT_FUZZ_ROUNDS`, 5,000 unless told (`make soak` says 100,000).
@@ -100,7 +103,9 @@ private struct FuzzWatch {
     }
 }
 
-/// The process's resident memory in bytes, after the allocator gave back what it could.
+/// The process's own resident memory in bytes, after the allocator gave back what it could.
+///
+/// Pages of files (programs, libraries) are left out: on a busy machine the kernel drops and reads them again as it likes.
 public func residentMemory() -> Int {
     // glibc's module leaves malloc.h out.
     if let trim = dlsym(nil, "malloc_trim") {
@@ -110,8 +115,9 @@ public func residentMemory() -> Int {
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
-    // total, resident, …, in pages
+    // total, resident, of which from files, …, in pages
     let fields = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }.split(separator: UInt8(ascii: " "))
-    guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
-    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    let pages = fields.prefix(3).map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 }
+    guard pages.count == 3 else { return 0 }
+    return (pages[1] - pages[2]) * Int(sysconf(Int32(_SC_PAGESIZE)))
 }

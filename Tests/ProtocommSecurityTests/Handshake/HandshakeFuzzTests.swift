@@ -68,7 +68,7 @@ private func fuzzDevice(
         if !isOpen { #expect((try? SessionData(decoding: input))?.payload == genuine) }
     }
     #expect(entries > 0)
-    #expect(report.failures == [])
+    #expect(report.failures == [], "\(report.complaint)")
 }
 
 /// The client meets the input as the answer to each of its commands.
@@ -92,7 +92,7 @@ private func fuzzClient(_ name: String) throws {
             _ = try? stage.finish()
         }
     }
-    #expect(report.failures == [])
+    #expect(report.failures == [], "\(report.complaint)")
 }
 
 private func fuzzCipher(_ name: String) throws {
@@ -106,5 +106,5 @@ private func fuzzCipher(_ name: String) throws {
         _ = try? cipher.decrypt(input)
         _ = try? cipher.encrypt(input)
     }
-    #expect(report.failures == [])
+    #expect(report.failures == [], "\(report.complaint)")
 }
