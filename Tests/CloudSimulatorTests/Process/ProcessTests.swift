@@ -40,6 +40,7 @@ import Testing
             try await client.signIn("a@b.c", "p:w")
             let status = try await client.send("GET", "/mqtt_host")
             #expect(status.body["mqtt_host"] == ready["mqtt"])
+            try await child.terminate()
         }
     }
 
@@ -135,6 +136,7 @@ import Testing
             let second = try await run(program, ["--listen", String(api)])
             #expect(second.status == .exited(69))
             #expect(second.standardError.contains("--listen"))
+            try await child.terminate()
         }
         // Without root the mount needs a user namespace.
         let privileges = geteuid() == 0 ? [] : ["--map-root-user"]

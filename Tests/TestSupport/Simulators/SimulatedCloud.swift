@@ -23,7 +23,7 @@ public final class SimulatedCloud: Sendable {
         let all =
             ["--listen", "127.0.0.1:0", "--user", "\(user):\(password)", "--journal", journal]
             + nodes.flatMap { ["--node", $0] } + arguments
-        let process = try await startSimulator("cloud-sim", all, namespace)
+        let process = try await startSimulator("cloud-sim", all, namespace, in: folder)
         let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
         guard let api = ready["api"]?.string, let mqtt = ready["mqtt"]?.string, let ca = ready["ca"]?.string else {
             throw ProcessError("cloud-sim is ready without saying where: \(ready)")
@@ -49,12 +49,12 @@ public final class SimulatedCloud: Sendable {
     }
 }
 
-/// Starts a simulator of this package, inside a namespace if one is given.
+/// Starts a simulator of this package, inside a namespace if one is given. Its temporary files lie in the test's folder:
+/// a test may end it by SIGKILL, which leaves it no time to tidy up.
 func startSimulator(
-    _ name: String, _ arguments: [String], _ namespace: NetworkNamespace?
+    _ name: String, _ arguments: [String], _ namespace: NetworkNamespace?, in folder: TemporaryFolder
 ) async throws -> ChildProcess {
     let path = try Executables.path(name)
-    guard let namespace else { return try await ChildProcess.start(path, arguments) }
-    let (executable, arguments) = namespace.command(path, arguments)
-    return try await ChildProcess.start(executable, arguments)
+    let (executable, all) = namespace?.command(path, arguments) ?? (path, arguments)
+    return try await ChildProcess.start(executable, all, environment: ["TMPDIR": folder.path])
 }
