@@ -21,13 +21,17 @@ struct ScriptedCloud {
     let cloud: RainMakerCloud
 
     init(signedIn: Bool = true) throws {
+        cloud = try Self.cloud(over: http, signedIn: signedIn)
+    }
+
+    static func cloud(over http: any HTTPClient, signedIn: Bool = true) throws -> RainMakerCloud {
         let deployment = try Deployment(name: "sim", base: "http://127.0.0.1:1")
         let saved = SavedSession(
             provider: "rainmaker", userID: UserID("user-1"), userName: "dev@example.com",
             tokens: Tokens(access: Secret("planted-access"), received: UnixTime(seconds: 0)))
         let store = InMemoryCredentialStore(signedIn ? [try CredentialKey("sim"): saved] : [:])
         let session = try AccountSession.rainMaker(deployment, http: http, store: store, clock: ManualWallClock())
-        cloud = RainMakerCloud(deployment, session: session, http: http)
+        return RainMakerCloud(deployment, session: session, http: http)
     }
 
     /// The bodies that were sent.

@@ -9,12 +9,13 @@ public final class LoopbackServer: Sendable {
     private let accepted = Watched(0)
     private let requests = Watched<[LoopbackRequest]>([])
 
-    public init(_ serve: @escaping @Sendable (LoopbackPeer) -> Void) throws {
+    /// - Parameter remembersRequests: whether ``seen`` keeps what came.
+    public init(remembersRequests: Bool = true, _ serve: @escaping @Sendable (LoopbackPeer) -> Void) throws {
         let (listener, port) = try listenOnLoopback()
         self.listener = listener
         self.port = port
         let accepted = accepted
-        let requests = requests
+        let requests = remembersRequests ? requests : nil
         startThread {
             while true {
                 let descriptor = accept(listener, nil, nil)
@@ -75,10 +76,10 @@ public final class LoopbackPeer: Sendable {
     /// 1 for the first connection that the server accepted.
     public let connection: Int
     private let descriptor: Int32
-    private let requests: Watched<[LoopbackRequest]>
+    private let requests: Watched<[LoopbackRequest]>?
     private let isOpen = Watched(true)
 
-    init(descriptor: Int32, connection: Int, requests: Watched<[LoopbackRequest]>) {
+    init(descriptor: Int32, connection: Int, requests: Watched<[LoopbackRequest]>?) {
         self.descriptor = descriptor
         self.connection = connection
         self.requests = requests
@@ -101,7 +102,7 @@ public final class LoopbackPeer: Sendable {
                 request.body += more
             }
         }
-        requests.change { $0.append(request) }
+        requests?.change { $0.append(request) }
         return request
     }
 

@@ -1,0 +1,86 @@
+import Account
+import HTTPCore
+import JSON
+import TestSupport
+import Testing
+import Vocabulary
+
+private let replies: [[UInt8]] = [
+    #"{"status":"failure","error_code":"101009","description":"Incorrect user name or password"}"#,
+    #"{"status":"failure","error_code":101017,"description":"\u001b[2J"}"#, #"{"message":"Unauthorized"}"#,
+    #"{"error":"invalid_grant","error_description":"x"}"#, "<html>502</html>", "[]", "",
+    #"{"status":"success","idtoken":"a.eyJjdXN0b206dXNlcl9pZCI6IngifQ.c","accesstoken":"a.eyJleHAiOjF9.c","refreshtoken":"r"}"#,
+    #"{"status":"success","session":"s"}"#, Bench.profile,
+].map { Array($0.utf8) }
+
+/// Answers every request with the same bytes.
+private struct FixedAnswer: HTTPClient {
+    let response: HTTPResponse
+    func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { response }
+}
+
+@Suite("What servers and files say, fuzzed")
+struct AccountFuzzTests {
+    @Test("sign-in, renewal, profile and sign-out")
+    func provider() async {
+        await #expect(processExitsWith: .success) {
+            guard let deployment = try? Deployment(name: "sim", base: "http://127.0.0.1:1") else { return }
+            let report = await fuzz("cloud reply", from: replies, seed: 31) { input in
+                let status = [200, 201, 302, 400, 401, 404, 429, 500, 502][input.count % 9]
+                let http = FixedAnswer(response: HTTPResponse(status: status, body: input))
+                let identity = RainMakerIdentity(deployment, http: http)
+                let password = SignInCredentials.password(user: "u", password: Secret("p"))
+                if let tokens = try? await identity.signIn(password) {
+                    #expect(!tokens.access.isEmpty && tokens.refresh != nil)
+                    _ = identity.profile(claimedBy: tokens)
+                }
+                _ = try? await identity.renew(tokens("a"))
+                if let profile = try? await identity.profile(tokens("a")) { #expect(!profile.userID.rawValue.isEmpty) }
+                try? await identity.signOut(tokens("a"), everywhere: false)
+            }
+            #expect(report.failures == [])
+        }
+    }
+
+    @Test("stored sessions")
+    func savedSessions() async {
+        await #expect(processExitsWith: .success) {
+            let examples = [savedSession("a"), savedSession("b", life: 1)].map { $0.serialized.revealBytes() }
+            let report = fuzz("stored session", from: examples, seed: 32) { input in
+                guard let session = try? SavedSession(serialized: Secret(input)) else { return }
+                #expect((try? SavedSession(serialized: session.serialized)) == session)
+                _ = session.tokens.shouldBeRenewed(at: UnixTime(seconds: 0))
+            }
+            #expect(report.failures == [])
+        }
+    }
+
+    @Test("JSON Web Tokens")
+    func webTokens() async {
+        await #expect(processExitsWith: .success) {
+            let examples = [
+                accessToken("a"), token("b", ["exp": "x", "iat": 1e308, "custom:user_id": ["y"]]), "a.b.c",
+            ]
+            .map { Array($0.utf8) }
+            let report = fuzz("token", from: examples, seed: 33) { input in
+                let tokens = Tokens(
+                    jsonWebToken: Secret(input), refresh: nil, identity: nil, received: UnixTime(seconds: 1))
+                _ = tokens.shouldBeRenewed(at: UnixTime(seconds: 2))
+            }
+            #expect(report.failures == [])
+        }
+    }
+
+    @Test("base URLs: what is accepted reads the same again")
+    func urls() async {
+        await #expect(processExitsWith: .success) {
+            let examples = ["https://api.example.com:8443/rain/", "http://127.0.0.1:39187", "http://[::1]:8080/v1/"]
+                .map { Array($0.utf8) }
+            let report = fuzz("base URL", from: examples, seed: 34) { input in
+                guard let url = try? ServiceURL(String(decoding: input, as: UTF8.self)) else { return }
+                #expect((try? ServiceURL(url.text)) == url)
+            }
+            #expect(report.failures == [])
+        }
+    }
+}
