@@ -32,3 +32,6 @@ static inline CURLcode rk_curl_setopt_prerequest(CURL *handle, CURLoption option
 static inline CURLSHcode rk_curl_share_connections(CURLSH *share) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
 }
+static inline CURLcode rk_curl_setopt_open_socket(CURL *handle, curl_opensocket_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
+}

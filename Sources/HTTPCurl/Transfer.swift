@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import HTTPCore
 
 /// One easy handle with everything that must live as long as it.
@@ -71,6 +72,7 @@ final class Transfer {
         rk_curl_setopt_pointer(easy, CURLOPT_WRITEDATA, context)
         rk_curl_setopt_transfer(easy, CURLOPT_HEADERFUNCTION, takeHeader)
         rk_curl_setopt_pointer(easy, CURLOPT_HEADERDATA, context)
+        rk_curl_setopt_open_socket(easy, openPrivateSocket)
         rk_curl_setopt_prerequest(easy, CURLOPT_PREREQFUNCTION, aboutToSend)
         rk_curl_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
         offset(CURLOPT_MAXFILESIZE_LARGE, max(1, request.maximumResponseBytes))
@@ -166,6 +168,16 @@ final class Transfer {
         let mayQuote = [.unresolved, .unreachable, .tls].contains(kind) && !precise.isEmpty
         return pending.error(kind, mayQuote ? precise : general)
     }
+}
+
+/// libcurl's own sockets (7.88) would be inherited by any child that the program starts meanwhile, and stay open with it: the
+/// server would not see a cancellation, and the child could read the answer.
+private func openPrivateSocket(
+    _: UnsafeMutableRawPointer?, _: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let address else { return CURL_SOCKET_BAD }
+    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    return socket(address.pointee.family, type, address.pointee.protocol)
 }
 
 private func aboutToSend(

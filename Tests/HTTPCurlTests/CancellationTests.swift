@@ -32,6 +32,22 @@ struct CancellationTests {
         #expect(await task.value?.code == .cancelled)
     }
 
+    @Test("a child that the program starts does not inherit a connection and keep it open")
+    func children() async throws {
+        let client = CurlHTTPClient()
+        let (server, events) = try silentServer()
+        var event = events.makeAsyncIterator()
+        let task = Task { await client.failure(HTTPRequest(method: .post, url: server.url, deadline: .seconds(60))) }
+        #expect(await event.next() == true)
+        try await withChildProcess("cat", input: .open) { child in
+            child.write("ready\n")
+            _ = try await child.readyLine()
+            task.cancel()
+            #expect(await event.next() == true, "the server sees the connection closed while the child lives")
+        }
+        #expect(await task.value?.code == .cancelled)
+    }
+
     @Test("a request of a cancelled task is never sent")
     func cancelledBefore() async throws {
         let client = CurlHTTPClient()
