@@ -54,6 +54,13 @@ struct FirmwareSim: ParsableCommand {
             loop.add(server)
             ready.append(.init("http", .string(server.address.description)))
         }
+        if let link = listening.console {
+            let console = try SerialConsole(
+                link: link, dialect: listening.consoleDialect, security: kind.security, board: board,
+                random: BoardRandom(seed: watching.seed.map { $0 &+ 1 }))
+            loop.add(console)
+            ready.append(.init("console", .string(link)))
+        }
         let qrCode = board.identity.qrCode(security: kind.security)
         ready.append(.init("node_id", .string(board.identity.nodeID)))
         ready.append(.init("qr", qrCode))

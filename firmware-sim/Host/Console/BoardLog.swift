@@ -1,0 +1,65 @@
+import DeviceCore
+import ProtocommWire
+
+/// The board's own log as it comes over the UART: `I (ms) tag: text`, in colours.
+struct BoardLog {
+    enum Level { case info, warning, error }
+
+    /// When the board was switched on.
+    var bootTime: UInt64
+
+    var uptime: UInt64 { MonotonicClock.now - min(bootTime, MonotonicClock.now) + 312 }
+
+    func line(_ level: Level, _ tag: String, _ text: String) -> [UInt8] {
+        let (letter, colour) =
+            switch level {
+            case .info: ("I", 32)
+            case .warning: ("W", 33)
+            case .error: ("E", 31)
+            }
+        let text = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
+        return Array("\u{1B}[0;\(colour)m\(letter) (\(uptime)) \(tag): \(text)\u{1B}[0m\r\n".utf8)
+    }
+
+    /// What the firmware prints when that happens. The passphrase, which real firmware does print, is left out.
+    func lines(for event: DeviceEvent, address: String) -> [UInt8] {
+        func manager(_ level: Level, _ text: String) -> [UInt8] { line(level, "network_prov_mgr", text) }
+        func application(_ level: Level, _ text: String) -> [UInt8] { line(level, "app_network", text) }
+        switch event {
+        case .sessionOpened, .scanStarted, .scanFinished, .challengeSigned, .serviceStopping: return []
+        case .sessionEstablished: return application(.info, "Secured session established!")
+        case .wrongProof:
+            return application(.error, "Received incorrect username and/or PoP for establishing secure session!")
+        case .credentialsReceived(let ssid):
+            return application(
+                .info, "Received Wi-Fi credentials\n\tSSID     : \(String(decoding: ssid, as: UTF8.self))")
+        case .attemptFailed(let reason, _), .disconnected(let reason):
+            return line(.info, "wifi", "state: run -> init (\(reason.rawValue))")
+                + application(.info, "Disconnected. Connecting to the AP again...")
+        case .joinFailed(let reason, let failure):
+            let isNotFound = failure.rawValue == 1
+            return manager(.error, "STA Disconnected") + manager(.error, "Disconnect reason : \(reason.rawValue)")
+                + manager(.error, isNotFound ? "STA AP Not found" : "STA Auth Error")
+                + application(
+                    .error,
+                    """
+                    Provisioning failed!
+                    \tReason : \(isNotFound ? "Wi-Fi access-point not found" : "Wi-Fi station authentication failed")
+                    \tPlease reset to factory and retry provisioning
+                    """)
+        case .resetAfterFailure:
+            return application(
+                .info, "Failed to connect with provisioned AP, reseting provisioned credentials")
+        case .joined(let accessPoint):
+            let network = String(decoding: accessPoint.ssid, as: UTF8.self)
+            let gateway = address.split(separator: ".").dropLast().joined(separator: ".") + ".1"
+            return line(.info, "wifi", "connected with \(network), aid = 1, channel \(accessPoint.channel), BW20")
+                + manager(.info, "STA Got IP") + application(.info, "Connected with IP Address:\(address)")
+                + line(.info, "esp_netif_handlers", "sta ip: \(address), mask: 255.255.255.0, gw: \(gateway)")
+                + application(.info, "Provisioning successful")
+        case .userMappingReceived: return line(.info, "esp_rmaker_user_mapping", "User Node mapping data received.")
+        case .serviceStopped:
+            return manager(.info, "Provisioning stopped") + application(.info, "Provisioning ended")
+        }
+    }
+}

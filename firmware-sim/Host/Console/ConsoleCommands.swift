@@ -1,0 +1,14 @@
+import DeviceCore
+
+/// What a dialect's commands do.
+protocol ConsoleCommands {
+    func run(_ words: [[UInt8]], board: Board, log: BoardLog) -> CommandOutcome
+    /// Asked again while a command is ``CommandOutcome/later``.
+    func resume(board: Board, log: BoardLog) -> CommandOutcome
+}
+
+enum CommandOutcome: Equatable {
+    case output([UInt8])
+    /// A blocking handler keeps the console's task.
+    case later
+}

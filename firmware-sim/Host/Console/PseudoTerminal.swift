@@ -1,0 +1,57 @@
+import Glibc
+
+/// The board's end of a pty, with a symbolic link to the other end, where a client finds its serial port.
+final class PseudoTerminal {
+    let descriptor: Int32
+    let path: String
+    private let link: String
+
+    init(link: String) throws {
+        self.link = link
+        descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        var locked: Int32 = 0
+        var number: Int32 = 0
+        // TIOCSPTLCK and TIOCGPTN, which the module map of Glibc does not carry.
+        guard descriptor >= 0, ioctl(descriptor, 0x4004_5431, &locked) == 0,
+            ioctl(descriptor, 0x8004_5430, &number) == 0
+        else { throw StartError("no pseudo terminal: \(lastSystemError())") }
+        path = "/dev/pts/\(number)"
+        // No echo and no translation by the kernel: that is the board's business.
+        var settings = termios()
+        tcgetattr(descriptor, &settings)
+        cfmakeraw(&settings)
+        tcsetattr(descriptor, TCSANOW, &settings)
+        // Opened and closed once, so that from now on "hung up" means that nobody has it open.
+        close(open(path, O_RDWR | O_NOCTTY | O_CLOEXEC))
+        try makeLink()
+    }
+
+    var isOpen: Bool {
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&state, 1, 0) >= 0 && Int32(state.revents) & POLLHUP == 0
+    }
+
+    /// Takes the link away, unless it is someone else's by now.
+    func unplug() {
+        if Self.target(of: link) == path { unlink(link) }
+        close(descriptor)
+    }
+
+    /// A link that an earlier run could not remove is replaced; anything else of that name is left alone.
+    private func makeLink() throws {
+        if Self.target(of: link) != nil { unlink(link) }
+        guard symlink(path, link) == 0 else {
+            let reason = lastSystemError()
+            close(descriptor)
+            throw StartError("\(link) cannot be made a link to \(path): \(reason)")
+        }
+    }
+
+    private static func target(of link: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            readlink(link, bytes.bindMemory(to: CChar.self).baseAddress!, bytes.count)
+        }
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+}

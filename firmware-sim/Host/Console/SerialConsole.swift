@@ -1,0 +1,143 @@
+import DeviceCore
+import Glibc
+
+/// The board's UART on a pty: boot log at the first open, echo and replies of the dialect, and the log in between.
+final class SerialConsole: EventSource {
+    /// How often a closed pty is looked at: opening one wakes nobody up.
+    private static let openingInterval: UInt64 = 10
+    /// What is kept for a reader that does not read.
+    private static let outputLimit = 1 << 16
+
+    private let board: Board
+    private let terminal: PseudoTerminal
+    private let bootText: (BoardLog) -> [UInt8]
+    private var input: any ConsoleInput
+    private let commands: any ConsoleCommands
+    private var noise: LogNoise
+    private var log = BoardLog(bootTime: 0)
+    private var isOpen = false
+    private var hasBooted = false
+    private var isWaiting = false
+    private var isStopped = false
+    private var output: [UInt8] = []
+    private var noiseDue: UInt64?
+
+    init(
+        link: String, dialect: ConsoleDialect, security: Int, board: Board, random: BoardRandom
+    ) throws {
+        self.board = board
+        terminal = try PseudoTerminal(link: link)
+        noise = LogNoise(random: random)
+        switch dialect {
+        case .protocomm:
+            input = ProtocommConsoleInput()
+            commands = ProtocommCommands()
+        case .rainmaker:
+            input = RainMakerConsoleInput()
+            commands = RainMakerCommands()
+        }
+        let identity = board.identity
+        bootText = { BootLog.text(identity: identity, security: security, dialect: dialect, log: $0) }
+        board.observe { [weak self] event in
+            guard let self else { return }
+            print(log.lines(for: event, address: String(decoding: board.core.machine.radio.address, as: UTF8.self)))
+            // The protocomm console goes away with the service; RainMaker's own stays.
+            if event == .serviceStopped, dialect == .protocomm { stopListening() }
+        }
+    }
+
+    /// Adds to the board's log.
+    func say(_ tag: String, _ text: String) { print(log.line(.info, tag, text)) }
+
+    // MARK: the loop
+
+    var interests: [Interest] {
+        guard isOpen else { return [] }
+        return [Interest(descriptor: terminal.descriptor, events: Int16(output.isEmpty ? POLLIN : POLLIN | POLLOUT))]
+    }
+
+    var due: UInt64? { isOpen ? noiseDue : MonotonicClock.now + Self.openingInterval }
+
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(terminal.descriptor, &buffer, buffer.count)
+        if count > 0 {
+            if !isStopped { input.receive(Array(buffer[..<count])) }
+            proceed()
+        } else if count == 0 || errno == EIO {
+            isOpen = false
+            output = []
+        }
+        flush()
+    }
+
+    func wake(now: UInt64) {
+        if !isOpen, terminal.isOpen { opened(now: now) }
+        guard isOpen else { return }
+        if isWaiting { finishCommand(commands.resume(board: board, log: log)) }
+        if let noiseDue, noiseDue <= now {
+            print(noise.line(log))
+            self.noiseDue = now + noise.pause()
+        }
+        flush()
+    }
+
+    func shutDown() { terminal.unplug() }
+
+    private func opened(now: UInt64) {
+        isOpen = true
+        noiseDue = now + noise.pause()
+        guard !hasBooted else { return }
+        hasBooted = true
+        log.bootTime = now
+        // What happened before anyone listened comes after the boot log.
+        let earlier = output
+        output = bootText(log) + earlier + input.greeting
+    }
+
+    // MARK: commands
+
+    private func proceed() {
+        while !isWaiting, let step = input.next() {
+            switch step {
+            case .write(let bytes): print(bytes)
+            case .run(let words):
+                print(noise.lines(log))
+                finishCommand(commands.run(words, board: board, log: log))
+            }
+        }
+    }
+
+    private func finishCommand(_ outcome: CommandOutcome) {
+        switch outcome {
+        case .later: isWaiting = true
+        case .output(let bytes):
+            let wasWaiting = isWaiting
+            isWaiting = false
+            print(bytes)
+            print(noise.lines(log))
+            input.finish()
+            if wasWaiting { proceed() }
+        }
+    }
+
+    private func stopListening() {
+        isStopped = true
+        print(log.line(.info, "protocomm_console", "Stopping console..."))
+        print(log.line(.info, "protocomm_console", "Console stopped"))
+    }
+
+    // MARK: output
+
+    private func print(_ bytes: [UInt8]) {
+        // An unplugged cable: what is said then, nobody will read. Before the first open the board is not switched on.
+        guard isOpen || !hasBooted, output.count + bytes.count <= Self.outputLimit else { return }
+        output += bytes
+    }
+
+    private func flush() {
+        guard isOpen, !output.isEmpty else { return }
+        let count = output.withUnsafeBytes { write(terminal.descriptor, $0.baseAddress, $0.count) }
+        if count > 0 { output.removeFirst(count) }
+    }
+}
