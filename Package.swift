@@ -183,7 +183,7 @@ let package = Package(
                 "ProtocommWire",
                 "TestSupport",
             ]),
-        tests("FirmwareSim", ["JSON", "ProtocommWire", "TestSupport", "firmware-sim"]),
+        tests("FirmwareSim", ["DeviceCore", "JSON", "ProtocommWire", "TestSupport", "cloud-sim", "firmware-sim"]),
         tests("CloudSimulator", ["CloudSimulator", "HTTPCore", "HTTPCurl", "JSON", "TestSupport", "cloud-sim"]),
         tests(
             "rainctl", ["JSON", "RainKit", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"],

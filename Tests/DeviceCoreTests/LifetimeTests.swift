@@ -106,7 +106,7 @@ struct LifetimeTests {
                 .sessionOpened, .credentialsReceived(ssid: ssid),
                 .attemptFailed(.fourWayHandshakeTimeout, remaining: 1),
                 .joinFailed(.fourWayHandshakeTimeout, .authenticationError), .resetAfterFailure,
-                .credentialsReceived(ssid: ssid), .joined(neighbourhood[0]), .serviceStopping, .serviceStopped,
+                .credentialsReceived(ssid: ssid), .joined(ssid: ssid, channel: 6), .serviceStopping, .serviceStopped,
             ])
         #expect(board.core.takeEvents().isEmpty)
     }

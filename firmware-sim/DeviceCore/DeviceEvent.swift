@@ -17,7 +17,7 @@ public enum DeviceEvent: Sendable, Equatable {
     case disconnected(DisconnectReason)
     case resetAfterFailure
     /// The station has an address: the board is on the network.
-    case joined(AccessPoint)
+    case joined(ssid: [UInt8], channel: UInt32)
     case userMappingReceived
     case challengeSigned
     case serviceStopping

@@ -54,11 +54,20 @@ struct FirmwareSim: ParsableCommand {
             loop.add(server)
             ready.append(.init("http", .string(server.address.description)))
         }
+        var console: SerialConsole?
+        if let broker = cloud.mqtt, let authority = cloud.ca, let certificate = cloud.cert, let key = cloud.key {
+            let link = try CloudLink(
+                broker, authority: authority, certificate: certificate, key: key, board: board
+            ) { console?.say($0, $1) }
+            loop.add(link)
+        }
+        // Last of all that can fail: it leaves a link in the file system.
         if let link = listening.console {
-            let console = try SerialConsole(
+            let made = try SerialConsole(
                 link: link, dialect: listening.consoleDialect, security: kind.security, board: board,
                 random: BoardRandom(seed: watching.seed.map { $0 &+ 1 }))
-            loop.add(console)
+            console = made
+            loop.add(made)
             ready.append(.init("console", .string(link)))
         }
         let qrCode = board.identity.qrCode(security: kind.security)

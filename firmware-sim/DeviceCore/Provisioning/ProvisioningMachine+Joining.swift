@@ -42,7 +42,7 @@ extension ProvisioningMachine {
             state = .succeeded
             if options.stopsByItself { autoStopDue = now + options.autoStopDelay }
         }
-        events.append(.joined(accessPoint))
+        events.append(.joined(ssid: accessPoint.ssid, channel: accessPoint.channel))
     }
 
     private mutating func disconnected(_ reason: DisconnectReason, now: UInt64) {

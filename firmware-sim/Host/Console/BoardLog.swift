@@ -50,10 +50,10 @@ struct BoardLog {
         case .resetAfterFailure:
             return application(
                 .info, "Failed to connect with provisioned AP, reseting provisioned credentials")
-        case .joined(let accessPoint):
-            let network = String(decoding: accessPoint.ssid, as: UTF8.self)
+        case .joined(let ssid, let channel):
+            let network = String(decoding: ssid, as: UTF8.self)
             let gateway = address.split(separator: ".").dropLast().joined(separator: ".") + ".1"
-            return line(.info, "wifi", "connected with \(network), aid = 1, channel \(accessPoint.channel), BW20")
+            return line(.info, "wifi", "connected with \(network), aid = 1, channel \(channel), BW20")
                 + manager(.info, "STA Got IP") + application(.info, "Connected with IP Address:\(address)")
                 + line(.info, "esp_netif_handlers", "sta ip: \(address), mask: 255.255.255.0, gw: \(gateway)")
                 + application(.info, "Provisioning successful")

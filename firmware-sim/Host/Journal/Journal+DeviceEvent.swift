@@ -27,7 +27,7 @@ extension Journal {
                 ])
         case .disconnected(let reason): state("disconnected", [.init("reason", .integer(Int64(reason.rawValue)))])
         case .resetAfterFailure: state("reset_after_failure")
-        case .joined(let accessPoint): state("joined", [name(accessPoint.ssid)])
+        case .joined(let ssid, _): state("joined", [name(ssid)])
         case .userMappingReceived: state("user_mapping_received")
         case .challengeSigned: state("challenge_signed")
         case .serviceStopping: state("service_stopping")

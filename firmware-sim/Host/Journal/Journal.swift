@@ -6,8 +6,8 @@ import ProtocommWire
 /// What happened, as one JSON object a line: what tests count and assert on. No secret is ever written.
 ///
 /// Each line has `t` (milliseconds since the start) and `event`. `request`: `transport`, `endpoint`, `bytes` (as they
-/// arrived), `outcome` (`reply` or `refused`). `state`: `change` and what belongs to it. `publish`: `topic`, `bytes`, and
-/// `acknowledged`. `ready` and `end` are the first and the last.
+/// arrived), `outcome` (`reply` or `refused`). `state`: `change` and what belongs to it. `publish`: `topic` and `bytes`,
+/// once the broker has acknowledged it. `ready` and `end` are the first and the last.
 final class Journal {
     private let descriptor: Int32?
 
@@ -34,13 +34,8 @@ final class Journal {
         write("state", [.init("change", .string(change))] + members)
     }
 
-    func publish(topic: String, length: Int, acknowledged: Bool) {
-        write(
-            "publish",
-            [
-                .init("topic", .string(topic)), .init("bytes", .integer(Int64(length))),
-                .init("acknowledged", .bool(acknowledged)),
-            ])
+    func publish(topic: String, length: Int) {
+        write("publish", [.init("topic", .string(topic)), .init("bytes", .integer(Int64(length)))])
     }
 
     func write(_ event: String, _ members: [JSONValue.Member] = []) {

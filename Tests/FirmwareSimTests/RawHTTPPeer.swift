@@ -1,0 +1,62 @@
+import Glibc
+
+/// A client's socket without any manners of its own: bytes out, bytes in, and a deadline on each wait.
+final class RawHTTPPeer {
+    private let descriptor: Int32
+
+    enum Ending: Equatable { case open, closed }
+
+    /// - Parameter address: `host:port` with an IPv4 host.
+    init(_ address: String) throws {
+        let parts = address.split(separator: ":")
+        var target = sockaddr_in()
+        target.sin_family = sa_family_t(AF_INET)
+        target.sin_port = UInt16(parts[1])!.bigEndian
+        inet_pton(AF_INET, String(parts[0]), &target.sin_addr)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let failed = withUnsafePointer(to: &target) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) != 0
+            }
+        }
+        if failed { throw SerialPeer.Failure(description: "\(address): \(String(cString: strerror(errno)))") }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ bytes: [UInt8]) { _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    func post(_ path: String, _ body: [UInt8], headers: String = "") {
+        send(Array("POST /\(path) HTTP/1.1\r\nContent-Length: \(body.count)\r\n\(headers)\r\n".utf8) + body)
+    }
+
+    /// One response with its body; or what came before the connection ended, or nothing came for `seconds`.
+    func response(within seconds: Double = 5) -> (text: String, body: [UInt8], ending: Ending) {
+        var bytes: [UInt8] = []
+        while true {
+            if let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) {
+                let head = String(decoding: bytes[..<end.upperBound], as: UTF8.self)
+                let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
+                    .flatMap { Int($0.dropFirst("Content-Length: ".count)) }
+                if let length, bytes.count - end.upperBound >= length {
+                    return (head, Array(bytes[end.upperBound...]), .open)
+                }
+            }
+            guard let more = receive(within: seconds) else {
+                return (String(decoding: bytes, as: UTF8.self), [], .open)
+            }
+            if more.isEmpty { return (String(decoding: bytes, as: UTF8.self), [], .closed) }
+            bytes += more
+        }
+    }
+
+    /// What comes next: nothing for an end (by FIN or by RST), nil when nothing came in time.
+    func receive(within seconds: Double) -> [UInt8]? {
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&state, 1, Int32(seconds * 1000)) == 1 else { return nil }
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count > 0 ? Array(buffer[..<count]) : []
+    }
+}

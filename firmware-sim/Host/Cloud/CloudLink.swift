@@ -1,0 +1,190 @@
+import CMosquitto
+import DeviceCore
+import Glibc
+
+/// The node's connection to RainMaker's MQTT broker: opened once the station has an address, kept until the process ends.
+///
+/// What is to be published goes out one after the other, each again and again until its PUBACK, also over a new connection.
+final class CloudLink: EventSource {
+    private enum State {
+        /// Not on Wi-Fi yet.
+        case offline
+        case waiting(until: UInt64)
+        /// Connecting, or connected but not accepted yet.
+        case opening
+        case connected
+    }
+
+    private static let shortestPause: UInt64 = 50
+    private static let longestPause: UInt64 = 1000
+    /// How often libmosquitto looks after keep-alives and repeats.
+    private static let tick: UInt64 = 500
+    private static let keepAlive: Int32 = 60
+
+    private let board: Board
+    private let address: HostAndPort
+    private let say: (_ tag: String, _ text: String) -> Void
+    private let client: OpaquePointer
+    private var state = State.offline
+    private var pause = shortestPause
+    private var nextTick: UInt64 = 0
+    private var inFlight: (id: Int32, publication: NodePublication)?
+
+    init(
+        _ address: HostAndPort, authority: String, certificate: String, key: String, board: Board,
+        say: @escaping (_ tag: String, _ text: String) -> Void
+    ) throws {
+        self.address = address
+        self.board = board
+        self.say = say
+        mosquitto_lib_init()
+        // The client id is the node id, and the session outlives the connection, as the firmware has it.
+        guard let client = mosquitto_new(board.identity.nodeID, false, nil) else {
+            throw StartError("libmosquitto gave no client: \(lastSystemError())")
+        }
+        self.client = client
+        guard mosquitto_tls_set(client, authority, nil, certificate, key, nil) == successCode else {
+            mosquitto_destroy(client)
+            throw StartError("--ca, --cert or --key cannot be read: \(authority), \(certificate), \(key)")
+        }
+        mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
+        mosquitto_connect_callback_set(client, connected)
+        mosquitto_publish_callback_set(client, acknowledged)
+        board.observe { [weak self] event in
+            guard let self, case .joined = event, case .offline = state else { return }
+            state = .waiting(until: 0)
+        }
+    }
+
+    deinit { mosquitto_destroy(client) }
+
+    // MARK: the loop
+
+    var interests: [Interest] {
+        let descriptor = mosquitto_socket(client)
+        guard descriptor >= 0, isOpen else { return [] }
+        return [
+            Interest(
+                descriptor: descriptor, events: Int16(mosquitto_want_write(client) ? POLLIN | POLLOUT : POLLIN))
+        ]
+    }
+
+    var due: UInt64? {
+        switch state {
+        case .offline: nil
+        case .waiting(let time): time
+        case .opening, .connected: nextTick
+        }
+    }
+
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
+        if Int32(events) & POLLOUT != 0 { check(mosquitto_loop_write(client, 1), now: now) }
+        guard isOpen, Int32(events) & ~POLLOUT != 0 else { return }
+        check(mosquitto_loop_read(client, 8), now: now)
+    }
+
+    func wake(now: UInt64) {
+        switch state {
+        case .offline: return
+        case .waiting(let time):
+            guard time <= now else { return }
+            open(now: now)
+        case .opening, .connected: break
+        }
+        guard isOpen else { return }
+        if nextTick <= now {
+            nextTick = now + Self.tick
+            check(mosquitto_loop_misc(client), now: now)
+        }
+        publishNext(now: now)
+    }
+
+    func shutDown() {
+        if isOpen {
+            mosquitto_disconnect(client)
+            mosquitto_loop_write(client, 1)
+        }
+        state = .offline
+    }
+
+    private var isOpen: Bool {
+        switch state {
+        case .offline, .waiting: false
+        case .opening, .connected: true
+        }
+    }
+
+    // MARK: connection
+
+    private func open(now: UInt64) {
+        say("esp_mqtt_glue", "Connecting to \(address)")
+        state = .opening
+        nextTick = now + Self.tick
+        check(mosquitto_connect(client, address.host, Int32(address.port), Self.keepAlive), now: now)
+    }
+
+    private func check(_ code: Int32, now: UInt64) {
+        guard code != successCode else { return }
+        let reason =
+            code == Int32(MOSQ_ERR_ERRNO.rawValue) ? lastSystemError() : String(cString: mosquitto_strerror(code))
+        board.log(.warning, "mqtt", "\(address): \(reason); trying again in \(pause) ms")
+        state = .waiting(until: now + pause)
+        pause = min(pause * 2, Self.longestPause)
+        inFlight = nil
+    }
+
+    fileprivate func isConnected(_ code: Int32) {
+        guard code == 0 else {
+            board.log(
+                .error, "mqtt", "\(address) refuses this node: \(String(cString: mosquitto_connack_string(code)))")
+            return
+        }
+        state = .connected
+        pause = Self.shortestPause
+        say("esp_mqtt_glue", "MQTT Connected")
+        board.journal.state("mqtt_connected")
+        board.step { $0.connectedToCloud() }
+    }
+
+    // MARK: publishing
+
+    private func publishNext(now: UInt64) {
+        guard case .connected = state, inFlight == nil, let publication = board.core.nextPublication else { return }
+        var id: Int32 = 0
+        let topic = String(decoding: publication.topic, as: UTF8.self)
+        let code = mosquitto_publish(
+            client, &id, topic, Int32(publication.payload.count), publication.payload, 1, false)
+        guard code == successCode else { return check(code, now: now) }
+        inFlight = (id, publication)
+    }
+
+    fileprivate func isAcknowledged(_ id: Int32) {
+        guard let sent = inFlight, sent.id == id else { return }
+        inFlight = nil
+        board.journal.publish(
+            topic: String(decoding: sent.publication.topic, as: UTF8.self), length: sent.publication.payload.count)
+        switch sent.publication.kind {
+        case .config:
+            say(
+                "esp_rmaker_node_config",
+                "Reported Node Configuration of length \(sent.publication.payload.count) bytes.")
+        case .userMapping:
+            say("esp_rmaker_user_mapping", "User Node association message published successfully.")
+        }
+        board.step { $0.published(sent.publication) }
+    }
+}
+
+private let successCode = Int32(MOSQ_ERR_SUCCESS.rawValue)
+
+// Called from within `mosquitto_loop_read`, on the one thread there is.
+
+private func connected(_: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ code: Int32) {
+    guard let context else { return }
+    Unmanaged<CloudLink>.fromOpaque(context).takeUnretainedValue().isConnected(code)
+}
+
+private func acknowledged(_: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ id: Int32) {
+    guard let context else { return }
+    Unmanaged<CloudLink>.fromOpaque(context).takeUnretainedValue().isAcknowledged(id)
+}
