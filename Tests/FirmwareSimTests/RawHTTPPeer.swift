@@ -54,9 +54,12 @@ final class RawHTTPPeer {
     /// What comes next: nothing for an end (by FIN or by RST), nil when nothing came in time.
     func receive(within seconds: Double) -> [UInt8]? {
         var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&state, 1, Int32(seconds * 1000)) == 1 else { return nil }
+        var ready: Int32
+        repeat { ready = poll(&state, 1, Int32(seconds * 1000)) } while ready < 0 && errno == EINTR
+        guard ready == 1 else { return nil }
         var buffer = [UInt8](repeating: 0, count: 8192)
-        let count = recv(descriptor, &buffer, buffer.count, 0)
+        var count: Int
+        repeat { count = recv(descriptor, &buffer, buffer.count, 0) } while count < 0 && errno == EINTR
         return count > 0 ? Array(buffer[..<count]) : []
     }
 }

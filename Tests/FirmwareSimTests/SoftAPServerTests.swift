@@ -95,7 +95,7 @@ struct SoftAPServerTests {
             let peer = try RawHTTPPeer(address)
             peer.send(request)
             let response = peer.response()
-            #expect(response.text.hasPrefix("HTTP/1.1 \(status)\r\n"))
+            #expect(response.text.hasPrefix("HTTP/1.1 \(status)\r\n"), "the connection is \(response.ending)")
             #expect(response.body == Array(message.utf8))
             #expect(peer.receive(within: 5) == [])
         }

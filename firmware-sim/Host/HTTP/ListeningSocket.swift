@@ -16,8 +16,11 @@ struct ListeningSocket {
         }
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
         guard descriptor >= 0 else { throw StartError("no socket: \(lastSystemError())") }
-        var yes: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        if wanted.port != 0 {
+            // Not for a port of the system's choice: two processes could be given the same one.
+            var yes: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        }
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let failed = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in

@@ -79,8 +79,9 @@ final class SoftAPServer: EventSource {
     func shutDown() {
         guard isListening else { return }
         isListening = false
-        closeConnection()
+        // In this order: whoever sees the connection end finds nobody listening any more.
         close(listener.descriptor)
+        closeConnection()
     }
 
     // MARK: connections
