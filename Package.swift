@@ -98,9 +98,9 @@ let package = Package(
             "RainKit",
             [
                 "Account", "CryptoOpenSSL", "ESPProvisioning", "HTTPCore", "HTTPCurl", "Hashing", "HashingOpenSSL",
-                "JSON",
-                "Onboarding", "Protocomm", "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire",
-                "RainMaker", "RainMakerConsole", "SerialPort", "Vocabulary", logging,
+                "JSON", "Onboarding", "PrivateFiles", "Protocomm", "ProtocommSecurity", "ProtocommSerial",
+                "ProtocommSoftAP", "ProtocommWire", "RainMaker", "RainMakerConsole", "SerialPort", "Vocabulary",
+                logging,
             ]),
         target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto"]),
 
@@ -158,7 +158,10 @@ let package = Package(
             ]),
         tests(
             "RainMakerConsole",
-            ["ESPProvisioning", "RainKitTesting", "RainMakerConsole", "SerialPort", "TestSupport", "Vocabulary", logging]),
+            [
+                "ESPProvisioning", "RainKitTesting", "RainMakerConsole", "SerialPort", "TestSupport", "Vocabulary",
+                logging,
+            ]),
         tests(
             "Account",
             [

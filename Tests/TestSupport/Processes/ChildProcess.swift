@@ -168,7 +168,7 @@ public final class ChildProcess: Sendable {
     }
 
     /// Waits until both streams have ended, so that nothing is missing from what was read.
-    func drained(within limit: Duration) async throws {
+    public func drained(within limit: Duration) async throws {
         for stream in [output, errors] {
             guard await stream.wait(within: limit, for: { $0.ended ? true : nil }) != nil else {
                 throw ProcessError("\(name) ended, but something it started keeps its output open")

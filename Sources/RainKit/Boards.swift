@@ -1,0 +1,23 @@
+import CryptoOpenSSL
+import ESPProvisioning
+import HTTPCurl
+import HashingOpenSSL
+import Logging
+import ProtocommSoftAP
+
+/// Boards as most programs want them: OpenSSL for the handshake, libcurl for HTTP.
+public enum Boards {
+    /// A board whose access point this machine has joined, or that answers HTTP elsewhere. Nothing is sent yet.
+    public static func softAP(
+        host: String = SoftAPTransport.defaultHost, port: Int = 80, credentials: BoardCredentials, logger: Logger
+    ) -> any Board {
+        ProtocommBoard(
+            transport: SoftAPTransport(http: CurlHTTPClient(), host: host, port: port, logger: logger),
+            credentials: credentials, suite: OpenSSLCrypto.self, random: OpenSSLRandom(), logger: logger)
+    }
+
+    /// A board on a serial port, whichever console it has. The port is opened when the board is first asked something.
+    public static func serial(path: String, credentials: BoardCredentials, logger: Logger) -> any Board {
+        SerialBoard(path: path, credentials: credentials, logger: logger)
+    }
+}

@@ -1,0 +1,102 @@
+import Account
+import JSON
+import PrivateFiles
+
+/// The deployments that a user has added, and the one in use, in one file beside Espressif's own.
+public struct DeploymentFile: Sendable {
+    /// What the file says.
+    public struct Content: Sendable, Equatable {
+        /// The name in use where no other is asked for.
+        public var current: String?
+        public var added: [Deployment]
+
+        public init(current: String? = nil, added: [Deployment] = []) {
+            self.current = current
+            self.added = added
+        }
+
+        /// Espressif's own and the added ones, which may not take their names.
+        public var all: [Deployment] { [.global, .china] + added }
+        public var currentName: String { current ?? Deployment.global.name }
+
+        /// Throws `invalidConfiguration` for a name that nobody added.
+        public func deployment(named name: String) throws(AccountError) -> Deployment {
+            guard let found = all.first(where: { $0.name == name }) else {
+                throw AccountError(
+                    .invalidConfiguration, message: "There is no deployment \"\(name)\": see rainctl profile list.")
+            }
+            return found
+        }
+
+        /// Adds one, in the place of an earlier one of that name.
+        public mutating func add(_ deployment: Deployment) throws(AccountError) {
+            guard ![Deployment.global, .china].contains(where: { $0.name == deployment.name }) else {
+                throw AccountError(
+                    .invalidConfiguration, message: "\"\(deployment.name)\" is built in: choose another name.")
+            }
+            added.removeAll { $0.name == deployment.name }
+            added.append(deployment)
+        }
+    }
+
+    private let file: PrivateFile
+
+    public init(path: String) { file = PrivateFile(path: path) }
+
+    /// An absent file has no added deployments. Throws `invalidConfiguration` for one that cannot be read.
+    public func load() throws(AccountError) -> Content {
+        do {
+            guard let bytes = try file.read() else { return Content() }
+            return try JSONCoder.decode(Stored.self, from: bytes).content()
+        } catch let error as AccountError {
+            throw error
+        } catch {
+            throw AccountError(
+                .invalidConfiguration, message: "\(file.path) cannot be used (\(error)); mend or remove it.")
+        }
+    }
+
+    public func save(_ content: Content) throws(AccountError) {
+        do {
+            try file.write(JSONCoder.encode(Stored(content)))
+        } catch {
+            throw AccountError(.cannotStore, message: "\(error)")
+        }
+    }
+}
+
+/// The file's JSON.
+private struct Stored: Codable {
+    struct Entry: Codable {
+        var name: String
+        var base_url: String
+        var claim_url: String?
+        var auth_url: String?
+        var client_id: String?
+        var ca_file: String?
+    }
+
+    var schemaVersion = 1
+    var current: String?
+    var deployments: [Entry]
+
+    init(_ content: DeploymentFile.Content) {
+        current = content.current
+        deployments = content.added.map { added in
+            Entry(
+                name: added.name, base_url: added.base.text, claim_url: added.claim?.text,
+                auth_url: added.authorization?.text, client_id: added.clientID, ca_file: added.certificateAuthorities)
+        }
+    }
+
+    func content() throws(AccountError) -> DeploymentFile.Content {
+        var content = DeploymentFile.Content(current: current)
+        for entry in deployments {
+            try content.add(
+                Deployment(
+                    name: entry.name, base: entry.base_url, claim: entry.claim_url, authorization: entry.auth_url,
+                    clientID: entry.client_id, certificateAuthorities: entry.ca_file))
+        }
+        return content
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+/// Talks to a board without setting it up.
+struct Device: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at a board, or make it forget its Wi-Fi.",
+        subcommands: [DeviceInfo.self, DeviceScan.self, DeviceReset.self])
+}
+
+/// What every `device` command does around its own question.
+protocol DeviceCommand: AsyncParsableCommand {
+    var device: DeviceOptions { get }
+    var timeout: DurationArgument { get }
+    var options: GlobalOptions { get }
+}
+
+extension DeviceCommand {
+    /// Opens the board, asks, and closes it, all within the command's time.
+    func withBoard<Answer: Sendable>(
+        _ ask: @escaping @Sendable (any Board) async throws -> Answer
+    ) async throws -> (Answer, Output) {
+        let context = try Context(options)
+        let target = try BoardTarget(device, context: context)
+        let answer = try await withTimeout(timeout.duration) {
+            let board = try target.open(context)
+            do {
+                let answer = try await ask(board)
+                await board.close()
+                return answer
+            } catch {
+                await board.close()
+                throw error
+            }
+        }
+        return (answer, context.output)
+    }
+}

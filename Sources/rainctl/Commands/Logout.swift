@@ -1,0 +1,32 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+struct Logout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "End the session here and at the cloud.", discussion: "Example: rainctl logout")
+
+    @Flag(help: "End your sessions on all devices.")
+    var everywhere = false
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let everywhere = everywhere
+        let outcome = try await withTimeout(timeout.duration) {
+            try await account.session.signOut(everywhere: everywhere)
+        }
+        var told = true
+        if case .onlyHere(let why) = outcome {
+            told = false
+            context.output.warn("signed out here, but the cloud could not be told: \(why.message)")
+        }
+        context.output.result(
+            [.init("profile", .string(account.deployment.name)), .init("revoked", .bool(told))], text: "Signed out.")
+    }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+/// Deployments of the cloud: Espressif's, and those that a user adds.
+struct ProfileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profile", abstract: "Deployments of the RainMaker cloud: Espressif's and your own.",
+        subcommands: [ProfileList.self, ProfileAdd.self, ProfileUse.self])
+}
+
+struct ProfileList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the deployments; the one in use has a star.",
+        discussion: "Example: rainctl profile list")
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let content = try context.deploymentFile.load()
+        let entries = content.all.map { deployment in
+            JSONValue.object([
+                .init("name", .string(deployment.name)), .init("base_url", .string(deployment.base.text)),
+                .init("current", .bool(deployment.name == content.currentName)),
+            ])
+        }
+        let lines = content.all.map { deployment in
+            "\(deployment.name == content.currentName ? "*" : " ") \(deployment.name)  \(deployment.base)"
+        }
+        context.output.result([.init("profiles", .array(entries))], text: lines.joined(separator: "\n"))
+    }
+}
+
+struct ProfileAdd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a deployment of your own.",
+        discussion: "Example: rainctl profile add lab --base-url https://rainmaker.example.com")
+
+    @Argument(help: "What to call it.")
+    var name: String
+
+    @Option(name: .customLong("base-url"), help: ArgumentHelp("The API's base, without v1/.", valueName: "url"))
+    var base: String
+
+    @Option(name: .customLong("claim-url"), help: ArgumentHelp("The claim service.", valueName: "url"))
+    var claim: String?
+
+    @Option(name: .customLong("auth-url"), help: ArgumentHelp("Where browsers sign in.", valueName: "url"))
+    var authorization: String?
+
+    @Option(name: .customLong("client-id"), help: ArgumentHelp("This client's id there.", valueName: "id"))
+    var clientID: String?
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        var content = try context.deploymentFile.load()
+        try content.add(
+            Deployment(
+                name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
+                certificateAuthorities: options.caFile))
+        try context.deploymentFile.save(content)
+        context.output.result([.init("name", .string(name))], text: "Added. To use it: rainctl profile use \(name)")
+    }
+}
+
+struct ProfileUse: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "use", abstract: "Use this deployment from now on.",
+        discussion: "Example: rainctl profile use global")
+
+    @Argument(help: "Its name.")
+    var name: String
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        var content = try context.deploymentFile.load()
+        content.current = try content.deployment(named: name).name
+        try context.deploymentFile.save(content)
+        context.output.result([.init("name", .string(name))], text: "Using \(name).")
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import JSON
+import RainKit
+import Vocabulary
+
+/// The main job: find the board, secure the session, tie it to the account, put it on Wi-Fi, wait for the cloud.
+struct Provision: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put a board on Wi-Fi and into your account.",
+        discussion: """
+            Example: rainctl provision --transport serial --port /dev/ttyUSB0 \\
+                       --pop-file pop.txt --ssid Home --passphrase-file wifi.txt
+            """)
+
+    enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
+
+    @OptionGroup var device: DeviceOptions
+    @OptionGroup(title: "Wi-Fi") var wifi: WiFiOptions
+
+    @Flag(help: "Do not put the board into the account.")
+    var noMapping = false
+
+    @Option(help: ArgumentHelp("Tags for the node.", valueName: "key:value,…"))
+    var tags: String?
+
+    @Option(help: ArgumentHelp("Metadata for the node, one JSON object.", valueName: "json"))
+    var metadata: String?
+
+    @Flag(help: "Make the board forget failed Wi-Fi settings first.")
+    var resetFirst = false
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(120))
+
+    @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))
+    var events: Events?
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-"].filter({ $0 }).count > 1 {
+            throw CommandFailure(.usage, message: "Only one thing can be read from standard input.")
+        }
+        let notes = try mappingNotes()
+        let network = try await requestedNetwork(context)
+        // Not being signed in is noticed before a byte goes to the board.
+        let cloud = noMapping ? nil : try await context.onboardingCloud()
+        let target = try BoardTarget(device, context: context)
+        let board = try target.open(context)
+
+        let request = OnboardingRequest(
+            network: network, mapsToUser: !noMapping, notes: notes, resetsFirst: resetFirst,
+            deadline: timeout.duration, fetchesChallengeFirst: target.usesSharedRadio && !noMapping,
+            waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context))
+        let report = progressReport(context, peer: board.peer)
+        let onboarder = Onboarder(
+            board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })
+
+        async let _ = report.animate()
+        let node = try await onboarder.run(request) { report.take($0) }
+        show(node, context.output)
+    }
+
+    private func show(_ node: OnboardedNode, _ output: Output) {
+        var members: [JSONValue.Member] = []
+        if let id = node.nodeID { members.append(.init("node_id", .string(id.rawValue))) }
+        if let network = node.network {
+            members += [.init("ip", .string(network.address)), .init("ssid", .string(network.ssid.description))]
+        }
+        members += [
+            .init("mapping", .string(node.mapping.rawValue)), .init("resumed", .bool(node.resumed)),
+            .init("elapsed_ms", .integer(Int64(node.elapsed / .milliseconds(1)))),
+        ]
+        var lines: [String] = []
+        if let id = node.nodeID { lines.append("node id: \(id)") }
+        if let network = node.network { lines.append("ip: \(network.address.isEmpty ? "unknown" : network.address)") }
+        lines.append("mapping: \(node.mapping.rawValue)")
+        output.result(members, text: lines.joined(separator: "\n"))
+    }
+
+    private func progressReport(_ context: Context, peer: String) -> ProgressReport {
+        let eventLine = events.map { _ in
+            (line: EventLine(run: context.runID, device: device.deviceName ?? peer), toStandardError: options.json)
+        }
+        let form: ProgressReport.Form =
+            events != nil && options.json ? .silent : ProgressReport.form(options, environment: context.environment)
+        return ProgressReport(form: form, events: eventLine, peer: peer)
+    }
+
+    private func mappingNotes() throws(CommandFailure) -> MappingNotes {
+        let tags = (tags ?? "").split(separator: ",").map(String.init)
+        for tag in tags {
+            let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+                throw CommandFailure(.usage, message: "A tag is key:value, and this is not: \(tag.onOneLine)")
+            }
+        }
+        if let metadata {
+            do {
+                guard case .object = try JSONValue(parsing: Array(metadata.utf8)) else {
+                    throw CommandFailure(.usage, message: "--metadata takes one JSON object.")
+                }
+            } catch {
+                throw CommandFailure(.usage, message: "--metadata takes one JSON object.")
+            }
+        }
+        return MappingNotes(tags: tags, metadata: metadata)
+    }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import RainKit
+import Synchronization
+
+/// Tells how a run goes: a live line on a terminal, plain lines in a pipe, NDJSON for a program.
+final class ProgressReport: Sendable {
+    enum Form: Sendable {
+        case silent
+        case plain
+        /// One line that is redrawn in place. `colour` only adds to what the words say.
+        case live(colour: Bool)
+    }
+
+    private struct State {
+        var facts = OnboardingFacts()
+        var running: (step: OnboardingStep, since: ContinuousClock.Instant)?
+    }
+
+    private let form: Form
+    private let events: (line: EventLine, toStandardError: Bool)?
+    private let peer: String
+    private let state = Mutex(State())
+
+    init(form: Form, events: (line: EventLine, toStandardError: Bool)?, peer: String) {
+        self.form = form
+        self.events = events
+        self.peer = peer
+    }
+
+    /// The form that suits standard error and the user's wishes (`NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`).
+    static func form(_ options: GlobalOptions, environment: [String: String]) -> Form {
+        if options.quiet { return .silent }
+        guard StandardStreams.errIsTerminal, environment["TERM"] != "dumb" else { return .plain }
+        let forced = environment["CLICOLOR_FORCE"].map { $0 != "0" } ?? false
+        return .live(colour: forced || environment["NO_COLOR", default: ""].isEmpty)
+    }
+
+    func take(_ event: OnboardingEvent) {
+        if let events, let line = events.line.text(event, at: Timestamp.now()) {
+            events.toStandardError ? StandardStreams.err(line) : StandardStreams.out(line)
+        }
+        state.withLock { state in
+            state.facts.take(event)
+            switch event.state {
+            case .started:
+                state.running = (event.step, .now)
+                draw(state)
+            case .finished:
+                if let text = StepText.finished(event.step, state.facts) {
+                    settle(state, mark: "✓", colour: "32", text)
+                } else {
+                    erase()
+                }
+                state.running = nil
+            case .progress(let progress):
+                if let text = StepText.progress(progress) { settle(state, mark: "·", colour: "33", text) }
+            case .deferred(let why):
+                settle(state, mark: "·", colour: "33", "later: \(why)")
+            case .failed:
+                // The command's own error follows and says why.
+                erase()
+                state.running = nil
+            }
+        }
+    }
+
+    /// Redraws the live line until cancelled. The pause is for the eye; nothing waits for it.
+    func animate() async {
+        guard case .live = form else { return }
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(100))
+            state.withLock { draw($0) }
+        }
+        erase()
+    }
+
+    private func draw(_ state: State) {
+        guard case .live = form, let running = state.running else { return }
+        let text = "… \(StepText.running(running.step, on: peer)) (\(seconds(running.since)))"
+        StandardStreams.err("\r\u{1B}[2K" + String(text.prefix(terminalWidth - 1)))
+    }
+
+    private func erase() {
+        if case .live = form { StandardStreams.err("\r\u{1B}[2K") }
+    }
+
+    private func settle(_ state: State, mark: String, colour: String, _ text: String) {
+        let time = state.running.map { " (\(seconds($0.since)))" } ?? ""
+        switch form {
+        case .silent: break
+        case .plain: StandardStreams.err("\(text)\(time)\n")
+        case .live(let wantsColour):
+            let mark = wantsColour ? "\u{1B}[\(colour)m\(mark)\u{1B}[0m" : mark
+            StandardStreams.err("\r\u{1B}[2K\(mark) \(text)\(time)\n")
+        }
+    }
+
+    private func seconds(_ since: ContinuousClock.Instant) -> String {
+        let milliseconds = Int((ContinuousClock.now - since) / .milliseconds(1))
+        let hundredths = milliseconds / 10
+        return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) s"
+    }
+
+    private var terminalWidth: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 20 else { return 80 }
+        return Int(size.ws_col)
+    }
+}

@@ -1,0 +1,84 @@
+import RainKit
+
+/// What a person reads about each step.
+enum StepText {
+    /// While it runs.
+    static func running(_ step: OnboardingStep, on peer: String) -> String {
+        switch step {
+        case .account: "Checking the account"
+        case .resume: "Looking for unfinished mappings"
+        case .challenge: "Fetching a challenge from the cloud"
+        case .identify: "Asking \(peer) what it is"
+        case .secure: "Opening a secure session"
+        case .reset: "Making the board forget its last Wi-Fi"
+        case .scan: "Asking the board which networks it hears"
+        case .associate: "Tying the board to your account"
+        case .verify: "Having the cloud verify the board"
+        case .join: "Handing over the Wi-Fi settings"
+        case .connect: "Waiting for the board to join"
+        case .confirm: "Waiting for the cloud to confirm"
+        }
+    }
+
+    /// Once it is done; nil where there is nothing to tell.
+    static func finished(_ step: OnboardingStep, _ facts: OnboardingFacts) -> String? {
+        switch step {
+        case .account: "signed in"
+        case .resume: nil
+        case .challenge: "challenge fetched"
+        case .identify: facts.identity.map { "found: \(describe($0))" } ?? "found"
+        case .secure: facts.identity?.security.map { "secured: Security \($0.version)" } ?? "no session needed"
+        case .reset: "earlier Wi-Fi forgotten"
+        case .scan: "heard \(facts.heard) networks"
+        case .associate: facts.nodeID.map { "associated: node \($0)" } ?? "associated"
+        case .verify: "verified by the cloud"
+        case .join: "Wi-Fi settings accepted"
+        case .connect: facts.network.map { "connected: \(describe($0))" } ?? "connected, as far as the board can tell"
+        case .confirm: "mapping: confirmed"
+        }
+    }
+
+    /// What happened in the middle of a step, where it is worth a line.
+    static func progress(_ progress: OnboardingProgress) -> String? {
+        switch progress {
+        case .identified, .heard, .connected, .wifi(.connecting): nil
+        case .wifi(.attemptFailed(let remaining)): "the board's attempt failed; it has \(remaining) left"
+        case .wifi(.unreachable): "the board cannot be reached for the moment"
+        case .resumed(let node): "finished the mapping of node \(node)"
+        case .abandoned(let node, let why): "gave up the mapping of node \(node): \(why)"
+        case .waitingForBoard: "the board is not there yet; join its network PROV_… if it has one"
+        case .waitingForCloud: "the cloud cannot be reached for the moment"
+        }
+    }
+
+    private static func describe(_ identity: BoardIdentity) -> String {
+        var parts: [String] = []
+        if !identity.version.isEmpty { parts.append(identity.version.onOneLine) }
+        if let security = identity.security { parts.append("Security \(security.version)") }
+        if let node = identity.nodeID { parts.append("node \(node)") }
+        return parts.isEmpty ? "a board" : parts.joined(separator: ", ")
+    }
+
+    private static func describe(_ network: JoinedNetwork) -> String {
+        network.address.isEmpty ? "\(network.ssid)" : "\(network.ssid) as \(network.address)"
+    }
+}
+
+/// What the events of a run have told so far.
+struct OnboardingFacts: Sendable {
+    var identity: BoardIdentity?
+    var heard = 0
+    var network: JoinedNetwork?
+    var nodeID: NodeID?
+
+    mutating func take(_ event: OnboardingEvent) {
+        if let node = event.nodeID { nodeID = node }
+        guard case .progress(let progress) = event.state else { return }
+        switch progress {
+        case .identified(let identity): self.identity = identity
+        case .heard(let heard): self.heard = heard.count
+        case .connected(let network): self.network = network
+        default: break
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import RainKit
+
+/// Why a command stops: its exit status, the fine cause, and one or two sentences that say what to try.
+struct CommandFailure: Error {
+    var status: ExitStatus
+    /// The fine cause in snake case, such as `invalid_credentials`.
+    var reason: String
+    var message: String
+    /// The step of an onboarding, where there was one.
+    var step: String?
+
+    init(_ status: ExitStatus, reason: String? = nil, message: String, step: String? = nil) {
+        self.status = status
+        self.reason = reason ?? status.name
+        self.message = message
+        self.step = step
+    }
+}
+
+extension CommandFailure {
+    init(_ error: OnboardingError) {
+        switch error.cause {
+        case .board(let board):
+            self.init(board)
+        case .account(let account):
+            self.init(account)
+            if status == .other, error.step == .verify || error.step == .confirm { status = .mappingFailed }
+        case .deadline:
+            self.init(.deadline, message: error.message)
+        case .mappingRefused:
+            self.init(.mappingFailed, message: error.message)
+        case .claimNeeded:
+            self.init(.claimNeeded, message: error.message)
+        case .cannotKeepPending:
+            self.init(.cannotWrite, message: error.message)
+        case .cancelled:
+            self.init(.cancelled, message: error.message)
+        }
+        step = error.step.rawValue
+        if error.isPendingKept, status != .ok {
+            message += " What the cloud still has to confirm is kept: run the same command again to finish it."
+        }
+    }
+
+    init(_ error: ProvisioningError) {
+        let status: ExitStatus =
+            switch error.code {
+            case .unavailable, .busy, .neverAnswered: .unavailable
+            case .deviceLost: .deviceLost
+            case .wrongProofOfPossession: .wrongPop
+            case .securityMismatch: .securityMismatch
+            case .wifiAuthenticationFailed: .wifiAuthFailed
+            case .wifiNetworkNotFound: .wifiApNotFound
+            case .invalidArgument: .usage
+            case .cancelled: .cancelled
+            default: .other
+            }
+        self.init(status, reason: "\(error.code)".snakeCased, message: error.message)
+    }
+
+    init(_ error: AccountError) {
+        let status: ExitStatus =
+            switch error.code {
+            case .invalidCredentials, .unknownUser, .unverifiedUser, .passwordResetRequired, .secondStepRequired,
+                .expired, .notSignedIn:
+                .auth
+            case .network, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
+            case .tls, .insecureURL, .invalidConfiguration: .config
+            case .cannotStore: .cannotWrite
+            case .cancelled: .cancelled
+            default: .other
+            }
+        self.init(status, reason: "\(error.code)", message: error.message)
+        if let words = error.serverMessage, !words.isEmpty { message += " (The server says: \(words.onOneLine))" }
+    }
+
+    /// For code that throws one of several typed errors.
+    init(_ error: any Error) {
+        switch error {
+        case let error as CommandFailure: self = error
+        case let error as OnboardingError: self.init(error)
+        case let error as ProvisioningError: self.init(error)
+        case let error as AccountError: self.init(error)
+        case is CancellationError: self.init(.cancelled, message: "Cancelled.")
+        default: self.init(.other, message: "\(error)")
+        }
+    }
+}
+
+extension String {
+    /// `wrongProofOfPossession` as `wrong_proof_of_possession`.
+    var snakeCased: String {
+        reduce(into: "") { result, character in
+            if character.isUppercase { result += "_" }
+            result += character.lowercased()
+        }
+    }
+
+    /// Text from elsewhere, made safe for one line of a terminal: control characters become spaces, at most 300 characters.
+    var onOneLine: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.prefix(300).map { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0 }))
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import Logging
+import RainKit
+
+/// What a command needs besides its own options: made once, handed on.
+struct Context: Sendable {
+    let options: SharedOptions
+    let environment: [String: String]
+    let output: Output
+    let folders: Folders
+    let logger: Logger
+    /// Names this run in events.
+    let runID: String
+
+    /// The part of the options that outlives parsing.
+    struct SharedOptions: Sendable {
+        var profile: String?
+        var caFile: String?
+        var noInput: Bool
+    }
+
+    init(_ options: GlobalOptions) throws(CommandFailure) {
+        environment = Self.processEnvironment()
+        self.options = SharedOptions(profile: options.profile, caFile: options.caFile, noInput: options.noInput)
+        output = Output(options)
+        folders = try Folders(environment)
+        let sink = try LogSink(path: options.logFile, format: options.logFormat)
+        let level: Logger.Level =
+            switch options.verbosity {
+            case 0: options.logFile == nil ? .warning : .debug
+            case 1: .debug
+            default: .trace
+            }
+        logger = Logger(label: "rainctl") { SinkLogHandler(label: $0, sink: sink, logLevel: level) }
+        runID = SystemRandom.bytes(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// Whether there is a person to ask.
+    var mayAsk: Bool { !options.noInput && StandardStreams.inIsTerminal && StandardStreams.errIsTerminal }
+
+    private static func processEnvironment() -> [String: String] {
+        var result: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            if let separator = text.firstIndex(of: "=") {
+                result[String(text[..<separator])] = String(text[text.index(after: separator)...])
+            }
+            next += 1
+        }
+        return result
+    }
+}
+
+/// The folders of the XDG base directory specification that rainctl uses.
+struct Folders: Sendable {
+    /// Deployments and choices.
+    let configuration: String
+    /// Sessions and what is pending.
+    let state: String
+
+    init(_ environment: [String: String]) throws(CommandFailure) {
+        func folder(_ variable: String, _ fallback: String) throws(CommandFailure) -> String {
+            // The specification has relative paths ignored.
+            if let path = environment[variable], path.hasPrefix("/") { return path + "/rainkit" }
+            guard let home = environment["HOME"], home.hasPrefix("/") else {
+                throw CommandFailure(.config, message: "HOME is not set, so there is nowhere to keep a session.")
+            }
+            return "\(home)/\(fallback)/rainkit"
+        }
+        configuration = try folder("XDG_CONFIG_HOME", ".config")
+        state = try folder("XDG_STATE_HOME", ".local/state")
+    }
+}

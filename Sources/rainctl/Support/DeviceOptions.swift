@@ -1,0 +1,56 @@
+import ArgumentParser
+import RainKit
+import Vocabulary
+
+/// How to reach a board and open a session with it: shared by every command that talks to one.
+struct DeviceOptions: ParsableArguments {
+    enum Transport: String, ExpressibleByArgument, CaseIterable { case auto, serial, softap }
+
+    @Option(help: "How to reach the board.")
+    var transport: Transport = .auto
+
+    @Option(help: ArgumentHelp("The serial port, such as /dev/ttyUSB0.", valueName: "path"))
+    var port: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The board's address (SoftAP; the board's own default is 192.168.4.1:80).", valueName: "host[:port]"))
+    var deviceHost: String?
+
+    @Option(
+        name: [.customLong("device-name"), .customLong("device_name", withSingleDash: false)],
+        help: ArgumentHelp("The board's name, such as PROV_a1b2c3.", valueName: "name"))
+    var deviceName: String?
+
+    @Option(
+        help: ArgumentHelp("What the board's QR code says: text, a file, or - for standard input.", valueName: "code"))
+    var qrcode: String?
+
+    @Option(help: ArgumentHelp("The proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))
+    var pop: String?
+
+    @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"))
+    var popFile: String?
+
+    @Flag(help: "Read the proof of possession from standard input.")
+    var popStdin = false
+
+    @Option(
+        name: [.customLong("sec-ver"), .customLong("sec_ver")],
+        help: ArgumentHelp("Insist on this security scheme: 0, 1 or 2.", valueName: "version"))
+    var securityVersion: Int?
+
+    @Option(help: ArgumentHelp("The user name of Security 2.", valueName: "name"))
+    var username: String?
+
+    func validate() throws {
+        if let securityVersion, !(0...2).contains(securityVersion) {
+            throw ValidationError("--sec-ver is 0, 1 or 2.")
+        }
+        if transport == .softap, port != nil { throw ValidationError("--port goes with --transport serial.") }
+        if transport == .serial, deviceHost != nil {
+            throw ValidationError("--device-host goes with --transport softap.")
+        }
+        if port != nil, deviceHost != nil { throw ValidationError("Give --port or --device-host, not both.") }
+    }
+}

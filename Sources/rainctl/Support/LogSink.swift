@@ -1,0 +1,65 @@
+import Glibc
+import JSON
+import Logging
+import Synchronization
+
+/// Where log lines go: standard error, or a file that only its owner reads.
+final class LogSink: Sendable {
+    private let descriptor: Int32
+    private let format: LogFormat
+    private let turn = Mutex(())
+
+    /// Throws `cannot_write` if the file cannot be opened.
+    init(path: String?, format: LogFormat) throws(CommandFailure) {
+        self.format = format
+        guard let path else {
+            descriptor = STDERR_FILENO
+            return
+        }
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure(
+                .cannotWrite, message: "The log cannot be written to \(path): \(String(cString: strerror(errno))).")
+        }
+    }
+
+    func write(level: Logger.Level, label: String, message: String, metadata: Logger.Metadata) {
+        let line: String
+        switch format {
+        case .text:
+            let pairs = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\("\($0.value)".onOneLine)" }.joined()
+            line = "\(Timestamp.text(Timestamp.now())) \(level) \(label): \(message.onOneLine)\(pairs)\n"
+        case .json:
+            var members: [JSONValue.Member] = [
+                .init("ts", .string(Timestamp.text(Timestamp.now()))), .init("level", .string("\(level)")),
+                .init("label", .string(label)), .init("message", .string(message)),
+            ]
+            for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
+                members.append(.init(key, .string("\(value)")))
+            }
+            line = String(decoding: JSONValue.object(members).serialized(), as: UTF8.self) + "\n"
+        }
+        // One write for each line, so that lines of several threads do not mix.
+        turn.withLock { _ in
+            _ = Array(line.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        }
+    }
+}
+
+struct SinkLogHandler: LogHandler {
+    let label: String
+    let sink: LogSink
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        sink.write(
+            level: event.level, label: label, message: "\(event.message)",
+            metadata: metadata.merging(event.metadata ?? [:]) { $1 })
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+import JSON
+
+/// What a command says: the result on standard output, talk on standard error, and either as JSON when asked.
+struct Output: Sendable {
+    /// The version of every JSON document that rainctl prints.
+    static let schemaVersion: Int64 = 1
+
+    var isJSON: Bool
+    var isQuiet: Bool
+
+    init(_ options: GlobalOptions) {
+        isJSON = options.json
+        isQuiet = options.quiet
+    }
+
+    init(isJSON: Bool, isQuiet: Bool) {
+        self.isJSON = isJSON
+        self.isQuiet = isQuiet
+    }
+
+    /// The command's result: the document with `--json`, the lines otherwise.
+    func result(_ members: [JSONValue.Member], text: @autoclosure () -> String) {
+        if isJSON {
+            print(document: members)
+        } else {
+            let lines = text()
+            if !lines.isEmpty { StandardStreams.out(lines.hasSuffix("\n") ? lines : lines + "\n") }
+        }
+    }
+
+    /// Something worth knowing that is not the result.
+    func say(_ line: String) {
+        if !isQuiet { StandardStreams.err(line + "\n") }
+    }
+
+    func warn(_ line: String) {
+        if !isQuiet { StandardStreams.err("warning: \(line)\n") }
+    }
+
+    func failure(_ failure: CommandFailure) {
+        if isJSON {
+            var members: [JSONValue.Member] = [
+                .init("code", .string(failure.status.name)), .init("exit", .integer(Int64(failure.status.rawValue))),
+                .init("reason", .string(failure.reason)), .init("message", .string(failure.message)),
+            ]
+            if let step = failure.step { members.append(.init("step", .string(step))) }
+            print(document: [.init("error", .object(members))])
+        } else {
+            StandardStreams.err("error: \(failure.message)\n")
+        }
+    }
+
+    private func print(document members: [JSONValue.Member]) {
+        let document = JSONValue.object([.init("schemaVersion", .integer(Self.schemaVersion))] + members)
+        StandardStreams.out(String(decoding: document.serialized(pretty: true), as: UTF8.self) + "\n")
+    }
+}

@@ -1,0 +1,15 @@
+/// Runs `body` within a time; when that is over, cancels it, waits for it to let go, and throws `deadline`.
+func withTimeout<Value: Sendable>(
+    _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            throw CommandFailure(
+                .deadline, message: "Not done after \(DurationArgument(limit).defaultValueDescription) (--timeout).")
+        }
+        defer { group.cancelAll() }
+        return try await group.next()!
+    }
+}

@@ -1,0 +1,94 @@
+import JSON
+
+/// A person at the command line: a home folder, files with secrets, and `rainctl`.
+public struct Maker: Sendable {
+    public let folder: TemporaryFolder
+    public let namespace: NetworkNamespace?
+
+    /// What one command left behind.
+    public struct Outcome: Sendable {
+        public let status: Int
+        public let standardOutput: String
+        public let standardError: String
+
+        /// The document that `--json` printed.
+        public var document: JSONValue? { try? JSONValue(parsing: Array(standardOutput.utf8)) }
+        /// The `error` of a failed command's document.
+        public var failure: JSONValue? { document?["error"] }
+        /// The lines of `--events ndjson`.
+        public func events() throws -> [JSONValue] {
+            try (standardOutput + standardError).split(separator: "\n").filter { $0.hasPrefix("{\"ts\"") }
+                .map { try JSONValue(parsing: Array($0.utf8)) }
+        }
+    }
+
+    public init(_ folder: TemporaryFolder, namespace: NetworkNamespace? = nil) throws {
+        self.folder = folder
+        self.namespace = namespace
+        try folder.write(SimulatedCloud.password, to: "password")
+        try folder.write(SimulatedBoard.proofOfPossession, to: "pop")
+        try folder.write(SimulatedBoard.passphrase, to: "wifi")
+        try folder.write("planted-but-wrong", to: "wrong")
+    }
+
+    public var environment: [String: String] {
+        [
+            "HOME": folder.path, "XDG_CONFIG_HOME": folder.file("config"), "XDG_STATE_HOME": folder.file("state"),
+            "NO_COLOR": "1",
+        ]
+    }
+
+    /// Starts a command and does not wait for its end.
+    public func start(_ arguments: [String]) async throws -> ChildProcess {
+        var command = (executable: try Executables.path("rainctl"), arguments: arguments)
+        if let namespace { command = namespace.command(command.executable, command.arguments) }
+        return try await ChildProcess.start(command.executable, command.arguments, environment: environment)
+    }
+
+    public func rainctl(_ arguments: String..., within limit: Duration = .seconds(90)) async throws -> Outcome {
+        try await rainctl(arguments, within: limit)
+    }
+
+    public func rainctl(_ arguments: [String], within limit: Duration = .seconds(90)) async throws -> Outcome {
+        let child = try await start(arguments)
+        defer { child.kill() }
+        let status = try await child.wait(within: limit)
+        try await child.drained(within: .seconds(5))
+        guard case .exited(let code) = status else {
+            throw ProcessError("rainctl \(arguments) ended by \(status): \(child.standardError)")
+        }
+        return Outcome(status: code, standardOutput: child.standardOutput, standardError: child.standardError)
+    }
+
+    /// Uses that cloud from now on, signed in.
+    public func signIn(to cloud: SimulatedCloud) async throws {
+        try await use(cloud)
+        let outcome = try await rainctl("login", SimulatedCloud.user, "--password-file", folder.file("password"))
+        guard outcome.status == 0 else { throw ProcessError("not signed in: \(outcome.standardError)") }
+    }
+
+    public func use(_ cloud: SimulatedCloud) async throws {
+        for arguments in [["profile", "add", "sim", "--base-url", cloud.api], ["profile", "use", "sim"]] {
+            let outcome = try await rainctl(arguments)
+            guard outcome.status == 0 else { throw ProcessError("\(arguments): \(outcome.standardError)") }
+        }
+    }
+
+    /// `provision` with what every board of these tests needs; `more` is laid behind it.
+    public func provision(
+        _ board: SimulatedBoard, passphrase: String = "wifi", pop: String = "pop", _ more: [String] = [],
+        within limit: Duration = .seconds(90)
+    ) async throws -> Outcome {
+        try await rainctl(
+            ["provision"] + Self.way(to: board) + [
+                "--pop-file", folder.file(pop), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
+                folder.file(passphrase),
+            ] + more, within: limit)
+    }
+
+    /// The options that lead to a board.
+    public static func way(to board: SimulatedBoard) -> [String] {
+        if let console = board.console { return ["--transport", "serial", "--port", console] }
+        return ["--transport", "softap", "--device-host", board.http ?? ""]
+    }
+}

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Paired timing of rainctl against the official client, on the same simulators. Run by scripts/bench.
+
+Every figure is measured from outside a whole process: wall time from its start to its end, CPU time and peak memory from the
+kernel's own accounting. The two clients take turns (A B A B …), so that a machine that slows down slows both; the ratio is
+that of each pair. Nothing here judges: the promises stand beside the figures.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+USER, PASSWORD = "bench@example.com", "Passw0rd-bench"
+POP, SSID, PASSPHRASE = "abcd1234", "HomeNet", "correct horse"
+
+
+class Run:
+    """One finished process."""
+
+    def __init__(self, arguments, environment=None, stdin=""):
+        started = time.monotonic()
+        child = subprocess.Popen(
+            arguments, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        child.stdin.write(stdin.encode())
+        child.stdin.close()
+        self.output = child.stdout.read().decode(errors="replace")
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.ended = time.time()
+        self.wall = time.monotonic() - started
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.memory = usage.ru_maxrss / 1024
+        self.status = child.returncode
+
+
+class Simulator:
+    """A simulator that runs until the end of a with block."""
+
+    def __init__(self, *arguments):
+        self.arguments = [str(argument) for argument in arguments]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            self.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"{self.arguments[0]} did not start")
+        self.ready = json.loads(line)
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+def journal(path):
+    with open(path) as lines:
+        return [json.loads(line) for line in lines]
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.options = options
+        self.folder = folder
+        self.rows = []
+        self.ours_environment = {
+            "PATH": os.environ["PATH"], "HOME": folder, "XDG_STATE_HOME": f"{folder}/state",
+            "XDG_CONFIG_HOME": f"{folder}/config",
+        }
+        self.official_environment = {
+            "PATH": os.environ["PATH"], "HOME": folder, "RM_USER_CONFIG_DIR": f"{folder}/official",
+            "RMAKER_CLI_LOG_DIR": f"{folder}/logs", "ESP_RAINMAKER_PASSWORD": PASSWORD,
+        }
+        os.makedirs(f"{folder}/official", exist_ok=True)
+        os.makedirs(f"{folder}/logs", exist_ok=True)
+        for name, text in (("password", PASSWORD), ("pop", POP), ("wifi", PASSPHRASE), ("wrong", "not the passphrase")):
+            with open(f"{folder}/{name}", "w") as file:
+                file.write(text)
+        self.boards = 0
+
+    # How each client is called
+
+    def rainctl(self, *arguments):
+        return Run([self.options.rainctl, *arguments], self.ours_environment)
+
+    def official(self, *arguments, stdin=""):
+        return Run([self.options.official, *arguments], self.official_environment, stdin)
+
+    def provision_ours(self, passphrase="wifi"):
+        return self.rainctl(
+            "provision", "--transport", "softap", "--device-host", "192.168.4.1:80", "--pop-file", f"{self.folder}/pop",
+            "--ssid", SSID, "--passphrase-file", f"{self.folder}/{passphrase}")
+
+    def provision_official(self, passphrase=PASSPHRASE):
+        return self.official(
+            "provision", "--transport", "softap", "--pop", POP, "--ssid", SSID, "--passphrase", passphrase, "--no-retry",
+            stdin="\n")
+
+    # One board for each run: what an earlier client left must not help the next.
+
+    def with_board(self, security, delay, client):
+        self.boards += 1
+        path = f"{self.folder}/board-{self.boards}.ndjson"
+        node = self.cloud.ready["nodes"]["bench-node-0001"]
+        with Simulator(
+            self.options.firmware, "--http", "192.168.4.1:80", "--security", security, "--pop", POP, "--wifi",
+            f"{SSID}:{PASSPHRASE}", "--join-delay", delay, "--node-id", "bench-node-0001", "--mqtt",
+            self.cloud.ready["mqtt"], "--ca", self.cloud.ready["ca"], "--cert", node["cert"], "--key", node["key"],
+            "--journal", path,
+        ):
+            run = client()
+        run.journal = journal(path)
+        return run
+
+    # Figures
+
+    def pairs(self, count, ours, theirs):
+        ours_runs, their_runs = [], []
+        for _ in range(count):
+            ours_runs.append(ours())
+            their_runs.append(theirs())
+        return ours_runs, their_runs
+
+    def row(self, what, unit, ours, theirs, promise, decimals=3):
+        text = f"{{:.{decimals}f}}".format
+        def spread(values):
+            return f"{text(statistics.median(values))} ({text(min(values))}–{text(max(values))})"
+        ratio = ""
+        if theirs:
+            ratios = [b / a for a, b in zip(ours, theirs) if a > 0]
+            ratio = f"{statistics.median(ratios):.1f}×" if ratios else "–"
+        self.rows.append((what, unit, spread(ours), spread(theirs) if theirs else "–", ratio, promise))
+        print(f"  {what}: {spread(ours)} {unit}", file=sys.stderr)
+
+    def cold_start(self):
+        count = self.options.count * 4
+        ours, theirs = self.pairs(count, lambda: self.rainctl("--help"), lambda: self.official("--help"))
+        curl = [Run(["curl", "--version"]) for _ in range(count)]
+        ms = lambda runs: [run.wall * 1000 for run in runs]
+        self.row("cold start, --help", "ms", ms(ours), ms(theirs), "≤ 1/25 of theirs", 1)
+        self.row("cold start, against curl --version", "ms", ms(ours), ms(curl), "≤ 1.3 × curl (right)", 1)
+        memory = lambda runs: [run.memory for run in runs]
+        self.row("cold start, peak memory", "MB", memory(ours), memory(theirs), "≤ 1/2", 1)
+
+    def sign_in(self):
+        ours, theirs = self.pairs(
+            self.options.count,
+            lambda: self.rainctl("login", USER, "--password-file", f"{self.folder}/password"),
+            lambda: self.official("login", "--user_name", USER))
+        self.check(ours)
+        self.row("sign-in", "s", [r.wall for r in ours], [r.wall for r in theirs], "")
+
+    def provision(self):
+        for delay in (0, 1.0, 5.2):
+            count = self.options.count if delay == 0 else max(2, self.options.count // 2)
+            ours, theirs = self.pairs(
+                count, lambda: self.with_board(1, delay, self.provision_ours),
+                lambda: self.with_board(1, delay, self.provision_official))
+            self.check(ours)
+            promise = "≤ 1/12 of theirs" if delay == 0 else ""
+            self.row(f"provision, D = {delay} s", "s", [r.wall for r in ours], [r.wall for r in theirs], promise)
+            since = lambda runs: [r.ended - self.applied(r.journal) for r in runs]
+            self.row(
+                f"  accepted Apply to done, D = {delay} s", "s", since(ours), since(theirs), f"≤ {delay + 0.3:.1f} s")
+            if delay == 0:
+                requests = lambda runs: [self.requests(r.journal) for r in runs]
+                self.row("requests to the board, with mapping", "", requests(ours), requests(theirs), "≤ 7", 0)
+
+    def wrong_password(self):
+        count = max(2, self.options.count // 2)
+        ours, theirs = self.pairs(
+            count, lambda: self.with_board(1, 1.0, lambda: self.provision_ours("wrong")),
+            lambda: self.with_board(1, 1.0, lambda: self.provision_official("not the passphrase")))
+        self.check(ours, 11)
+        self.row(
+            "wrong Wi-Fi password, D = 1.0 s", "s", [r.wall for r in ours], [r.wall for r in theirs], "≤ D + 0.3 s after Apply")
+        since = lambda runs: [r.ended - self.applied(r.journal) for r in runs]
+        self.row("  accepted Apply to the verdict", "s", since(ours), since(theirs), "≤ 1.3 s")
+
+    def handshake(self):
+        """Client CPU of the Security 2 handshake: what provisioning costs more than under Security 0."""
+        def cost(client):
+            return (self.with_board(2, 0, client).cpu - self.with_board(0, 0, client).cpu) * 1000
+        ours, theirs = [], []
+        for _ in range(self.options.count):
+            ours.append(cost(self.provision_ours))
+            theirs.append(cost(self.provision_official))
+        self.row("Security 2 handshake, client CPU", "ms", ours, theirs, "≤ 6 ms", 1)
+
+    def check(self, runs, status=0):
+        for run in runs:
+            if run.status != status:
+                sys.exit(f"rainctl ended with {run.status}, expected {status}:\n{run.output}")
+
+    @staticmethod
+    def requests(entries):
+        return sum(1 for entry in entries if entry.get("event") == "request")
+
+    @staticmethod
+    def applied(entries):
+        """When the board accepted the (last) Apply, in seconds since the epoch."""
+        times = [entry["time"] for entry in entries if entry.get("event") == "state" and entry.get("state") == "cred_recv"]
+        return times[-1] / 1000 if times else float("nan")
+
+    def run(self):
+        with Simulator(
+            self.options.cloud, "--listen", "127.0.0.1:0", "--user", f"{USER}:{PASSWORD}", "--node", "bench-node-0001",
+        ) as self.cloud:
+            api = self.cloud.ready["api"]
+            self.rainctl("profile", "add", "bench", "--base-url", api)
+            self.rainctl("profile", "use", "bench")
+            self.official("profile", "add", "bench", "--base-url", api + "/")
+            self.official("profile", "switch", "bench")
+            self.cold_start()
+            self.sign_in()
+            self.provision()
+            self.wrong_password()
+            self.handshake()
+        self.table()
+
+    def table(self):
+        head = ("figure", "unit", "rainctl: median (min–max)", "official 1.14.1", "ratio", "promise")
+        widths = [max(len(str(row[column])) for row in [head, *self.rows]) for column in range(len(head))]
+        line = lambda row: "| " + " | ".join(str(cell).ljust(width) for cell, width in zip(row, widths)) + " |"
+        print(line(head))
+        print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+        for row in self.rows:
+            print(line(row))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("rainctl", "official", "cloud", "firmware"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
+    options = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    folder = tempfile.mkdtemp(prefix="rainkit-bench-")
+    try:
+        Bench(options, folder).run()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+main()
