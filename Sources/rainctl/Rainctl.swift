@@ -17,7 +17,6 @@ struct Rainctl: AsyncParsableCommand {
         ])
 
     static func main() async {
-        Signals.block()
         let work = Task { await run(arguments: Array(CommandLine.arguments.dropFirst())) }
         Signals.whenReceived { work.cancel() }
         Glibc.exit(await work.value.rawValue)

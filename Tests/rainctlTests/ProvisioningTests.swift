@@ -262,7 +262,8 @@ struct ProvisioningTests {
                 ])
             defer { child.kill() }
             try await child.output(containing: #""step":"connect""#)
-            #expect(try await child.terminate(2) == .exited(130), "\(child.standardError)")
+            let status = try await child.terminate(2)
+            #expect(status == .exited(130), "\(status) \(child.standardError)")
         }
     }
 }

@@ -67,6 +67,7 @@ extension CommandFailure {
             case .network, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
             case .tls, .insecureURL, .invalidConfiguration: .config
             case .cannotStore: .cannotWrite
+            case .storeUnreadable: .badData
             case .cancelled: .cancelled
             default: .other
             }

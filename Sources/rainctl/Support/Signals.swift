@@ -1,42 +1,60 @@
 import Glibc
 
 /// Turns SIGINT and SIGTERM into a cancellation, so that a command closes what it opened before it ends.
+///
+/// By handlers and a pipe, not by blocking the signals: libdispatch keeps a thread on Linux that blocks none, so a blocked
+/// signal would still end the process there.
 enum Signals {
-    /// Blocks both signals, which every thread made afterwards inherits. Call it before anything starts a thread.
-    static func block() {
-        var set = watched
-        pthread_sigmask(SIG_BLOCK, &set, nil)
-        signal(SIGPIPE, SIG_IGN)
-    }
-
-    /// Calls `cancel` at the first signal; the second one ends the process at once.
+    /// Calls `cancel` at the first signal; the second one ends the process at once. A signal that whoever started us has
+    /// switched off (`nohup`, a shell's background job) stays off.
     static func whenReceived(_ cancel: @escaping @Sendable () -> Void) {
-        let box = Unmanaged.passRetained(Box(cancel))
+        signal(SIGPIPE, SIG_IGN)
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        signalPipe = ends[1]
+        for number in [SIGINT, SIGTERM] {
+            var current = sigaction()
+            sigaction(number, nil, &current)
+            if isIgnored(current) { continue }
+            signal(number) { _ in
+                var byte: UInt8 = 1
+                _ = write(signalPipe, &byte, 1)
+            }
+        }
+        let box = Unmanaged.passRetained(Box(input: ends[0], cancel: cancel))
         var thread = pthread_t()
         pthread_create(
             &thread, nil,
             { context in
                 let box = Unmanaged<Box>.fromOpaque(context!).takeRetainedValue()
-                var set = Signals.watched
-                var number: Int32 = 0
-                sigwait(&set, &number)
+                box.waitForSignal()
                 box.cancel()
-                sigwait(&set, &number)
-                _exit(130)
+                box.waitForSignal()
+                _exit(ExitStatus.cancelled.rawValue)
             }, box.toOpaque())
         pthread_detach(thread)
     }
 
-    private final class Box: Sendable {
-        let cancel: @Sendable () -> Void
-        init(_ cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
+    private static func isIgnored(_ action: sigaction) -> Bool {
+        unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    private static var watched: sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        sigaddset(&set, SIGINT)
-        sigaddset(&set, SIGTERM)
-        return set
+    private final class Box: Sendable {
+        private let input: Int32
+        let cancel: @Sendable () -> Void
+
+        init(input: Int32, cancel: @escaping @Sendable () -> Void) {
+            self.input = input
+            self.cancel = cancel
+        }
+
+        func waitForSignal() {
+            var byte: UInt8 = 0
+            while read(input, &byte, 1) < 0, errno == EINTR {}
+        }
     }
 }
+
+/// Where the handlers write. Set once, before any handler is in place.
+nonisolated(unsafe) private var signalPipe: Int32 = -1
