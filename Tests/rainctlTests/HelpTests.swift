@@ -1,0 +1,58 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What every command says about itself, kept word for word: a change of the interface shows in review.
+///
+/// `RAINKIT_RECORD=1 swift test --filter HelpTests` writes the files anew.
+@Suite("rainctl --help")
+struct HelpTests {
+    static let commands: [[String]] = [
+        [], ["login"], ["logout"], ["whoami"], ["provision"], ["device"], ["device", "info"], ["device", "scan"],
+        ["device", "reset"], ["node"], ["node", "list"], ["profile"], ["profile", "list"], ["profile", "add"],
+        ["profile", "use"],
+    ]
+
+    private static func snapshot(_ command: [String]) -> String {
+        Repository.path("Tests/rainctlTests/Snapshots/\((["rainctl"] + command).joined(separator: "-")).txt")
+    }
+
+    private static func help(_ command: [String]) async throws -> FinishedProcess {
+        try await run(Executables.path("rainctl"), command + ["--help"], environment: ["COLUMNS": "80"])
+    }
+
+    @Test("the help of each command is the one that was agreed", arguments: commands)
+    func snapshot(command: [String]) async throws {
+        let finished = try await Self.help(command)
+        #expect(finished.status == .exited(0))
+        #expect(finished.standardError.isEmpty)
+        if currentEnvironment()["RAINKIT_RECORD"] == "1" {
+            let stream = try #require(fopen(Self.snapshot(command), "we"))
+            fputs(finished.standardOutput, stream)
+            fclose(stream)
+        }
+        #expect(try finished.standardOutput == readFile(Self.snapshot(command)))
+    }
+
+    @Test("every command that the help names has a snapshot", arguments: [[], ["device"], ["node"], ["profile"]])
+    func complete(group: [String]) async throws {
+        let help = try await Self.help(group).standardOutput
+        let list = try #require(
+            help.split(separator: "\n").firstIndex { $0.hasPrefix("SUBCOMMANDS:") }.map { start in
+                help.split(separator: "\n")[(start + 1)...]
+            })
+        let named = list.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See '") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+        #expect(!named.isEmpty)
+        for name in named {
+            #expect(Self.commands.contains(group + [name]), "\(name)")
+        }
+    }
+
+    @Test(
+        "every leaf command shows an example",
+        arguments: commands.filter { !["device", "node", "profile"].contains($0.last) })
+    func example(command: [String]) async throws {
+        #expect(try await Self.help(command).standardOutput.contains("Example: rainctl"))
+    }
+}

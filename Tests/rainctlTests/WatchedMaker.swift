@@ -1,0 +1,108 @@
+import JSON
+import TestSupport
+
+/// A maker whose every command talks as much as it can, and everything is kept: what it says, its arguments as other users of
+/// the machine see them, and the secrets that come up on the way.
+final class WatchedMaker {
+    enum Form { case textOnStandardError, jsonInFile }
+
+    let maker: Maker
+    private(set) var hunt = SecretHunt()
+    /// What was said where.
+    private(set) var evidence: [(place: String, text: String)] = []
+    /// What was found to be readable by others.
+    private(set) var wideOpen: [String] = []
+    private(set) var argumentSamples = 0
+    private(set) var mappingSecrets: Set<String> = []
+    private(set) var tokens: Set<String> = []
+    private var count = 0
+
+    init(_ folder: TemporaryFolder) throws {
+        maker = try Maker(folder)
+        hunt.add("the account's password", SimulatedCloud.password)
+        hunt.add("the proof of possession", SimulatedBoard.proofOfPossession)
+        hunt.add("the Wi-Fi password", SimulatedBoard.passphrase)
+        hunt.add("a wrong secret", "planted-but-wrong")
+    }
+
+    private var state: String { maker.folder.file("state/rainkit") }
+    var sessionFile: String { "\(state)/sessions/sim.json" }
+    var pendingFile: String { "\(state)/pending-sim.json" }
+
+    /// Runs a command to its end, at the highest log level, and returns its exit status.
+    @discardableResult
+    func run(
+        _ arguments: [String], _ form: Form = .jsonInFile, argumentsHoldSecrets: Bool = false,
+        whileRunning: (ChildProcess) async throws -> Void = { _ in }
+    ) async throws -> Int {
+        count += 1
+        let name = "command \(count) (\(arguments.prefix(2).joined(separator: " ")))"
+        let log =
+            form == .jsonInFile
+            ? ["--log-file", maker.folder.file("log-\(count).ndjson"), "--log-format", "json"] : []
+        let child = try await maker.start(arguments + ["-vv"] + log)
+        defer { child.kill() }
+        try await whileRunning(child)
+        let end = ContinuousClock.now + .seconds(60)
+        var status: TestSupport.ExitStatus?
+        while status == nil {
+            let words = (try? readFile("/proc/\(child.pid)/cmdline")) ?? ""
+            if words.contains("rainctl"), !argumentsHoldSecrets {
+                argumentSamples += 1
+                note("the arguments of \(name)", words)
+            }
+            learn()
+            guard ContinuousClock.now < end else { throw Stuck(what: name, errors: child.standardError) }
+            status = try? await child.wait(within: .milliseconds(5))
+        }
+        learn()
+        try await child.drained(within: .seconds(5))
+        note("standard output of \(name)", child.standardOutput)
+        note("standard error of \(name)", child.standardError)
+        guard case .exited(let code) = status else { throw Stuck(what: name, errors: child.standardError) }
+        return code
+    }
+
+    /// Keeps what a simulator said. Its ready line is for the test, and may name a secret.
+    func note(_ process: ChildProcess) {
+        let afterReady = process.standardOutput.drop { $0 != "\n" }
+        note("standard output of \(process.name)", String(afterReady))
+        note("standard error of \(process.name)", process.standardError)
+    }
+
+    private func note(_ place: String, _ text: String) {
+        // The same arguments are sampled many times.
+        if evidence.last?.text != text { evidence.append((place, text)) }
+    }
+
+    /// Everything that was found in what was kept, by now.
+    var findings: [String] { evidence.flatMap { hunt.findings(in: $0.text, of: $0.place) } }
+
+    /// Reads the tokens and the mapping secrets that lie in the state files at this moment, and the files' permissions.
+    private func learn() {
+        if let session = (try? readFile(sessionFile)).flatMap({ try? JSONValue(parsing: Array($0.utf8)) }) {
+            for key in ["accessToken", "refreshToken", "identityToken"] {
+                guard let token = session[key]?.string, tokens.insert(token).inserted else { continue }
+                hunt.add(key, token)
+            }
+        }
+        if let pending = (try? readFile(pendingFile)).flatMap({ try? JSONValue(parsing: Array($0.utf8)) }) {
+            for entry in pending.array ?? [] {
+                guard let secret = entry["secret"]?.string, mappingSecrets.insert(secret).inserted else { continue }
+                hunt.add("a mapping's secret", secret)
+            }
+        }
+        for (path, expected) in [
+            (state, 0o700), ("\(state)/sessions", 0o700), (sessionFile, 0o600), (pendingFile, 0o600),
+            ("\(state)/sessions/sim.lock", 0o600),
+        ] {
+            guard let mode = SecretHunt.mode(of: path), mode != expected else { continue }
+            wideOpen.append("\(path) has mode \(String(mode, radix: 8))")
+        }
+    }
+
+    struct Stuck: Error {
+        var what: String
+        var errors: String
+    }
+}
