@@ -34,6 +34,7 @@ build: setup
 	@swift build $(SWIFT_FLAGS) --product rainctl
 	@swift build $(SWIFT_FLAGS) --product cloud-sim
 	@swift build $(SWIFT_FLAGS) --product firmware-sim
+	@rm -f Package.resolved
 
 setup:
 	@scripts/setup

@@ -21,7 +21,9 @@ struct SecretTests {
         #expect(secret.revealString() == "hunter2-planted")
     }
 
-    @Test("equality looks at every byte", arguments: ["", "hunter2", "hunter2-plantee", "xunter2-planted", "hunter2-planted-"])
+    @Test(
+        "equality looks at every byte",
+        arguments: ["", "hunter2", "hunter2-plantee", "xunter2-planted", "hunter2-planted-"])
     func differs(other: String) {
         #expect(secret != Secret(other))
         #expect(secret == Secret("hunter2-planted"))
