@@ -71,7 +71,8 @@ extension CommandFailure {
             case .cancelled: .cancelled
             default: .other
             }
-        self.init(status, reason: "\(error.code)", message: error.message)
+        self.init(status, reason: "\(error.code)", message: error.message.asSentence)
+        if error.code == .notSignedIn || error.code == .expired { message += " Run: rainctl login USER." }
         if let words = error.serverMessage, !words.isEmpty { message += " (The server says: \(words.onOneLine))" }
     }
 
@@ -95,6 +96,13 @@ extension String {
             if character.isUppercase { result += "_" }
             result += character.lowercased()
         }
+    }
+
+    /// With a capital letter in front and a full stop behind.
+    var asSentence: String {
+        guard let first, let last else { return self }
+        let ended = ".!?".contains(last) ? self : self + "."
+        return first.isLowercase ? first.uppercased() + ended.dropFirst() : ended
     }
 
     /// Text from elsewhere, made safe for one line of a terminal: control characters become spaces, at most 300 characters.
