@@ -222,7 +222,7 @@ struct ProvisioningTests {
             let maker = try Maker(folder)
             try await maker.signIn(to: first)
             let board = try await SimulatedBoard.start(
-                ["--http", "127.0.0.1:0", "--join-delay", "1.5"] + first.boardOptions(node: "node-pending"), in: folder)
+                ["--http", "127.0.0.1:0", "--join-delay", "3"] + first.boardOptions(node: "node-pending"), in: folder)
             let child = try await maker.start(
                 ["provision"] + Maker.way(to: board) + [
                     "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
@@ -238,11 +238,11 @@ struct ProvisioningTests {
             let second = try await SimulatedCloud.start(
                 arguments: ["--data", data, "--listen", "127.0.0.1:\(port)"], in: folder)
             defer { withExtendedLifetime(second) {} }
-            let options = try first.boardOptions(node: "node-pending")
-            // Restarted on its network, the board reports again.
-            _ = options
+            // The board goes on knocking at its broker, and reports to it once it is back.
             let outcome = try await maker.provision(board, ["--json", "--timeout", "30s"])
-            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(
+                outcome.status == 0,
+                "\(outcome.standardOutput)\(outcome.standardError)\(board.process.standardError.suffix(2000))")
             #expect(outcome.document?["mapping"]?.string == "confirmed")
         }
     }
