@@ -60,6 +60,7 @@ let package = Package(
         target("PrivateFiles"),
 
         // L1
+        target("OAuth2", ["Hashing", "JSON", "Vocabulary"]),
         target("HTTPCore"),
         target("JSON", ["CJSONC"]),
         target("SerialPort"),
@@ -82,9 +83,10 @@ let package = Package(
         target(
             "ESPProvisioning",
             ["Hashing", "JSON", "Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary", logging]),
-        target("Account", ["HTTPCore", "JSON", "Hashing", "PrivateFiles", "Vocabulary", logging]),
+        target("Account", ["HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Vocabulary", logging]),
 
         // L4
+        target("SecretService", ["Account", "Vocabulary", logging]),
         target("RainMakerConsole", ["ESPProvisioning", "SerialPort", "Vocabulary", logging]),
         target("RainMaker", ["Account", "HTTPCore", "JSON", "Vocabulary", logging]),
         target(
@@ -99,8 +101,8 @@ let package = Package(
             [
                 "Account", "CryptoOpenSSL", "ESPProvisioning", "HTTPCore", "HTTPCurl", "Hashing", "HashingOpenSSL",
                 "JSON", "Onboarding", "PrivateFiles", "Protocomm", "ProtocommSecurity", "ProtocommSerial",
-                "ProtocommSoftAP", "ProtocommWire", "RainMaker", "RainMakerConsole", "SerialPort", "Vocabulary",
-                logging,
+                "ProtocommSoftAP", "ProtocommWire", "RainMaker", "RainMakerConsole", "SecretService", "SerialPort",
+                "Vocabulary", logging,
             ]),
         target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto"]),
 
@@ -128,6 +130,8 @@ let package = Package(
                 "TestSupport",
             ],
             resources: [.copy("Fixtures")]),
+        tests("OAuth2", ["HashingOpenSSL", "JSON", "OAuth2", "TestSupport", "Vocabulary"]),
+        tests("SecretService", ["Account", "RainKitTesting", "SecretService", "TestSupport", "Vocabulary"]),
         tests("HashingOpenSSL", ["Hashing", "HashingOpenSSL", "TestSupport"]),
         tests("HTTPCurl", ["HTTPCore", "HTTPCurl", "TestSupport"]),
         tests("JSON", ["JSON", "TestSupport"]),
@@ -165,7 +169,8 @@ let package = Package(
         tests(
             "Account",
             [
-                "Account", "HTTPCore", "HashingOpenSSL", "JSON", "RainKitTesting", "TestSupport", "Vocabulary", logging,
+                "Account", "HTTPCore", "HTTPCurl", "HashingOpenSSL", "JSON", "OAuth2", "RainKitTesting", "TestSupport",
+                "Vocabulary", "cloud-sim", logging,
             ]),
         tests(
             "RainMaker",

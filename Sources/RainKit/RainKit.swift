@@ -13,5 +13,6 @@
 @_exported import ProtocommSoftAP
 @_exported import RainMaker
 @_exported import RainMakerConsole
+@_exported import SecretService
 @_exported import SerialPort
 @_exported import Vocabulary

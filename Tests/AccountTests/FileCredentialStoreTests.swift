@@ -24,7 +24,8 @@ struct FileCredentialStoreTests {
     }
 
     private func save(_ session: SavedSession) async throws(AccountError) {
-        try await store.exclusively(key, within: .seconds(5)) { access throws(AccountError) in try access.save(session)
+        try await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+            try await access.save(session)
         }
     }
 
@@ -45,7 +46,9 @@ struct FileCredentialStoreTests {
         #expect(mode(file) == 0o600)
         #expect(mode(path) == 0o700)
         #expect(mode(folder.file("state")) == 0o700)
-        try await store.exclusively(key, within: .seconds(5)) { access throws(AccountError) in try access.remove() }
+        try await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+            try await access.remove()
+        }
         #expect(try store.load(key) == nil)
     }
 
@@ -124,8 +127,8 @@ struct FileCredentialStoreTests {
     func unwritable(path: String) async {
         let store = FileCredentialStore(folder: path)
         let error = await accountError { () throws(AccountError) in
-            try await store.exclusively(key, within: .seconds(1)) { access throws(AccountError) in
-                try access.save(savedSession("a"))
+            try await store.exclusively(key, within: .seconds(1)) { access async throws(AccountError) in
+                try await access.save(savedSession("a"))
             }
         }
         #expect(error?.code == .cannotStore || error?.code == .invalidConfiguration)
@@ -167,8 +170,8 @@ struct FileCredentialStoreTests {
         await withTaskGroup(of: Int.self) { group in
             group.addTask {
                 for number in 1...200 {
-                    try? await store.exclusively(key, within: .seconds(5)) { access throws(AccountError) in
-                        try access.save(
+                    try? await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+                        try await access.save(
                             savedSession("\(number % 2)" + String(repeating: "x", count: number % 2 * 5000)))
                     }
                 }

@@ -96,8 +96,8 @@ struct SingleFlightTests {
         try await withTemporaryFolder { folder in
             let path = folder.file("accounts")
             let first = try Bench(store: FileCredentialStore(folder: path))
-            try await first.store.exclusively(first.key, within: .seconds(1)) { access throws(AccountError) in
-                try access.save(savedSession("a", life: 1))
+            try await first.store.exclusively(first.key, within: .seconds(1)) { access async throws(AccountError) in
+                try await access.save(savedSession("a", life: 1))
             }
             first.clock.advance(seconds: 10)
             let shared = first.http

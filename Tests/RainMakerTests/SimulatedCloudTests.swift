@@ -70,8 +70,8 @@ struct SimulatedCloudTests {
             }
             // The refresh token is worth nothing any more: whoever had kept it is told so.
             let (store, key) = (connection.store, connection.key)
-            try await store.exclusively(key, within: .seconds(5)) { access throws(AccountError) in
-                try access.save(saved)
+            try await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+                try await access.save(saved)
             }
             #expect(
                 await accountError { () throws(AccountError) in try await connection.session.profile() }?.code
@@ -85,10 +85,10 @@ struct SimulatedCloudTests {
         try await withCloud(["--rotate-refresh"]) { connection, _ in
             _ = try await connection.signIn()
             let (store, key, cloud) = (connection.store, connection.key, connection.cloud)
-            let before = try await store.exclusively(key, within: .seconds(5)) { access throws(AccountError) in
-                var session = try access.load()
+            let before = try await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+                var session = try await access.load()
                 session?.tokens.access = Secret("not.a.token")
-                if let session { try access.save(session) }
+                if let session { try await access.save(session) }
                 return session
             }
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -16,10 +16,10 @@ public protocol CredentialStore: Sendable {
 
 /// The right to change one stored session, good inside ``CredentialStore/exclusively(_:within:_:)`` only.
 public protocol CredentialAccess: Sendable {
-    func load() throws(AccountError) -> SavedSession?
+    func load() async throws(AccountError) -> SavedSession?
     /// When this returns, the session survives a crash.
-    func save(_ session: SavedSession) throws(AccountError)
-    func remove() throws(AccountError)
+    func save(_ session: SavedSession) async throws(AccountError)
+    func remove() async throws(AccountError)
 }
 
 /// The name of a stored session: the deployment's.

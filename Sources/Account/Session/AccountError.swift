@@ -55,6 +55,8 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     public var serverMessage: String?
     /// The HTTP status, where there was a response.
     public var status: Int?
+    /// What the one-time code belongs to that the server wants next (`secondStepRequired`).
+    public var challenge: SignInChallenge?
 
     public init(
         _ code: Code, message: String, serverCode: Int? = nil, serverMessage: String? = nil, status: Int? = nil

@@ -29,9 +29,26 @@ public protocol IdentityProvider: Sendable {
     func authorize(_ request: inout HTTPRequest, with tokens: Tokens)
 }
 
-/// How a person proves to be the user.
+/// How a person proves to be the user. A provider throws `invalidConfiguration` for a way that it does not have.
 public enum SignInCredentials: Sendable {
     case password(user: String, password: Secret)
+    /// The answer to a ``SignInChallenge``: the code that the user was sent.
+    case oneTimeCode(SignInChallenge, code: Secret)
+    /// What a browser brought back from the provider's sign-in page (RFC 6749, section 4.1.3).
+    case authorizationCode(Secret, redirectURI: String, codeVerifier: Secret?)
+    /// A new account without a name, good for a while.
+    case guest
+}
+
+/// A sign-in that waits for a one-time code: the server has sent one to the user, and wants it with this `session`.
+public struct SignInChallenge: Sendable, Equatable {
+    public var userName: String
+    public var session: Secret
+
+    public init(userName: String, session: Secret) {
+        self.userName = userName
+        self.session = session
+    }
 }
 
 /// Why tokens could not be renewed.

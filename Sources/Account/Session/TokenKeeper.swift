@@ -108,8 +108,8 @@ actor TokenKeeper {
         let keepUnsaved: @Sendable (SavedSession) async -> Void = { await self.keep(unsaved: $0) }
         do throws(AccountError) {
             return .success(
-                try await store.exclusively(key, within: Self.turnLimit) { access throws(AccountError) in
-                    let session = try own(try access.load())
+                try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
+                    let session = try own(try await access.load())
                     // Another process may have been here first.
                     guard session.tokens.access == rejected || session.tokens.shouldBeRenewed(at: clock.now) else {
                         return session
@@ -122,14 +122,14 @@ actor TokenKeeper {
                         case .unavailable(let cause): throw cause
                         case .refused(let cause):
                             logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])
-                            try access.remove()
+                            try await access.remove()
                             throw AccountError(
                                 .expired, message: "the session has ended; sign in again",
                                 serverCode: cause.serverCode, serverMessage: cause.serverMessage, status: cause.status)
                         }
                     }
                     do throws(AccountError) {
-                        try access.save(renewed)
+                        try await access.save(renewed)
                     } catch {
                         await keepUnsaved(renewed)
                         throw error
@@ -147,8 +147,8 @@ actor TokenKeeper {
     // MARK: Saving and ending
 
     func save(_ session: SavedSession) async throws(AccountError) {
-        try await store.exclusively(key, within: Self.turnLimit) { access throws(AccountError) in
-            try access.save(session)
+        try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
+            try await access.save(session)
         }
     }
 
@@ -160,9 +160,9 @@ actor TokenKeeper {
     /// Removes the session that has this access token; one that was stored meanwhile stays.
     func remove(_ session: SavedSession) async throws(AccountError) {
         unsaved = nil
-        try await store.exclusively(key, within: Self.turnLimit) { access throws(AccountError) in
-            guard try access.load()?.tokens.access == session.tokens.access else { return }
-            try access.remove()
+        try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
+            guard try await access.load()?.tokens.access == session.tokens.access else { return }
+            try await access.remove()
         }
     }
 

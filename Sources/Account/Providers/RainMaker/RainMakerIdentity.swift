@@ -21,13 +21,18 @@ public struct RainMakerIdentity: IdentityProvider {
         let (user, password) =
             switch credentials {
             case .password(let user, let password): (user, password)
+            default:
+                throw AccountError(
+                    .invalidConfiguration, message: "the RainMaker cloud signs in by user name and password here")
             }
         let body: JSONValue = ["user_name": .string(user), "password": .string(password.revealString())]
         let reply = try await call(RainMakerCall(.post, "login2", body: body))
-        if reply["accesstoken"] == nil, reply["session"]?.string != nil {
-            throw AccountError(
-                .secondStepRequired,
-                message: "the password is right and a one-time code is wanted as well, which is not supported yet")
+        if reply["accesstoken"] == nil, let session = secret(reply, "session") {
+            var error = AccountError(
+                .secondStepRequired, message: "the password is right, and the one-time code that was sent is wanted too"
+            )
+            error.challenge = SignInChallenge(userName: user, session: session)
+            throw error
         }
         guard let refresh = secret(reply, "refreshtoken"), let identity = secret(reply, "idtoken") else {
             throw incomplete("refreshtoken or idtoken")

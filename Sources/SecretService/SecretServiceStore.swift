@@ -1,0 +1,1 @@
+// Sessions in the desktop's Secret Service.
