@@ -4,8 +4,7 @@ import Vocabulary
 
 /// Pending mappings in one private file, for the processes of one user.
 ///
-/// Each change reads, changes and replaces the whole file. Two processes that change it in the same instant may lose one of the
-/// two entries, which costs the loser a second visit to its board and nothing else.
+/// Each change reads, changes and replaces the whole file while it holds its lock, so that processes do not lose each other's.
 public struct FilePendingMappings: PendingMappingStore {
     private let file: PrivateFile
 
@@ -15,44 +14,50 @@ public struct FilePendingMappings: PendingMappingStore {
     private static let maximumEntries = 1000
 
     public func all() throws(PendingMappingError) -> [PendingMapping] {
-        let bytes: [UInt8]?
         do {
-            bytes = try file.read()
+            return try decoded(try file.read())
         } catch {
-            throw PendingMappingError(path: file.path, message: "\(error)")
+            throw failure(error)
         }
-        guard let bytes else { return [] }
-        let stored: [StoredMapping]
-        do {
-            stored = try JSONCoder.decode([StoredMapping].self, from: bytes)
-        } catch {
-            throw PendingMappingError(path: file.path, message: "it cannot be read (\(error)); remove it to go on")
-        }
-        return stored.compactMap(\.mapping)
     }
 
     public func save(_ mapping: PendingMapping) throws(PendingMappingError) {
-        var mappings = try all().filter { $0.node != mapping.node }
-        mappings.append(mapping)
-        try write(mappings.suffix(Self.maximumEntries))
+        try change { mappings in
+            mappings.removeAll { $0.node == mapping.node }
+            mappings.append(mapping)
+            mappings = mappings.suffix(Self.maximumEntries)
+        }
     }
 
     public func remove(node: NodeID) throws(PendingMappingError) {
-        let mappings = try all()
-        let rest = mappings.filter { $0.node != node }
-        if rest.count != mappings.count { try write(rest) }
+        // Nothing is made where nothing is pending.
+        guard try all().contains(where: { $0.node == node }) else { return }
+        try change { mappings in mappings.removeAll { $0.node == node } }
     }
 
-    private func write(_ mappings: [PendingMapping]) throws(PendingMappingError) {
+    private func change(_ body: (inout [PendingMapping]) -> Void) throws(PendingMappingError) {
         do {
-            if mappings.isEmpty {
-                try file.remove()
-            } else {
-                try file.write(JSONCoder.encode(mappings.map { StoredMapping($0) }))
+            try file.update { bytes in
+                var mappings = try decoded(bytes)
+                body(&mappings)
+                return (mappings.isEmpty ? nil : try JSONCoder.encode(mappings.map { StoredMapping($0) }), ())
             }
         } catch {
-            throw PendingMappingError(path: file.path, message: "\(error)")
+            throw failure(error)
         }
+    }
+
+    private func decoded(_ bytes: [UInt8]?) throws -> [PendingMapping] {
+        guard let bytes else { return [] }
+        do {
+            return try JSONCoder.decode([StoredMapping].self, from: bytes).compactMap(\.mapping)
+        } catch {
+            throw PendingMappingError(path: file.path, message: "it cannot be read (\(error)); remove it to go on")
+        }
+    }
+
+    private func failure(_ error: any Error) -> PendingMappingError {
+        (error as? PendingMappingError) ?? PendingMappingError(path: file.path, message: "\(error)")
     }
 }
 

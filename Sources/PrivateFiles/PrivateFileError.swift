@@ -3,7 +3,9 @@ import Glibc
 /// Why a private file was not read or written. It never quotes the content.
 public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String { case unreadable, unwritable, notPrivate, symbolicLink, tooLarge, locked }
+        private enum Value: String {
+            case unreadable, unwritable, notPrivate, openFolder, symbolicLink, tooLarge, locked
+        }
         private let value: Value
         public var description: String { value.rawValue }
 
@@ -11,6 +13,8 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         public static let unwritable = Code(value: .unwritable)
         /// Others may read it, it belongs to someone else, or it is no plain file.
         public static let notPrivate = Code(value: .notPrivate)
+        /// Its folder is one that others may write to, or someone else's.
+        public static let openFolder = Code(value: .openFolder)
         /// A link stands in its place, which could lead anywhere.
         public static let symbolicLink = Code(value: .symbolicLink)
         public static let tooLarge = Code(value: .tooLarge)
@@ -29,12 +33,20 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         detail = errno.map { String(cString: strerror($0)) }
     }
 
+    /// A folder that should have been made and is not there.
+    package static func missing(_ path: String) -> PrivateFileError {
+        PrivateFileError(.unwritable, path: path, errno: ENOENT)
+    }
+
     public var description: String {
         switch code {
         case .notPrivate: "\(path) is not private: make it yours alone (chmod 600), or remove it"
+        case .openFolder: "others may write to the folder \(path): make it yours alone (chmod 700)"
         case .symbolicLink: "\(path) is a symbolic link: remove it"
         case .tooLarge: "\(path) is larger than such a file can be"
         case .locked: "\(path) is locked by another process for too long"
+        case .unreadable: "\(path) cannot be read: \(detail ?? "the system does not say why")"
+        case .unwritable: "\(path) cannot be written: \(detail ?? "the system does not say why")"
         default: "\(path): \(detail ?? "\(code)")"
         }
     }

@@ -46,22 +46,36 @@ public struct DeploymentFile: Sendable {
     /// An absent file has no added deployments. Throws `invalidConfiguration` for one that cannot be read.
     public func load() throws(AccountError) -> Content {
         do {
-            guard let bytes = try file.read() else { return Content() }
-            return try JSONCoder.decode(Stored.self, from: bytes).content()
-        } catch let error as AccountError {
-            throw error
+            return try decoded(try file.read())
         } catch {
-            throw AccountError(
-                .invalidConfiguration, message: "\(file.path) cannot be used (\(error)); mend or remove it.")
+            throw failure(error)
         }
     }
 
-    public func save(_ content: Content) throws(AccountError) {
+    /// Changes the content while no other process can. An error of `body` leaves it as it is.
+    public func change(_ body: (inout Content) throws(AccountError) -> Void) throws(AccountError) {
         do {
-            try file.write(JSONCoder.encode(Stored(content)))
-        } catch {
+            try file.update { bytes in
+                var content = try decoded(bytes)
+                try body(&content)
+                return (try JSONCoder.encode(Stored(content)), ())
+            }
+        } catch let error as PrivateFileError where [.unwritable, .openFolder, .locked].contains(error.code) {
             throw AccountError(.cannotStore, message: "\(error)")
+        } catch {
+            throw failure(error)
         }
+    }
+
+    private func decoded(_ bytes: [UInt8]?) throws -> Content {
+        guard let bytes else { return Content() }
+        return try JSONCoder.decode(Stored.self, from: bytes).content()
+    }
+
+    private func failure(_ error: any Error) -> AccountError {
+        (error as? AccountError)
+            ?? AccountError(
+                .invalidConfiguration, message: "\(file.path) cannot be used (\(error)); mend or remove it.")
     }
 }
 

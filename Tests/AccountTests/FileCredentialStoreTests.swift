@@ -69,9 +69,13 @@ struct FileCredentialStoreTests {
         rename(file, folder.file("elsewhere"))
         symlink(folder.file("elsewhere"), file)
         #expect(await accountError { () throws(AccountError) in try store.load(key) }?.code == .storeUnreadable)
-        try await save(savedSession("b"))
-        #expect(try store.load(key) == savedSession("b"), "saving replaces the link")
-        #expect(try folder.read("elsewhere") == savedSession("a").serialized.revealString(), "not what it led to")
+        let refused = await accountError { () throws(AccountError) in try await save(savedSession("b")) }
+        #expect(refused?.code == .cannotStore)
+        #expect(refused?.message.contains("symbolic link") == true)
+        let probed = await accountError { () throws(AccountError) in try await store.probe(key, within: .seconds(5)) }
+        #expect(probed?.code == .cannotStore)
+        #expect(try folder.read("elsewhere") == savedSession("a").serialized.revealString())
+        unlink(file)
 
         unlink(path + "/global.lock")
         symlink(folder.file("elsewhere"), path + "/global.lock")

@@ -19,7 +19,9 @@ struct PrivateFileTests {
             #expect(try file.read() == Array("two".utf8))
             #expect(try mode(file.path) == 0o600)
             #expect(try mode(folder.file("a")) == 0o700)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("a/b")) == ["session.json"])
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.file("a/b"))
+            #expect(left.sorted() == [".session.json.lock", "session.json"])
+            #expect(try mode(folder.file("a/b/.session.json.lock")) == 0o600)
             try file.remove()
             try file.remove()
             #expect(try file.read() == nil)
@@ -66,6 +68,57 @@ struct PrivateFileTests {
             let file = PrivateFile(path: folder.path)
             #expect(throws: PrivateFileError.self) { try file.read() }
             #expect(throws: PrivateFileError.self) { try file.write([1]) }
+        }
+    }
+
+    @Test("a folder that others may write to is refused")
+    func openFolder() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("a/file"))
+            try file.write([1])
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.file("a"))
+            #expect(#expect(throws: PrivateFileError.self) { try file.read() }?.code == .openFolder)
+            #expect(#expect(throws: PrivateFileError.self) { try file.write([2]) }?.code == .openFolder)
+        }
+    }
+
+    @Test("changes that meet are made one after the other, and none is lost")
+    func updates() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("counter")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<25 {
+                            try PrivateFile(path: path).update { old in ((old ?? []) + [7], ()) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try PrivateFile(path: path).read()?.count == 100)
+            struct Refusal: Error {}
+            #expect(throws: Refusal.self) {
+                try PrivateFile(path: path).update { _ -> ([UInt8]?, Void) in throw Refusal() }
+            }
+            #expect(try PrivateFile(path: path).read()?.count == 100)
+            try PrivateFile(path: path).update { _ in (nil, ()) }
+            #expect(try PrivateFile(path: path).read() == nil)
+        }
+    }
+
+    @Test("a probe finds what is in the way and leaves nothing behind")
+    func probe() async throws {
+        try await withTemporaryFolder { folder in
+            let opened = try #require(try PrivateFolder.open(folder.file("a"), create: true))
+            try opened.replace("file", with: [1])
+            try opened.probe("file", count: 5000)
+            #expect(try opened.read("file", maximumBytes: 10) == [1])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("a")) == ["file"])
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file("a/link"), withDestinationPath: folder.file("target"))
+            let error = #expect(throws: PrivateFileError.self) { try opened.probe("link", count: 1) }
+            #expect(error?.code == .symbolicLink)
         }
     }
 

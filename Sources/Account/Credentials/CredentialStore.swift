@@ -2,7 +2,10 @@
 ///
 /// A store keeps one session for each key. Whatever changes one is done inside ``exclusively(_:within:_:)``, so that two
 /// processes never renew the same tokens at once: the loser finds the winner's tokens instead of overwriting them.
-/// Implementations throw `cannotStore`, `storeUnreadable` and, when the turn does not come, `timeout`.
+///
+/// Implementations throw `cannotStore`, `storeUnreadable`, `storeReadOnly` and, when the turn does not come, `timeout`; those that ask
+/// a service throw `storeAbsent`, `storeLocked` and `storeNotAnswering` too. `CredentialStoreConformance` in RainKitTesting proves
+/// what is promised here.
 public protocol CredentialStore: Sendable {
     /// What is stored now; nil if nothing is. Never half of a session, even while another process saves one.
     func load(_ key: CredentialKey) async throws(AccountError) -> SavedSession?
@@ -12,31 +15,22 @@ public protocol CredentialStore: Sendable {
         _ key: CredentialKey, within limit: Duration,
         _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result
+
+    /// Finds out whether a session could be saved, before anyone is asked for a password. What is stored stays as it is.
+    func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError)
+}
+
+extension CredentialStore {
+    /// For stores that can do no more than wait for their turn.
+    public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
+        try await exclusively(key, within: limit) { _ throws(AccountError) in }
+    }
 }
 
 /// The right to change one stored session, good inside ``CredentialStore/exclusively(_:within:_:)`` only.
 public protocol CredentialAccess: Sendable {
     func load() async throws(AccountError) -> SavedSession?
-    /// When this returns, the session survives a crash.
+    /// When this returns, the session survives a crash. When it throws, what was stored before is still there.
     func save(_ session: SavedSession) async throws(AccountError)
     func remove() async throws(AccountError)
-}
-
-/// The name of a stored session: the deployment's.
-public struct CredentialKey: Sendable, Hashable, CustomStringConvertible {
-    public let name: String
-    public var description: String { name }
-
-    /// - Throws: `invalidConfiguration` for a name that is no safe file name: letters, digits, `-`, `_` and `.` make one.
-    public init(_ name: String) throws(AccountError) {
-        let isSafe = name.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_.".utf8.contains(byte)
-        }
-        guard isSafe, !name.isEmpty, name.utf8.count <= 64, name.utf8.first != UInt8(ascii: ".") else {
-            throw AccountError(
-                .invalidConfiguration,
-                message: "\"\(name)\" cannot name a profile: use up to 64 letters, digits, - and _")
-        }
-        self.name = name
-    }
 }

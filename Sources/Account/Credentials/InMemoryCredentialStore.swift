@@ -33,23 +33,3 @@ public final class InMemoryCredentialStore: CredentialStore {
         func remove() { store.contents.withLock { $0.sessions[key] = nil } }
     }
 }
-
-/// Tries until it is our turn, at once and then at growing intervals, as `flock` can only block a thread or refuse.
-func waitForTurn(
-    within limit: Duration, at place: String, _ take: () throws(AccountError) -> Bool
-) async throws(AccountError) {
-    let end = ContinuousClock.now + limit
-    var pause = Duration.milliseconds(2)
-    while try !take() {
-        guard ContinuousClock.now < end else {
-            throw AccountError(
-                .timeout, message: "another process has held \(place) for \(limit); try again when it is done")
-        }
-        do {
-            try await Task.sleep(for: pause)
-        } catch {
-            throw AccountError(.cancelled, message: "cancelled while waiting for \(place)")
-        }
-        pause = min(pause * 2, .milliseconds(50))
-    }
-}

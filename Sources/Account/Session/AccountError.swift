@@ -9,7 +9,9 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
             case forbidden, rejected, rateLimited = "rate_limited", network, timeout
             case serverFault = "server_fault", malformedAnswer = "malformed_answer", tls
             case insecureURL = "insecure_url", invalidConfiguration = "invalid_configuration"
-            case cannotStore = "cannot_store", storeUnreadable = "store_unreadable", cancelled
+            case cannotStore = "cannot_store", storeUnreadable = "store_unreadable"
+            case storeReadOnly = "store_read_only", storeAbsent = "store_absent", storeLocked = "store_locked"
+            case storeNotAnswering = "store_not_answering", cancelled
         }
         private let value: Value
         /// The fine cause in snake case, as JSON errors carry it in `reason`.
@@ -43,6 +45,14 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         public static let cannotStore = Code(value: .cannotStore)
         /// What is stored as a session is none, or others may read it.
         public static let storeUnreadable = Code(value: .storeUnreadable)
+        /// The store hands out sessions and takes none, like a systemd credential.
+        public static let storeReadOnly = Code(value: .storeReadOnly)
+        /// The service that keeps secrets is not there.
+        public static let storeAbsent = Code(value: .storeAbsent)
+        /// The service that keeps secrets waits for its owner to unlock it.
+        public static let storeLocked = Code(value: .storeLocked)
+        /// The service that keeps secrets is there and said nothing in time.
+        public static let storeNotAnswering = Code(value: .storeNotAnswering)
         public static let cancelled = Code(value: .cancelled)
     }
 

@@ -154,7 +154,7 @@ actor TokenKeeper {
 
     /// Makes sure that a session could be saved, before anyone is asked for a password.
     func probeStore() async throws(AccountError) {
-        try await store.exclusively(key, within: Self.turnLimit) { _ throws(AccountError) in }
+        try await store.probe(key, within: Self.turnLimit)
     }
 
     /// Removes the session that has this access token; one that was stored meanwhile stays.

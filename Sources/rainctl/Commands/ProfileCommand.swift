@@ -56,12 +56,10 @@ struct ProfileAdd: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        var content = try context.deploymentFile.load()
-        try content.add(
-            Deployment(
-                name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
-                certificateAuthorities: options.caFile))
-        try context.deploymentFile.save(content)
+        let deployment = try Deployment(
+            name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
+            certificateAuthorities: options.caFile)
+        try context.deploymentFile.change { content throws(AccountError) in try content.add(deployment) }
         context.output.result([.init("name", .string(name))], text: "Added. To use it: rainctl profile use \(name)")
     }
 }
@@ -78,9 +76,9 @@ struct ProfileUse: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        var content = try context.deploymentFile.load()
-        content.current = try content.deployment(named: name).name
-        try context.deploymentFile.save(content)
+        try context.deploymentFile.change { content throws(AccountError) in
+            content.current = try content.deployment(named: name).name
+        }
         context.output.result([.init("name", .string(name))], text: "Using \(name).")
     }
 }

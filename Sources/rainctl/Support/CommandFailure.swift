@@ -66,7 +66,8 @@ extension CommandFailure {
                 .auth
             case .network, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
             case .tls, .insecureURL, .invalidConfiguration: .config
-            case .cannotStore: .cannotWrite
+            case .cannotStore, .storeReadOnly: .cannotWrite
+            case .storeAbsent, .storeLocked, .storeNotAnswering: .unavailable
             case .storeUnreadable: .badData
             case .cancelled: .cancelled
             default: .other

@@ -1,0 +1,39 @@
+import Glibc
+
+/// An advisory lock (`flock`) on a file of its own, released when it is let go or its process dies.
+///
+/// The file stays: whoever removed it would let two others in at once, one by the old file and one by the new.
+public final class FileLock: Sendable {
+    private let descriptor: Int32
+    public let path: String
+
+    init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    /// Whether it is ours now. Never waits.
+    public func take() throws(PrivateFileError) -> Bool {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            if errno == EWOULDBLOCK { return false }
+            throw PrivateFileError(.unwritable, path: path, errno: errno)
+        }
+        return true
+    }
+
+    /// Waits for it, blocking the thread: for holders that keep it no longer than it takes to replace a file.
+    func take(within limit: Duration) throws(PrivateFileError) {
+        let end = ContinuousClock.now + limit
+        var pause: UInt32 = 500
+        while try !take() {
+            guard ContinuousClock.now < end else { throw PrivateFileError(.locked, path: path) }
+            usleep(pause)
+            pause = min(pause * 2, 20_000)
+        }
+    }
+
+    public func release() { flock(descriptor, LOCK_UN) }
+
+    deinit { close(descriptor) }
+}

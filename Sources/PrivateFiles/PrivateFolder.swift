@@ -1,0 +1,183 @@
+import Glibc
+
+/// A folder of this user's that nobody else can write to, held open: all names below it are looked up in the folder that was
+/// checked, even if its path leads elsewhere meanwhile.
+///
+/// Files in it have mode 0600 whatever the umask. A content is written to a temporary file, synced and renamed, so that a reader,
+/// or a crash, sees the old content or the new one. Symbolic links are refused, as the folder and in it.
+public final class PrivateFolder: Sendable {
+    public let path: String
+    private let descriptor: Int32
+
+    private init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    /// Opens the folder; nil if there is none and none is to be made. New ones, its parents too, have mode 0700.
+    ///
+    /// Throws `openFolder` where others may write, `symbolicLink` for a link, `unwritable` for anything else that is in the way.
+    public static func open(_ path: String, create: Bool) throws(PrivateFileError) -> PrivateFolder? {
+        if create { try make(path) }
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let reason = errno
+            if reason == ENOENT { return nil }
+            var status = stat()
+            if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+                throw PrivateFileError(.symbolicLink, path: path)
+            }
+            throw PrivateFileError(.unwritable, path: path, errno: reason)
+        }
+        let folder = PrivateFolder(path: path, descriptor: descriptor)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+            throw PrivateFileError(.openFolder, path: path)
+        }
+        return folder
+    }
+
+    deinit { close(descriptor) }
+
+    // MARK: Files
+
+    /// The file's bytes; nil if there is none.
+    ///
+    /// Throws `tooLarge` beyond `maximumBytes`, `notPrivate` where others may read, the file is someone else's or none at all, and
+    /// `symbolicLink`.
+    public func read(_ name: String, maximumBytes: Int) throws(PrivateFileError) -> [UInt8]? {
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP: throw PrivateFileError(.symbolicLink, path: full(name))
+            default: throw PrivateFileError(.unreadable, path: full(name), errno: errno)
+            }
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+            status.st_mode & 0o077 == 0
+        else { throw PrivateFileError(.notPrivate, path: full(name)) }
+        return try readAll(file, path: full(name), maximumBytes: maximumBytes)
+    }
+
+    /// Puts a new file in the place of the old one, or leaves the old one as it was. On return it is on the disk.
+    ///
+    /// For the holder of the file's lock only: the temporary file has one name, so that what a crash has left is taken away.
+    public func replace(_ name: String, with bytes: UnsafeBufferPointer<UInt8>) throws(PrivateFileError) {
+        try refuseLink(name)
+        let temporary = try writeTemporary(name, bytes)
+        guard renameat(descriptor, temporary, descriptor, name) == 0 else {
+            let error = PrivateFileError(.unwritable, path: full(name), errno: errno)
+            unlinkat(descriptor, temporary, 0)
+            throw error
+        }
+        fsync(descriptor)  // the rename itself; a file system that cannot do this has no later moment to tell us either
+    }
+
+    public func replace(_ name: String, with bytes: [UInt8]) throws(PrivateFileError) {
+        try bytes.withUnsafeBufferPointer { buffer throws(PrivateFileError) in try replace(name, with: buffer) }
+    }
+
+    /// Finds out whether a file of that many bytes could be put in the place of this one, and leaves everything as it was. For the
+    /// holder of the file's lock only.
+    public func probe(_ name: String, count: Int) throws(PrivateFileError) {
+        try refuseLink(name)
+        let bytes = [UInt8](repeating: 0x20, count: count)
+        let temporary = try bytes.withUnsafeBufferPointer { buffer throws(PrivateFileError) in
+            try writeTemporary(name, buffer)
+        }
+        unlinkat(descriptor, temporary, 0)
+    }
+
+    /// Removes the file; one that is not there is fine.
+    public func remove(_ name: String) throws(PrivateFileError) {
+        unlinkat(descriptor, ".\(name).new", 0)
+        guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
+            throw PrivateFileError(.unwritable, path: full(name), errno: errno)
+        }
+        fsync(descriptor)
+    }
+
+    /// A lock on a file of that name, which is made if it is missing. It is not taken yet.
+    public func lock(_ name: String) throws(PrivateFileError) -> FileLock {
+        let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard file >= 0 else {
+            if errno == ELOOP { throw PrivateFileError(.symbolicLink, path: full(name)) }
+            throw PrivateFileError(.unwritable, path: full(name), errno: errno)
+        }
+        return FileLock(descriptor: file, path: full(name))
+    }
+
+    // MARK: Steps
+
+    private func full(_ name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
+
+    private func refuseLink(_ name: String) throws(PrivateFileError) {
+        var status = stat()
+        if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFLNK {
+            throw PrivateFileError(.symbolicLink, path: full(name))
+        }
+    }
+
+    /// Leaves a complete, synced file behind, or none.
+    private func writeTemporary(
+        _ name: String, _ bytes: UnsafeBufferPointer<UInt8>
+    ) throws(PrivateFileError) -> String {
+        let temporary = ".\(name).new"
+        unlinkat(descriptor, temporary, 0)
+        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw PrivateFileError(.unwritable, path: full(name), errno: errno) }
+        let isWritten = fchmod(file, 0o600) == 0 && writeAll(bytes, to: file) && fsync(file) == 0
+        var reason = errno
+        let isClosed = close(file) == 0
+        if isWritten { reason = errno }
+        guard isWritten, isClosed else {
+            unlinkat(descriptor, temporary, 0)
+            throw PrivateFileError(.unwritable, path: full(name), errno: reason)
+        }
+        return temporary
+    }
+
+    /// Makes a folder and its parents, each new one with mode 0700 whatever the umask.
+    private static func make(_ path: String) throws(PrivateFileError) {
+        var status = stat()
+        if stat(path, &status) == 0 { return }
+        let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        if !parent.isEmpty { try make(parent) }
+        if mkdir(path, 0o700) == 0 {
+            chmod(path, 0o700)
+        } else if errno != EEXIST {
+            throw PrivateFileError(.unwritable, path: path, errno: errno)
+        }
+    }
+}
+
+private func readAll(_ file: Int32, path: String, maximumBytes: Int) throws(PrivateFileError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+        let count = Glibc.read(file, &chunk, chunk.count)
+        if count == 0 { return bytes }
+        if count < 0 {
+            if errno == EINTR { continue }
+            throw PrivateFileError(.unreadable, path: path, errno: errno)
+        }
+        bytes += chunk[..<count]
+        guard bytes.count <= maximumBytes else { throw PrivateFileError(.tooLarge, path: path) }
+    }
+}
+
+private func writeAll(_ bytes: UnsafeBufferPointer<UInt8>, to file: Int32) -> Bool {
+    var rest = UnsafeRawBufferPointer(bytes)
+    while !rest.isEmpty {
+        let count = Glibc.write(file, rest.baseAddress, rest.count)
+        if count > 0 {
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        } else if errno != EINTR {
+            return false
+        }
+    }
+    return true
+}
