@@ -13,7 +13,8 @@ struct Rainctl: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Login.self, Logout.self, Whoami.self, Provision.self, Device.self, NodeCommand.self, ProfileCommand.self,
+            Login.self, Logout.self, Whoami.self, AccountCommand.self, Provision.self, Device.self, NodeCommand.self,
+            ProfileCommand.self,
         ])
 
     static func main() async {

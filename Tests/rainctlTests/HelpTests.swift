@@ -11,6 +11,8 @@ struct HelpTests {
         [], ["login"], ["logout"], ["whoami"], ["provision"], ["device"], ["device", "info"], ["device", "scan"],
         ["device", "reset"], ["node"], ["node", "list"], ["profile"], ["profile", "list"], ["profile", "add"],
         ["profile", "use"],
+        ["account"], ["account", "curl"], ["account", "header"], ["account", "refresh"], ["account", "status"],
+        ["account", "token"],
     ]
 
     private static func snapshot(_ command: [String]) -> String {
@@ -34,7 +36,9 @@ struct HelpTests {
         #expect(try finished.standardOutput == readFile(Self.snapshot(command)))
     }
 
-    @Test("every command that the help names has a snapshot", arguments: [[], ["device"], ["node"], ["profile"]])
+    @Test(
+        "every command that the help names has a snapshot",
+        arguments: [[], ["account"], ["device"], ["node"], ["profile"]])
     func complete(group: [String]) async throws {
         let help = try await Self.help(group).standardOutput
         let list = try #require(
@@ -51,7 +55,7 @@ struct HelpTests {
 
     @Test(
         "every leaf command shows an example",
-        arguments: commands.filter { !["device", "node", "profile"].contains($0.last) })
+        arguments: commands.filter { !["account", "device", "node", "profile"].contains($0.last) })
     func example(command: [String]) async throws {
         #expect(try await Self.help(command).standardOutput.contains("Example: rainctl"))
     }

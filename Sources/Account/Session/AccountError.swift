@@ -65,6 +65,8 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     public var serverMessage: String?
     /// The HTTP status, where there was a response.
     public var status: Int?
+    /// How long the service asked to be left alone (`Retry-After`), with a 429 or a 503 above all.
+    public var retryAfter: Duration?
     /// What the one-time code belongs to that the server wants next (`secondStepRequired`).
     public var challenge: SignInChallenge?
 

@@ -13,9 +13,9 @@ import Vocabulary
 /// print(profile.userID)
 /// ```
 public final class AccountSession: Sendable {
-    private let provider: any IdentityProvider
+    let provider: any IdentityProvider
     private let http: any HTTPClient
-    private let keeper: TokenKeeper
+    let keeper: TokenKeeper
     private let logger: Logger
 
     public init(
@@ -106,7 +106,7 @@ public final class AccountSession: Sendable {
     /// - Throws: `invalidConfiguration` if the URL is not one of the provider's services, where alone its tokens belong.
     /// - Returns: any response, the second one after a 401.
     public func send(_ request: HTTPRequest) async throws(AccountError) -> HTTPResponse {
-        guard provider.resources.contains(where: { request.url.hasPrefix($0.text + "/") }) else {
+        guard isForTokens(request.url) else {
             throw AccountError(
                 .invalidConfiguration, message: "the session's tokens are not for this service and were not sent")
         }

@@ -35,6 +35,8 @@ actor TokenKeeper {
         self.logger = logger
     }
 
+    nonisolated var now: UnixTime { clock.now }
+
     /// The stored session as it is.
     func stored() async throws(AccountError) -> SavedSession {
         if let unsaved {

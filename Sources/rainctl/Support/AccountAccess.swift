@@ -6,6 +6,14 @@ struct AccountAccess: Sendable {
     let deployment: Deployment
     let session: AccountSession
     let cloud: RainMakerCloud
+    /// Where the session is kept, for people.
+    let store: StorePlace
+}
+
+/// Where a session is kept: what kind of store, and the path if it has one.
+struct StorePlace: Sendable {
+    var kind: String
+    var path: String?
 }
 
 extension Context {
@@ -23,11 +31,13 @@ extension Context {
     func account() throws(AccountError) -> AccountAccess {
         let deployment = try deployment()
         let client = CurlHTTPClient(CurlConfiguration(certificateAuthorities: deployment.certificateAuthorities))
+        let folder = "\(folders.state)/sessions"
         let session = try AccountSession.rainMaker(
-            deployment, http: client, store: FileCredentialStore(folder: "\(folders.state)/sessions"), logger: logger)
+            deployment, http: client, store: FileCredentialStore(folder: folder), logger: logger)
         return AccountAccess(
             deployment: deployment, session: session,
-            cloud: RainMakerCloud(deployment, session: session, http: client))
+            cloud: RainMakerCloud(deployment, session: session, http: client),
+            store: StorePlace(kind: "file", path: "\(folder)/\(deployment.name).json"))
     }
 
     /// The cloud's part of an onboarding. Throws `notSignedIn` before anything is sent anywhere.

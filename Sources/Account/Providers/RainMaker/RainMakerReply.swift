@@ -9,6 +9,16 @@ import JSON
 package enum RainMakerReply {
     /// The answer of a call that succeeded: always an object.
     package static func value(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
+        do throws(AccountError) {
+            return try object(response, from: host)
+        } catch {
+            var error = error
+            error.retryAfter = response.retryAfter
+            throw error
+        }
+    }
+
+    private static func object(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 4 << 20))

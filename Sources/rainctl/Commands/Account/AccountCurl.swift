@@ -1,0 +1,41 @@
+import ArgumentParser
+import Glibc
+import RainKit
+import Vocabulary
+
+/// Becomes curl, which reads the user's proof of identity from a pipe: it is never among the arguments, where every user of the
+/// machine could read it, nor in a file.
+struct AccountCurl: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "curl", abstract: "Run curl as the signed-in user, to the deployment's own hosts only.",
+        discussion: """
+            Example: rainctl account curl -- --json @params.json -X PUT /v1/user/nodes/params?node_id=N1
+
+            A path stands for a URL below the deployment's base. Once curl has started, its exit code is this command's.
+            Options that would show the token or send it elsewhere are refused: --verbose, --location, --insecure, --proxy \
+            and others. ~/.curlrc is not read.
+            """)
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("What curl is to do, after --.", valueName: "argument"))
+    var arguments: [String] = []
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let account = try Context(options).account()
+        let end = ContinuousClock.now + timeout.duration
+        let curl = try CurlCommand(
+            arguments, base: account.deployment.base.text, isAllowed: account.session.isForTokens)
+        guard let program = CurlCommand.program else {
+            throw CommandFailure(.unavailable, reason: "no_curl", message: "There is no curl to run: install it.")
+        }
+        let header = try await withTimeout(timeout.duration) { try await account.session.authorization() }
+        let configuration = CurlCommand.configuration(
+            header: header, certificateAuthorities: account.deployment.certificateAuthorities,
+            usesProxy: account.deployment.base.text.hasPrefix("https:"), within: end - .now)
+        try curl.replaceThisProcess(by: program, reading: configuration)
+    }
+}

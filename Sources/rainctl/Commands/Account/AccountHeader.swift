@@ -1,0 +1,20 @@
+import ArgumentParser
+import RainKit
+import Vocabulary
+
+struct AccountHeader: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "header", abstract: "Print the Authorization header for a request, and nothing else.",
+        discussion: "Example: rainctl account header | curl -H @- https://api.rainmaker.espressif.com/v1/user2")
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let account = try Context(options).account()
+        let header = try await withTimeout(timeout.duration) { try await account.session.authorization() }
+        StandardStreams.out("\(header.name): \(header.value.revealString())\n")
+    }
+}

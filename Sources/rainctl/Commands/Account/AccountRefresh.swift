@@ -1,0 +1,21 @@
+import ArgumentParser
+import RainKit
+
+struct AccountRefresh: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh", abstract: "Renew the tokens now, however long the old ones would still live.",
+        discussion: "Example: rainctl account refresh")
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let status = try await withTimeout(timeout.duration) { try await account.session.renew() }
+        let report = SessionReport(account: account, status: status)
+        context.output.result(report.members, text: "Renewed: the access token is good \(report.validity).")
+    }
+}

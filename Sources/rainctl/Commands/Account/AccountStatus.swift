@@ -1,0 +1,17 @@
+import ArgumentParser
+import RainKit
+
+struct AccountStatus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Say who is signed in, from what is stored: nothing is sent.",
+        discussion: "Example: rainctl account status --json")
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let report = SessionReport(account: account, status: try await account.session.status())
+        context.output.result(report.members, text: report.text)
+    }
+}

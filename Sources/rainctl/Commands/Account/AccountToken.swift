@@ -1,0 +1,20 @@
+import ArgumentParser
+import RainKit
+import Vocabulary
+
+struct AccountToken: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token", abstract: "Print an access token that is good for a while, and nothing else.",
+        discussion: "Example: rainctl account token")
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let account = try Context(options).account()
+        let token = try await withTimeout(timeout.duration) { try await account.session.accessToken() }
+        StandardStreams.out(token.revealString() + "\n")
+    }
+}

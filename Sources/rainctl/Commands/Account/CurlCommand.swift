@@ -1,0 +1,73 @@
+import Glibc
+import RainKit
+import Vocabulary
+
+/// curl with checked arguments and a configuration that it reads from a pipe.
+struct CurlCommand {
+    private let arguments: CurlArguments
+
+    init(_ arguments: [String], base: String, isAllowed: (String) -> Bool) throws(CommandFailure) {
+        self.arguments = try CurlArguments(arguments, base: base, isAllowed: isAllowed)
+    }
+
+    /// The first curl that `PATH` has.
+    static var program: String? {
+        guard let path = getenv("PATH") else { return nil }
+        return String(cString: path).split(separator: ":").lazy.filter { $0.hasPrefix("/") }.map { "\($0)/curl" }
+            .first { access($0, X_OK) == 0 }
+    }
+
+    /// What curl reads before its arguments, in the form of `curl --config`.
+    ///
+    /// URLs are taken literally, so that curl asks for no other host than the one that was checked.
+    static func configuration(
+        header: (name: String, value: Secret), certificateAuthorities: String?, usesProxy: Bool, within limit: Duration
+    ) -> Secret {
+        var lines = ["globoff", "path-as-is", "proto = \"=http,https\"", "max-redirs = 0"]
+        lines.append("max-time = \(max(limit, .milliseconds(1)) / .seconds(1))")
+        // Plain http stays on this machine, and must not be shown to a proxy.
+        if !usesProxy { lines.append("noproxy = \"*\"") }
+        if let certificateAuthorities { lines.append("cacert = \(quoted(certificateAuthorities))") }
+        lines.append("header = \(quoted("\(header.name): \(header.value.revealString())"))")
+        return Secret(lines.joined(separator: "\n") + "\n")
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for character in text {
+            switch character {
+            case "\\", "\"": result += "\\\(character)"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            default: result.append(character)
+            }
+        }
+        return result + "\""
+    }
+
+    /// Runs curl in the place of this process, so that signals and the exit code are curl's own. Returns only by throwing.
+    func replaceThisProcess(by program: String, reading configuration: Secret) throws(CommandFailure) -> Never {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0, fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0, fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0
+        else {
+            throw CommandFailure(.other, message: "No pipe to curl: \(String(cString: strerror(errno))).")
+        }
+        // A pipe holds 64 KiB, or at least a page where a user has too many: a token fits, and nobody has to feed it.
+        let written = configuration.reveal { write(ends[1], $0.baseAddress, $0.count) }
+        close(ends[1])
+        guard written == configuration.count else {
+            throw CommandFailure(.other, message: "The token is too long to be handed to curl.")
+        }
+
+        // What this process has changed of its signals would be inherited.
+        for number in [SIGPIPE, SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+        let words = ["curl", "--disable", "--config", "/dev/fd/\(ends[0])"] + arguments.checked
+        var pointers = words.map { strdup($0) } + [nil]
+        execv(program, &pointers)
+        throw CommandFailure(
+            .unavailable, reason: "no_curl", message: "\(program) does not start: \(String(cString: strerror(errno))).")
+    }
+}
