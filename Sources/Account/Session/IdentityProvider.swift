@@ -35,7 +35,8 @@ public enum SignInCredentials: Sendable {
     /// The answer to a ``SignInChallenge``: the code that the user was sent.
     case oneTimeCode(SignInChallenge, code: Secret)
     /// What a browser brought back from the provider's sign-in page (RFC 6749, section 4.1.3).
-    case authorizationCode(Secret, redirectURI: String, codeVerifier: Secret?)
+    /// `nonce` is what the authorization request named, for the id token to repeat.
+    case authorizationCode(Secret, redirectURI: String, codeVerifier: Secret?, nonce: String? = nil)
     /// A new account without a name, good for a while.
     case guest
 }

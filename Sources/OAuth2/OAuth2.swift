@@ -1,1 +1,0 @@
-// Values of OAuth 2.0 and its neighbours; no I/O.

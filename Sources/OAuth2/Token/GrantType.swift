@@ -1,0 +1,10 @@
+/// What is traded for tokens (`grant_type`).
+public struct GrantType: RawRepresentable, Sendable, Hashable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let authorizationCode = GrantType(rawValue: "authorization_code")
+    public static let refreshToken = GrantType(rawValue: "refresh_token")
+    public static let password = GrantType(rawValue: "password")
+    public static let clientCredentials = GrantType(rawValue: "client_credentials")
+}
