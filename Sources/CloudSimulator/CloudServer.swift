@@ -15,6 +15,8 @@ public final class CloudServer: Sendable {
         public var nodes: [NodeSpecification] = []
         /// NDJSON of what happens; nil for none.
         public var journal: String?
+        /// NDJSON of the codes that users would get by e-mail or SMS; nil for none.
+        public var mailbox: String?
         public var options = CloudAPI.Options()
         /// Called on some thread when the broker ends by itself. What remains is a cloud that hears no node.
         public var onBrokerDeath: @Sendable () -> Void = {}
@@ -41,11 +43,12 @@ public final class CloudServer: Sendable {
 
     private init(_ configuration: Configuration, folder: DataFolder) throws(SimulatorError) {
         let journal = try Journal(path: configuration.journal, clock: configuration.options.clock)
-        let api = try CloudAPI(folder: folder, journal: journal, options: configuration.options)
+        let mailbox = try Mailbox(path: configuration.mailbox)
+        let api = try CloudAPI(folder: folder, journal: journal, mailbox: mailbox, options: configuration.options)
         for user in configuration.users { try api.addUser(name: user.name, password: user.password) }
         for node in configuration.nodes { try api.addNode(node) }
         let listener = try HTTPListener(
-            address: configuration.listen, refusal: { api.refuse(status: $0, reason: $1) },
+            address: configuration.listen, clock: { api.now }, refusal: { api.refuse(status: $0, reason: $1) },
             handler: { api.respond(to: $0) })
         let host = configuration.listen.host
         let broker: Broker

@@ -35,8 +35,19 @@ struct CloudSim: ParsableCommand {
     @Option(help: ArgumentHelp("Lifetime of refresh tokens in seconds.", valueName: "S"))
     var refreshTTL = 30 * 86_400
 
-    @Flag(help: "Each refresh replaces the refresh token; the one before is refused.")
+    @Flag(help: "Each refresh replaces the refresh token; using the one before again ends the session.")
     var rotateRefresh = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --rotate-refresh: how many seconds the token before still works.", valueName: "S"))
+    var refreshGrace = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "Append the codes that users would be sent to this file, as NDJSON {time, to, kind, code}.",
+            valueName: "FILE"))
+    var mailbox: String?
 
     @Option(help: ArgumentHelp("How long half a mapping waits for the other, in seconds.", valueName: "S"))
     var mappingTimeout = 300
@@ -45,6 +56,9 @@ struct CloudSim: ParsableCommand {
     var journal: String?
 
     func validate() throws {
+        guard (0...1_000_000_000).contains(refreshGrace) else {
+            throw ValidationError("--refresh-grace takes a number of seconds from 0 to 1000000000.")
+        }
         for (name, value) in [
             ("access-ttl", accessTTL), ("refresh-ttl", refreshTTL), ("mapping-timeout", mappingTimeout),
         ] {
@@ -68,6 +82,8 @@ struct CloudSim: ParsableCommand {
         configuration.users = users.map { ($0.name, $0.password) }
         configuration.nodes = nodes
         configuration.journal = journal
+        configuration.mailbox = mailbox
+        configuration.options.refreshGrace = .seconds(refreshGrace)
         configuration.options.accessLifetime = .seconds(accessTTL)
         configuration.options.refreshLifetime = .seconds(refreshTTL)
         configuration.options.rotatesRefreshTokens = rotateRefresh

@@ -35,6 +35,7 @@ struct APIError: Error, Equatable {
     static let userNameMissing = APIError(101001, "User name is missing")
     static let passwordMissing = APIError(101003, "Password or verification code is missing")
     static let wrongPassword = APIError(101009, "Incorrect user name or password")
+    static let userMissing = APIError(404, 101025, "User does not exist")
     static let refreshFailed = APIError(101017, "Refreshing the access token failed")
     static let badLogoutAll = APIError(101036, "Value of logout_all is not valid")
     static let nothingToUpdate = APIError(101045, "Nothing to update was given")

@@ -11,29 +11,42 @@ public final class CloudAPI: Sendable {
         public var refreshLifetime: Duration = .seconds(30 * 86_400)
         /// Whether each refresh replaces the refresh token. The real cloud does not.
         public var rotatesRefreshTokens = false
+        /// With rotation: how long the token before still works. Then its reuse ends the session.
+        public var refreshGrace: Duration = .zero
         /// How long half a mapping waits for the other.
         public var mappingPatience: Duration = .seconds(300)
         /// Milliseconds since 1970.
         public var clock: @Sendable () -> Int64 = wallClock
 
         public init() {}
+
+        var rotation: RefreshToken.Rotation? {
+            rotatesRefreshTokens ? RefreshToken.Rotation(grace: refreshGrace.milliseconds) : nil
+        }
     }
 
     let options: Options
     let journal: Journal
+    let mailbox: Mailbox
     let folder: DataFolder
     let keys: KeyRing
     let issuer: TokenIssuer
     private let state: Mutex<CloudState>
     private let endpoints: [Endpoint]
+    let faults = Mutex(FaultTable())
+    /// How far the cloud's clock is ahead of `options.clock`, in milliseconds.
+    let clockOffset = Atomic<Int64>(0)
     /// Where clients and boards reach us; set when it is known.
     let addresses = Mutex<(api: String, mqtt: String)>(("", ""))
     /// Sends to a node's topic: node, suffix, payload. Set once the broker runs.
     let publish = Mutex<(@Sendable (String, String, [UInt8]) -> Void)?>(nil)
 
-    public init(folder: DataFolder, journal: Journal, options: Options = Options()) throws(SimulatorError) {
+    public init(
+        folder: DataFolder, journal: Journal, mailbox: Mailbox = .none, options: Options = Options()
+    ) throws(SimulatorError) {
         self.options = options
         self.journal = journal
+        self.mailbox = mailbox
         self.folder = folder
         keys = try KeyRing(folder: folder)
         issuer = TokenIssuer(
@@ -45,7 +58,8 @@ public final class CloudAPI: Sendable {
         endpoints = Endpoint.all
     }
 
-    var now: Int64 { options.clock() }
+    /// The cloud's time, in milliseconds since 1970.
+    var now: Int64 { options.clock() + clockOffset.load(ordering: .relaxed) }
 
     // MARK: set-up
 
@@ -112,16 +126,23 @@ public final class CloudAPI: Sendable {
 
     /// Answers one request, and notes it in the journal.
     public func respond(to request: Request) -> Response {
+        if request.path.hasPrefix(Self.controlPrefix) { return control(request) }
+        let fault = faults.withLock { $0.next(for: request) }
         var call = Call(request: request)
-        let response: Response
-        do throws(APIError) {
-            response = try answer(&call)
-        } catch {
-            response = error.response
+        var response: Response
+        if let fault, !fault.isProcessed {
+            response = fault.response
+        } else {
+            do throws(APIError) {
+                response = try answer(&call)
+            } catch {
+                response = error.response
+            }
+            if let fault { response = fault.applied(to: response) }
         }
         journal.request(
             request, status: response.status, errorCode: response.body["error_code"]?.integer,
-            user: call.user?.userName)
+            user: call.user?.userName, fault: fault?.action.rawValue)
         return response
     }
 
@@ -154,7 +175,7 @@ public final class CloudAPI: Sendable {
         }
         let user = readState { state -> User? in
             guard let session = state.sessions[access.sessionID], session.userID == access.userID,
-                session.endedAccess[access.tokenID] == nil
+                session.endedAccess[access.tokenID] == nil, session.generation == access.generation
             else { return nil }
             return state.users[access.userID]
         }

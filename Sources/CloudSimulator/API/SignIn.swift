@@ -24,25 +24,32 @@ extension CloudAPI {
 
     /// `POST login2` with a refresh token ("extend session"). With rotation the reply has a new refresh token, too.
     private func refresh(_ text: String) throws(APIError) -> Response {
+        let (tokens, replacement) = try renew(text)
+        let rotated: [JSONValue.Member] = replacement.map { [.init("refreshtoken", .string($0))] } ?? []
+        return success("Login successful", members(tokens) + rotated)
+    }
+
+    /// New tokens for a refresh token. One that was replaced long ago ends its session: whoever presents it may have
+    /// stolen it, or the one who replaced it has.
+    func renew(_ text: String) throws(APIError) -> (tokens: TokenIssuer.Tokens, refreshToken: String?) {
         let now = now
-        let rotates = options.rotatesRefreshTokens
+        let rotation = options.rotation
         let (verdict, session, user) = try change { state -> (RefreshToken.Verdict, Session?, User?) in
             guard let id = RefreshToken.session(of: text), var session = state.sessions[id],
                 var token = session.refreshToken
             else { return (.unknown, nil, nil) }
-            let verdict = token.redeem(text, at: now, rotating: rotates)
+            let verdict = token.redeem(text, at: now, rotation: rotation)
             session.refreshToken = token
-            state.sessions[id] = session
+            state.sessions[id] = verdict == .reused ? nil : session
             return (verdict, session, state.users[session.userID])
         }
-        guard case .accepted(let replacement) = verdict, let session, let user else {
-            journal.refresh(user: user?.userName, outcome: "\(verdict)")
-            throw .refreshFailed
+        journal.refresh(user: user?.userName, outcome: verdict.outcome)
+        switch verdict {
+        case .accepted, .rotated, .grace: break
+        case .reused, .unknown, .expired: throw .refreshFailed
         }
-        let tokens = try issue(user, session)
-        journal.refresh(user: user.userName, outcome: replacement == nil ? "accepted" : "rotated")
-        let rotated: [JSONValue.Member] = replacement.map { [.init("refreshtoken", .string($0))] } ?? []
-        return success("Login successful", members(tokens) + rotated)
+        guard let session, let user else { throw .refreshFailed }
+        return (try issue(user, session), verdict.replacement)
     }
 
     /// `POST logout2`: this access token ends now, the refresh token if it is given; everything with `logout_all`.
@@ -60,11 +67,10 @@ extension CloudAPI {
         let refreshToken = try body.string("refreshtoken")
         let now = now
         try change { state in
-            if everywhere { state.sessions = state.sessions.filter { $0.value.userID != user.id } }
+            if everywhere { state.endSessions(of: user.id) }
             state.sessions[access.sessionID]?.end(access: access.tokenID, expiresAt: access.expiresAt, now: now)
             if let refreshToken, let id = RefreshToken.session(of: refreshToken), var session = state.sessions[id],
-                session.userID == user.id, var token = session.refreshToken,
-                case .accepted = token.redeem(refreshToken, at: now, rotating: false)
+                session.userID == user.id, session.refreshToken?.accepts(refreshToken, at: now) == true
             {
                 session.refreshToken = nil
                 state.sessions[id] = session
@@ -74,7 +80,7 @@ extension CloudAPI {
         return success("Logout successful")
     }
 
-    private func issue(_ user: User, _ session: Session) throws(APIError) -> TokenIssuer.Tokens {
+    func issue(_ user: User, _ session: Session) throws(APIError) -> TokenIssuer.Tokens {
         do throws(SimulatorError) {
             return try issuer.issue(for: user, in: session, at: now)
         } catch {

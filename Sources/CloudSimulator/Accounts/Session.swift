@@ -6,6 +6,8 @@ struct Session: Codable, Sendable, Equatable {
     var startedAt: Int64
     /// Nil once revoked: then nothing is refreshed any more.
     var refreshToken: RefreshToken?
+    /// Only access tokens of this generation are good: expiring them all at once begins the next.
+    var generation: Int64 = 0
     /// Access tokens that were signed out before they expired: their `jti`, and when they expire (seconds since 1970).
     var endedAccess: [String: Int64] = [:]
 

@@ -19,6 +19,7 @@ struct TokenIssuer: Sendable {
         var userID: String
         var sessionID: String
         var tokenID: String
+        var generation: Int64
         /// Seconds since 1970.
         var expiresAt: Int64
     }
@@ -44,6 +45,7 @@ struct TokenIssuer: Sendable {
             common + [
                 .init("token_use", "access"), .init("client_id", .string(Self.clientID)),
                 .init("username", .string(user.id)), .init("scope", "aws.cognito.signin.user.admin"),
+                .init("generation", .integer(session.generation)),
             ]
         return Tokens(id: try signer.sign(.object(id)), access: try signer.sign(.object(access)))
     }
@@ -52,8 +54,10 @@ struct TokenIssuer: Sendable {
     func access(_ token: String, at now: Int64) -> Access? {
         guard let claims = signer.verify(token), claims["token_use"]?.string == "access",
             let user = claims["sub"]?.string, let session = claims["origin_jti"]?.string,
-            let identifier = claims["jti"]?.string, let expires = claims["exp"]?.integer, now / 1000 < expires
+            let identifier = claims["jti"]?.string, let expires = claims["exp"]?.integer, now / 1000 < expires,
+            let generation = claims["generation"]?.integer
         else { return nil }
-        return Access(userID: user, sessionID: session, tokenID: identifier, expiresAt: expires)
+        return Access(
+            userID: user, sessionID: session, tokenID: identifier, generation: generation, expiresAt: expires)
     }
 }

@@ -6,4 +6,6 @@ struct User: Codable, Sendable, Equatable {
     var userName: String
     var password: PasswordHash
     var name: String?
+    /// Whether a password alone does not sign in: a code is asked for, too.
+    var needsSecondStep = false
 }

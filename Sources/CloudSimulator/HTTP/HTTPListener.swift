@@ -20,14 +20,18 @@ final class HTTPListener: Sendable {
     private let handler: Handler
     /// Answers what is not HTTP: status and reason.
     private let refusal: @Sendable (Int, String) -> Response
+    /// Milliseconds since 1970, for the `Date` of responses.
+    private let clock: @Sendable () -> Int64
     private let connections = Mutex<Set<Int32>>([])
     private let isStopping = Atomic(false)
 
     /// Binds at once; port 0 lets the system choose.
     init(
-        address: ListenAddress, refusal: @escaping @Sendable (Int, String) -> Response, handler: @escaping Handler
+        address: ListenAddress, clock: @escaping @Sendable () -> Int64 = wallClock,
+        refusal: @escaping @Sendable (Int, String) -> Response, handler: @escaping Handler
     ) throws(SimulatorError) {
         (socket, port) = try address.bind()
+        self.clock = clock
         self.refusal = refusal
         self.handler = handler
     }
@@ -86,11 +90,11 @@ final class HTTPListener: Sendable {
             case .request(let request):
                 begun = nil
                 let response = handler(request)
-                let sent = send(response.serialized(keepsConnection: request.keepsConnection), to: connection)
-                guard sent, request.keepsConnection else { return linger(connection) }
+                let keeps = request.keepsConnection && response.delivery == .whole
+                guard deliver(response, to: connection, keepsConnection: keeps) else { return }
             case .refuse(let status, let reason):
-                _ = send(refusal(status, reason).serialized(keepsConnection: false), to: connection)
-                return linger(connection)
+                _ = deliver(refusal(status, reason), to: connection, keepsConnection: false)
+                return
             case .needsMore:
                 let now = monotonicMilliseconds()
                 if parser.isWithinRequest { begun = begun ?? now }
@@ -100,21 +104,41 @@ final class HTTPListener: Sendable {
                 case .ended:
                     // The peer may have closed its own direction only, and still wait for a word.
                     if parser.isWithinRequest {
-                        _ = send(
-                            refusal(400, "the request ends half-way").serialized(keepsConnection: false), to: connection
-                        )
+                        _ = deliver(refusal(400, "the request ends half-way"), to: connection, keepsConnection: false)
                     }
                     return
                 case .late:
                     if parser.isWithinRequest {
-                        _ = send(
-                            refusal(408, "the request took too long").serialized(keepsConnection: false), to: connection
-                        )
+                        _ = deliver(refusal(408, "the request took too long"), to: connection, keepsConnection: false)
                     }
                     return
                 }
             }
         }
+    }
+
+    /// Whether the connection goes on.
+    private func deliver(_ response: Response, to connection: Int32, keepsConnection: Bool) -> Bool {
+        switch response.delivery {
+        case .whole, .halved:
+            let bytes = response.serialized(keepsConnection: keepsConnection, now: clock())
+            if send(bytes, to: connection), keepsConnection { return true }
+            linger(connection)
+        case .cut:
+            _ = send(response.serialized(keepsConnection: false, now: clock()), to: connection)
+            // What is on its way arrives before the reset: a reset drops what the peer has not read yet.
+            usleep(20_000)
+            reset(connection)
+        case .reset: reset(connection)
+        case .never: while case .bytes = receive(from: connection, within: Self.idleLimit) {}
+        }
+        return false
+    }
+
+    /// Closing will now send a reset instead of an orderly end.
+    private func reset(_ connection: Int32) {
+        var now = Glibc.linger(l_onoff: 1, l_linger: 0)
+        setsockopt(connection, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 
     private enum Received { case bytes([UInt8]), ended, late }

@@ -1,45 +1,92 @@
 import JSON
 
-/// One HTTP response: always JSON.
+/// One HTTP response: nearly always JSON; a page or a redirect where a browser asked.
 public struct Response: Sendable, Equatable {
+    public enum Content: Sendable, Equatable {
+        case json(JSONValue)
+        case html(String)
+        case none
+    }
+
+    /// What reaches the peer. Anything but ``whole`` is a fault that a test asked for.
+    public enum Delivery: Sendable, Equatable {
+        case whole
+        /// A complete response whose body is only the first half of it.
+        case halved
+        /// The head promises a body of which only half comes, then the connection is reset.
+        case cut
+        /// Not a byte, then the connection is reset.
+        case reset
+        /// Not a byte, and the connection stays open.
+        case never
+    }
+
     public var status: Int
-    public var body: JSONValue
+    public var headers: [Request.Field] = []
+    public var content: Content
+    public var delivery = Delivery.whole
 
     public init(status: Int = 200, _ body: JSONValue) {
         self.status = status
-        self.body = body
+        content = .json(body)
+    }
+
+    public init(status: Int = 200, content: Content, headers: [Request.Field] = []) {
+        self.status = status
+        self.content = content
+        self.headers = headers
+    }
+
+    /// The body as JSON; null if it is none.
+    public var body: JSONValue {
+        guard case .json(let value) = content else { return .null }
+        return value
     }
 
     /// The bytes on the wire, in one piece: two writes would wait for each other (Nagle and delayed acknowledgement).
-    func serialized(keepsConnection: Bool) -> [UInt8] {
-        let body = body.serialized()
-        let head = """
-            HTTP/1.1 \(status) \(Self.reason(status))\r
-            Content-Type: application/json\r
-            Content-Length: \(body.count)\r
-            Connection: \(keepsConnection ? "keep-alive" : "close")\r
-            \r
-
-            """
-        return Array(head.utf8) + body
+    ///
+    /// - Parameter now: the server's time, in milliseconds since 1970: every response has a `Date` (RFC 9110, 6.6.1).
+    func serialized(keepsConnection: Bool, now: Int64) -> [UInt8] {
+        let (type, bytes) = payload
+        let whole = delivery == .halved ? Array(bytes.prefix(bytes.count / 2)) : bytes
+        let sent = delivery == .cut ? Array(whole.prefix(whole.count / 2)) : whole
+        var head = "HTTP/1.1 \(status) \(reasonPhrase(status))\r\nDate: \(httpDate(now))\r\n"
+        if let type { head += "Content-Type: \(type)\r\n" }
+        for field in headers { head += "\(field.name): \(field.value)\r\n" }
+        head += "Content-Length: \(whole.count)\r\nConnection: \(keepsConnection ? "keep-alive" : "close")\r\n\r\n"
+        return Array(head.utf8) + sent
     }
 
-    private static func reason(_ status: Int) -> String {
-        switch status {
-        case 200: "OK"
-        case 201: "Created"
-        case 400: "Bad Request"
-        case 401: "Unauthorized"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 408: "Request Timeout"
-        case 411: "Length Required"
-        case 413: "Content Too Large"
-        case 414: "URI Too Long"
-        case 431: "Request Header Fields Too Large"
-        case 503: "Service Unavailable"
-        case 505: "HTTP Version Not Supported"
-        default: status < 500 ? "Refused" : "Internal Server Error"
+    private var payload: (type: String?, bytes: [UInt8]) {
+        switch content {
+        case .json(let value): ("application/json", value.serialized())
+        case .html(let text): ("text/html; charset=utf-8", Array(text.utf8))
+        case .none: (nil, [])
         }
+    }
+}
+
+func reasonPhrase(_ status: Int) -> String {
+    switch status {
+    case 200: "OK"
+    case 201: "Created"
+    case 302: "Found"
+    case 303: "See Other"
+    case 400: "Bad Request"
+    case 401: "Unauthorized"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 408: "Request Timeout"
+    case 411: "Length Required"
+    case 413: "Content Too Large"
+    case 414: "URI Too Long"
+    case 429: "Too Many Requests"
+    case 431: "Request Header Fields Too Large"
+    case 500: "Internal Server Error"
+    case 502: "Bad Gateway"
+    case 503: "Service Unavailable"
+    case 504: "Gateway Timeout"
+    case 505: "HTTP Version Not Supported"
+    default: status < 400 ? "Other" : status < 500 ? "Refused" : "Server Error"
     }
 }

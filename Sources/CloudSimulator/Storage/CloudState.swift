@@ -23,6 +23,8 @@ struct CloudState: Codable, Sendable {
         sessions[session.id] = session
     }
 
+    mutating func endSessions(of userID: String) { sessions = sessions.filter { $0.value.userID != userID } }
+
     func user(named name: String) -> User? { users.values.first { $0.userName == name } }
 
     private static let file = "state.json"

@@ -25,7 +25,7 @@ public final class Journal: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    func request(_ request: Request, status: Int, errorCode: Int64?, user: String?) {
+    func request(_ request: Request, status: Int, errorCode: Int64?, user: String?, fault: String? = nil) {
         var members: [JSONValue.Member] = [
             .init("method", .string(String(request.method.prefix(16)))),
             .init("path", .string(String(request.path.prefix(256)))),
@@ -33,6 +33,7 @@ public final class Journal: Sendable {
         ]
         if let errorCode { members.append(.init("error_code", .integer(errorCode))) }
         if let user { members.append(.init("user", .string(user))) }
+        if let fault { members.append(.init("fault", .string(fault))) }
         write("request", members)
     }
 
@@ -42,7 +43,15 @@ public final class Journal: Sendable {
 
     func login(user: String) { write("login", [.init("user", .string(user))]) }
 
-    /// - Parameter outcome: `accepted`, `rotated`, `replaced`, `unknown` or `expired`.
+    /// What a test asked the simulator itself to do.
+    func control(_ what: String, user: String?, status: Int) {
+        write(
+            "control",
+            [.init("what", .string(what)), .init("status", .integer(Int64(status)))]
+                + (user.map { [.init("user", .string($0))] } ?? []))
+    }
+
+    /// - Parameter outcome: `accepted`, `rotated`, `grace`, `reused`, `unknown` or `expired`.
     func refresh(user: String?, outcome: String) {
         write(
             "refresh",

@@ -74,16 +74,43 @@ import Testing
         #expect(try cloud.journal.entries(where: ["event": "refresh", "outcome": "accepted"]).count == 1)
     }
 
-    @Test("with rotation each refresh token works once")
+    private static func refresh(_ cloud: TestCloud, _ token: String) -> Response {
+        cloud.send("POST", "/v1/login2", ["refreshtoken": .string(token)])
+    }
+
+    @Test("with rotation each refresh token works once, and whoever uses one again ends the session")
     func rotation() throws {
         let cloud = try TestCloud { $0.rotatesRefreshTokens = true }
-        let first = try cloud.signIn().refresh
-        let reply = cloud.send("POST", "/v1/login2", ["refreshtoken": .string(first)])
+        let session = try cloud.signIn()
+        let other = try cloud.signIn()
+        let reply = Self.refresh(cloud, session.refresh)
         let second = try #require(reply.body["refreshtoken"]?.string)
-        #expect(second != first)
-        #expect(cloud.send("POST", "/v1/login2", ["refreshtoken": .string(first)]).errorCode == 101017)
-        #expect(cloud.send("POST", "/v1/login2", ["refreshtoken": .string(second)]).status == 200)
-        #expect(try cloud.journal.entries(where: ["event": "refresh", "outcome": "replaced"]).count == 1)
+        let access = try #require(reply.body["accesstoken"]?.string)
+        #expect(second != session.refresh)
+        #expect(Self.refresh(cloud, session.refresh).errorCode == 101017)
+        #expect(Self.refresh(cloud, second).errorCode == 101017, "the one that is stolen and the one that is not")
+        #expect(cloud.send("GET", "/v1/user2", token: access).status == 401)
+        #expect(cloud.send("GET", "/v1/user2", token: other.access).status == 200, "another sign-in is another session")
+        let outcomes = try cloud.journal.entries(where: ["event": "refresh"]).map { $0["outcome"] }
+        #expect(outcomes == ["rotated", "reused", "unknown"])
+    }
+
+    @Test("within the grace the token before works still, and its answer is of the same session")
+    func grace() throws {
+        let cloud = try TestCloud {
+            $0.rotatesRefreshTokens = true
+            $0.refreshGrace = .seconds(10)
+        }
+        let session = try cloud.signIn()
+        let lost = try #require(Self.refresh(cloud, session.refresh).body["refreshtoken"]?.string)
+        cloud.pass(.seconds(9))
+        let kept = try #require(Self.refresh(cloud, session.refresh).body["refreshtoken"]?.string)
+        #expect(Set([session.refresh, lost, kept]).count == 3)
+        cloud.pass(.seconds(1))
+        #expect(Self.refresh(cloud, kept).status == 200)
+        #expect(Self.refresh(cloud, session.refresh).errorCode == 101017)
+        let outcomes = try cloud.journal.entries(where: ["event": "refresh"]).map { $0["outcome"] }
+        #expect(outcomes == ["rotated", "grace", "rotated", "reused"])
     }
 
     @Test("a refresh token has a lifetime")

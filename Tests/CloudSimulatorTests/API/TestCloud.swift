@@ -29,7 +29,9 @@ final class TestCloud: Sendable {
         options.clock = { clock.milliseconds.withLock { $0 } }
         configure(&options)
         let journal = try CloudSimulator.Journal(path: folder.file("journal"), clock: options.clock)
-        api = try CloudAPI(folder: try DataFolder(path: folder.file("data")), journal: journal, options: options)
+        api = try CloudAPI(
+            folder: try DataFolder(path: folder.file("data")), journal: journal,
+            mailbox: try Mailbox(path: folder.file("mailbox")), options: options)
         self.folder = folder
         self.clock = clock
         try api.addUser(name: Self.user, password: Self.password)
@@ -48,6 +50,11 @@ final class TestCloud: Sendable {
         let headers = token.map { [Request.Field("Authorization", $0)] } ?? []
         return api.respond(to: Request(method: method, target: target, headers: headers, body: Array(text.utf8)))
     }
+
+    func control(_ what: String, _ body: JSONValue) -> Response { send("POST", "/_sim/\(what)", body) }
+
+    /// The status that setting the faults had.
+    func faults(_ rules: [JSONValue]) -> Int { control("faults", ["rules": .array(rules)]).status }
 
     struct SignedIn {
         var access: String

@@ -3,8 +3,11 @@ import Glibc
 /// A TCP connection to the loopback that sends what the test wants, and reads with a deadline.
 final class RawConnection {
     private let descriptor: Int32
+    /// Whether the peer ended it by a reset.
+    private(set) var wasReset = false
 
-    init(port: UInt16) throws {
+    /// - Parameter patience: how long to wait for a byte, in milliseconds.
+    init(port: UInt16, patience: Int = 10_000) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -15,7 +18,7 @@ final class RawConnection {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: patience / 1000, tv_usec: patience % 1000 * 1000)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard connected == 0 else { throw RawConnectionError(errno: errno) }
     }
@@ -52,7 +55,10 @@ final class RawConnection {
     func read(atMost count: Int) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: count)
         let received = recv(descriptor, &buffer, count, 0)
-        if received < 0 { return errno == ECONNRESET ? [] : nil }
+        if received < 0 {
+            wasReset = errno == ECONNRESET
+            return wasReset ? [] : nil
+        }
         return Array(buffer.prefix(received))
     }
 }

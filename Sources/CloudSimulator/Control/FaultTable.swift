@@ -1,0 +1,91 @@
+import JSON
+
+/// What a test asked to go wrong, for requests of a method and path.
+struct Fault: Sendable, Equatable {
+    enum Action: String, Sendable, CaseIterable { case status, reset, hang, html, truncate, cut }
+
+    /// Nil for every method.
+    var method: String?
+    /// A path, or the beginning of one with a `*` at its end.
+    var path: String
+    var action: Action
+    var status: Int
+    var retryAfter: Int64?
+    /// The cloud's own code, in its envelope.
+    var errorCode: Int64?
+    /// How many requests it hits still; nil for all.
+    var count: Int64?
+    /// Whether the request is carried out before: then only its answer is lost.
+    var isProcessed: Bool
+
+    func matches(_ request: Request) -> Bool {
+        if let method, method != request.method { return false }
+        return path.hasSuffix("*") ? request.path.hasPrefix(path.dropLast()) : request.path == path
+    }
+
+    /// What the client gets when the request is not carried out.
+    var response: Response {
+        applied(to: Response(["status": "success", "description": "The fault answers in place of the cloud"]))
+    }
+
+    /// What becomes of the cloud's own answer.
+    func applied(to answer: Response) -> Response {
+        var response = answer
+        switch action {
+        case .status: response = failure
+        case .html:
+            response = Response(
+                status: status,
+                content: .html("<!DOCTYPE html><html><body>Welcome. Accept the terms to go on.</body></html>"))
+        case .reset: response.delivery = .reset
+        case .hang: response.delivery = .never
+        case .truncate: response.delivery = .halved
+        case .cut: response.delivery = .cut
+        }
+        if let retryAfter { response.headers.append(.init("Retry-After", "\(retryAfter)")) }
+        return response
+    }
+
+    private var failure: Response {
+        guard let errorCode else { return Response(status: status, ["message": .string(reasonPhrase(status))]) }
+        return APIError(status, errorCode, "A fault that was asked for").response
+    }
+}
+
+/// The faults that are to come, the first that matches first.
+struct FaultTable: Sendable {
+    /// More rules than that are refused.
+    static let maximumRules = 64
+
+    private(set) var rules: [Fault] = []
+
+    init(rules: [Fault] = []) { self.rules = rules }
+
+    /// The fault that this request meets. It is used up when its count is.
+    mutating func next(for request: Request) -> Fault? {
+        guard let index = rules.firstIndex(where: { $0.matches(request) }) else { return nil }
+        let fault = rules[index]
+        if let count = fault.count {
+            if count > 1 { rules[index].count = count - 1 } else { rules.remove(at: index) }
+        }
+        return fault
+    }
+}
+
+extension Fault {
+    /// One of the `rules` of `POST /_sim/faults`.
+    init(_ value: JSONValue) throws(APIError) {
+        let fields = Fields(value: value)
+        guard value.members != nil, let path = try fields.string("path"), path.hasPrefix("/"),
+            let action = try fields.string("action").flatMap(Action.init(rawValue:))
+        else { throw .invalidBody }
+        let status = try fields.integer("status") ?? (action == .status ? 500 : 200)
+        let count = try fields.integer("count")
+        let retryAfter = try fields.integer("retry_after")
+        guard (200...599).contains(status), count ?? 1 > 0, retryAfter ?? 0 >= 0 else { throw .invalidBody }
+        self.init(
+            method: try fields.string("method"), path: path, action: action, status: Int(status),
+            retryAfter: retryAfter, errorCode: try fields.integer("error_code"), count: count,
+            isProcessed: try fields.bool("processed") ?? false)
+    }
+}
