@@ -38,4 +38,7 @@ extension JSONValue {
     }
 
     public var isNull: Bool { self == .null }
+
+    /// The value, or nothing for a `null`, as most servers mean it. (A bare `nil` in its place would be a `null` again.)
+    public var unlessNull: JSONValue? { isNull ? Optional.none : self }
 }

@@ -123,7 +123,7 @@ extension OnboardingRun {
 
     /// An authoritative no: nothing to keep, unless it is the session that ended and signing in again will do.
     private func refused(_ error: AccountError) throws(OnboardingError) -> OnboardingError {
-        if error.code == .rejected || error.code == .forbidden { try settle(confirmed: false) }
+        if error.isRefusal { try settle(confirmed: false) }
         return failure(error)
     }
 
@@ -160,7 +160,7 @@ extension OnboardingRun {
             do throws(AccountError) {
                 if try await isConfirmedByCloud() { try settleOrThrow() }
             } catch {
-                if error.code == .rejected || error.code == .forbidden {
+                if error.isRefusal {
                     try settle(confirmed: false)
                     return emit(.progress(.abandoned(mapping.node, error.message)))
                 }

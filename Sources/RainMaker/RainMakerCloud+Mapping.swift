@@ -11,7 +11,7 @@ extension RainMakerCloud: NodeMapping {
             .init("node_id", .string(node.rawValue)), .init("secret_key", .string(secret.secret.revealString())),
             .init("operation", "add"),
         ]
-        let reply = try await mappingCall(
+        let reply = try await call(
             RainMakerCall(.put, "user/nodes/mapping", body: .object(body + (try members(notes)))))
         guard let request = reply["request_id"]?.string, !request.isEmpty else { throw incomplete("request_id") }
         return RequestID(request)
@@ -19,7 +19,7 @@ extension RainMakerCloud: NodeMapping {
 
     public func mappingStatus(_ request: RequestID) async throws(AccountError) -> MappingStatus {
         let query = [(name: "request_id", value: request.rawValue)]
-        let reply = try await mappingCall(RainMakerCall(.get, "user/nodes/mapping", query: query))
+        let reply = try await call(RainMakerCall(.get, "user/nodes/mapping", query: query))
         switch reply["request_status"]?.string {
         case "requested": return .requested
         case "confirmed": return .confirmed
@@ -33,13 +33,13 @@ extension RainMakerCloud: NodeMapping {
     /// Unties a node from the user. The node itself is not told.
     public func removeMapping(node: NodeID) async throws(AccountError) {
         let body: JSONValue = ["node_id": .string(node.rawValue), "operation": "remove"]
-        _ = try await mappingCall(RainMakerCall(.put, "user/nodes/mapping", body: body))
+        _ = try await call(RainMakerCall(.put, "user/nodes/mapping", body: body))
     }
 
     public func initiateChallenge(lifetime: Duration) async throws(AccountError) -> MappingChallenge {
         // The service's description does not say the unit; every client sends 360 and means six minutes.
         let body: JSONValue = ["timeout": .integer(lifetime.components.seconds)]
-        let reply = try await mappingCall(RainMakerCall(.post, "user/nodes/mapping/initiate", body: body))
+        let reply = try await call(RainMakerCall(.post, "user/nodes/mapping/initiate", body: body))
         guard let request = reply["request_id"]?.string, !request.isEmpty else { throw incomplete("request_id") }
         guard let challenge = reply["challenge"]?.string, !challenge.isEmpty else { throw incomplete("challenge") }
         return MappingChallenge(request: RequestID(request), challenge: Array(challenge.utf8))
@@ -52,7 +52,7 @@ extension RainMakerCloud: NodeMapping {
             .init("request_id", .string(request.rawValue)), .init("node_id", .string(node.rawValue)),
             .init("challenge_response", .string(lowercaseHex(signature))),
         ]
-        _ = try await mappingCall(
+        _ = try await call(
             RainMakerCall(.post, "user/nodes/mapping/verify", body: .object(body + (try members(notes)))))
     }
 
@@ -65,29 +65,6 @@ extension RainMakerCloud: NodeMapping {
         }
         return members + [.init("metadata", metadata)]
     }
-
-    /// Says in words what the numbers of a refused mapping mean.
-    private func mappingCall(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
-        do throws(AccountError) {
-            return try await self.call(call)
-        } catch {
-            var error = error
-            if let sentence = error.serverCode.flatMap({ Self.sentences[$0] }) { error.message = sentence }
-            throw error
-        }
-    }
-
-    private static let sentences: [Int: String] = [
-        100_010: "the node belongs to another user, who must remove or share it first",
-        100_015: "the cloud does not know this node: was it claimed for this deployment?",
-        103_011: "the mapping request has timed out; run the command again",
-        103_013: "the node is not in this account",
-        103_018: "the cloud does not know the mapping request any more; run the command again",
-        103_031: "the board's signature is not that of the node: was it claimed for this deployment?",
-        103_033: "the mapping request was confirmed before",
-        103_034: "the mapping request has failed, timed out or was discarded; run the command again",
-        107_032: "this is a Matter node, which is not mapped this way",
-    ]
 }
 
 private func lowercaseHex(_ bytes: [UInt8]) -> String {

@@ -1,6 +1,7 @@
 import Account
 import HTTPCore
 import JSON
+import RainKitTesting
 import TestSupport
 import Testing
 import Vocabulary
@@ -12,6 +13,15 @@ private let replies: [[UInt8]] = [
     #"{"status":"success","idtoken":"a.eyJjdXN0b206dXNlcl9pZCI6IngifQ.c","accesstoken":"a.eyJleHAiOjF9.c","refreshtoken":"r"}"#,
     #"{"status":"success","session":"s"}"#, Bench.profile,
 ].map { Array($0.utf8) }
+
+private let accountReplies: [[UInt8]] =
+    replies
+    + [
+        #"{"user_id":"u1","user_name":"dev@example.com","mfa":true,"admin":true,"quota":{"nodes":5},"user_roles":["a"],"tags":["team:lab"],"custom_data":{"theme":{"value":"dark","perms":["r"]},"n":7},"is_guest_user":true,"expires_on":1800000000}"#,
+        #"{"esp.location":{"value":{"espHome":"x"}},"n":{"value":null,"perms":[]}}"#,
+        #"{"supported_versions":["v1"],"additional_info":[{"version":"v1","build_info":"b","release_notes":"n"}]}"#,
+        #"{"status":"failure","error_code":"101012","description":"Verification code is wrong"}"#,
+    ].map { Array($0.utf8) }
 
 /// Answers every request with the same bytes.
 private struct FixedAnswer: HTTPClient {
@@ -37,6 +47,43 @@ struct AccountFuzzTests {
                 _ = try? await identity.renew(tokens("a"))
                 if let profile = try? await identity.profile(tokens("a")) { #expect(!profile.userID.rawValue.isEmpty) }
                 try? await identity.signOut(tokens("a"), everywhere: false)
+            }
+            #expect(report.failures == [])
+        }
+    }
+
+    @Test("everything else of an account")
+    func account() async {
+        await #expect(processExitsWith: .success) {
+            guard let deployment = try? Deployment(name: "sim", base: "http://127.0.0.1:1"),
+                let key = try? CredentialKey("sim")
+            else { return }
+            let report = await fuzz("account reply", from: accountReplies, seed: 35) { input in
+                let status = [200, 201, 302, 400, 401, 404, 429, 500, 502][input.count % 9]
+                let http = FixedAnswer(response: HTTPResponse(status: status, body: input))
+                let store = InMemoryCredentialStore([key: savedSession("a")])
+                guard
+                    let session = try? AccountSession.rainMaker(
+                        deployment, http: http, store: store, clock: ManualWallClock())
+                else { return }
+                let account = RainMakerAccount(deployment, session: session, http: http)
+                if let profile = try? await account.profile(customData: true) {
+                    #expect(!profile.userID.rawValue.isEmpty)
+                    for entry in profile.customData?.entries ?? [] { #expect(profile.customData?[entry.key] != nil) }
+                }
+                _ = try? await account.customData()
+                if let versions = try? await account.supportedVersions() {
+                    #expect(versions.contains { $0.name == "v1" })
+                }
+                if let challenge = try? await account.requestOneTimeCode(for: "u") {
+                    #expect(!challenge.session.isEmpty)
+                }
+                do throws(AccountError) {
+                    try await account.requestPasswordReset("dev@example.com")
+                } catch {
+                    #expect((error.serverMessage?.unicodeScalars.count ?? 0) <= 301)
+                    #expect(!error.message.isEmpty)
+                }
             }
             #expect(report.failures == [])
         }

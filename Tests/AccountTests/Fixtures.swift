@@ -59,6 +59,7 @@ struct Bench {
     let key: CredentialKey
     let store: any CredentialStore
     let session: AccountSession
+    let account: RainMakerAccount
 
     static let profile = #"{"user_id":"user-1","user_name":"dev@example.com","mfa":false,"name":"Dev"}"#
 
@@ -68,6 +69,7 @@ struct Bench {
         self.key = key
         self.store = store ?? InMemoryCredentialStore(saved.map { [key: $0] } ?? [:])
         session = try AccountSession.rainMaker(deployment, http: http, store: self.store, clock: clock)
+        account = RainMakerAccount(deployment, session: session, http: http)
     }
 
     func stored() async throws -> SavedSession? { try await store.load(key) }

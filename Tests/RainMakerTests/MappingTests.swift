@@ -99,7 +99,7 @@ struct MappingTests {
         let error = await accountError { () throws(AccountError) in
             try await script.cloud.verifyChallenge(RequestID("r"), node: node, signature: [])
         }
-        #expect(error?.code == .rejected)
+        #expect(error?.isRefusal == true)
         #expect(error?.serverCode == code)
         #expect(error?.message.contains(words) == true)
     }

@@ -35,7 +35,6 @@ struct RainMakerFuzzTests {
                 _ = try? await cloud.addMapping(node: node, secret: MappingSecret(Secret("s")))
                 _ = try? await cloud.initiateChallenge(lifetime: .seconds(1))
                 try? await cloud.verifyChallenge(request, node: node, signature: [1])
-                _ = try? await cloud.apiVersions()
                 _ = try? await cloud.mqttHost()
             }
             #expect(report.failures == [])

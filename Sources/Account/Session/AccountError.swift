@@ -6,7 +6,16 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
             case invalidCredentials = "invalid_credentials", unknownUser = "unknown_user"
             case unverifiedUser = "unverified_user", passwordResetRequired = "password_reset_required"
             case secondStepRequired = "second_step_required", expired, notSignedIn = "not_signed_in"
-            case forbidden, rejected, rateLimited = "rate_limited", network, timeout
+            case signInFailed = "sign_in_failed", wrongCode = "wrong_code", codeExpired = "code_expired"
+            case challengeExpired = "challenge_expired", accountExists = "account_exists"
+            case alreadyVerified = "already_verified", phoneNumberInUse = "phone_number_in_use"
+            case unverifiedPhoneNumber = "unverified_phone_number", notForGuests = "not_for_guests"
+            case weakPassword = "weak_password", invalidUserName = "invalid_user_name"
+            case invalidPhoneNumber = "invalid_phone_number", invalidName = "invalid_name"
+            case invalidTag = "invalid_tag", invalidLocale = "invalid_locale", invalidInput = "invalid_input"
+            case unknownNode = "unknown_node", mappingRefused = "mapping_refused"
+            case forbidden, rejected, unsupported, limitReached = "limit_reached", rateLimited = "rate_limited"
+            case network, timeout
             case serverFault = "server_fault", malformedAnswer = "malformed_answer", tls
             case insecureURL = "insecure_url", invalidConfiguration = "invalid_configuration"
             case cannotStore = "cannot_store", storeUnreadable = "store_unreadable"
@@ -22,15 +31,55 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         public static let unknownUser = Code(value: .unknownUser)
         public static let unverifiedUser = Code(value: .unverifiedUser)
         public static let passwordResetRequired = Code(value: .passwordResetRequired)
+        /// The server did not let the user in and says no more than that (101016).
+        public static let signInFailed = Code(value: .signInFailed)
         /// The password was right and the server wants a one-time code as well.
         public static let secondStepRequired = Code(value: .secondStepRequired)
         /// The server authoritatively refused the session: sign in again.
         public static let expired = Code(value: .expired)
         public static let notSignedIn = Code(value: .notSignedIn)
+
+        /// The code that was entered is not the one that was sent. Another try is allowed.
+        public static let wrongCode = Code(value: .wrongCode)
+        /// The code was right once; ask for a new one.
+        public static let codeExpired = Code(value: .codeExpired)
+        /// The sign-in that the code belongs to is no longer waiting; begin again.
+        public static let challengeExpired = Code(value: .challengeExpired)
+
+        /// Somebody has an account under this user name.
+        public static let accountExists = Code(value: .accountExists)
+        /// Nothing is left to confirm.
+        public static let alreadyVerified = Code(value: .alreadyVerified)
+        /// The telephone number belongs to another account.
+        public static let phoneNumberInUse = Code(value: .phoneNumberInUse)
+        /// The profile has no telephone number that was confirmed.
+        public static let unverifiedPhoneNumber = Code(value: .unverifiedPhoneNumber)
+        /// A guest has to become an account with a name first.
+        public static let notForGuests = Code(value: .notForGuests)
+
+        // What was entered breaks a rule. Most of these are found before anything is sent; then there is no server code.
+        public static let weakPassword = Code(value: .weakPassword)
+        public static let invalidUserName = Code(value: .invalidUserName)
+        public static let invalidPhoneNumber = Code(value: .invalidPhoneNumber)
+        public static let invalidName = Code(value: .invalidName)
+        public static let invalidTag = Code(value: .invalidTag)
+        public static let invalidLocale = Code(value: .invalidLocale)
+        /// Something is missing or malformed that has no code of its own; the message names it.
+        public static let invalidInput = Code(value: .invalidInput)
+
+        /// The cloud does not know the node, or it is not in this account.
+        public static let unknownNode = Code(value: .unknownNode)
+        /// The cloud does not tie the node to the user.
+        public static let mappingRefused = Code(value: .mappingRefused)
+
         /// The user may not do this (403).
         public static let forbidden = Code(value: .forbidden)
         /// The server refused the request for a reason of its own; see ``AccountError/serverCode``.
         public static let rejected = Code(value: .rejected)
+        /// The deployment does not have this, or not in the version that is spoken here.
+        public static let unsupported = Code(value: .unsupported)
+        /// There may be no more of it: telephone numbers, tries.
+        public static let limitReached = Code(value: .limitReached)
         public static let rateLimited = Code(value: .rateLimited)
         /// No connection, or it broke. Trying again may work.
         public static let network = Code(value: .network)
@@ -90,5 +139,13 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     /// Whether the same call may succeed later without anyone changing anything.
     public var isTransient: Bool {
         [.network, .timeout, .serverFault, .rateLimited, .malformedAnswer].contains(code)
+    }
+    /// Whether the service itself said no to what was asked: the same request will be refused again. An ended session is none of
+    /// these, as the request was not looked at.
+    public var isRefusal: Bool {
+        [
+            .rejected, .forbidden, .invalidInput, .invalidTag, .mappingRefused, .unknownNode, .unsupported,
+            .limitReached, .notForGuests,
+        ].contains(code)
     }
 }

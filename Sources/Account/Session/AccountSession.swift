@@ -80,6 +80,19 @@ public final class AccountSession: Sendable {
         return failure.map { .onlyHere($0) } ?? .complete
     }
 
+    /// Removes the user's stored session, which the provider has ended, without telling it. One of another user stays.
+    package func forget(_ user: UserID) async throws(AccountError) {
+        let session: SavedSession
+        do throws(AccountError) {
+            session = try await keeper.stored()
+        } catch {
+            if error.code == .notSignedIn { return }
+            throw error
+        }
+        guard session.userID == user else { return }
+        try await keeper.remove(session)
+    }
+
     // MARK: Who
 
     /// The signed-in user's id, from the stored session: nothing is sent.

@@ -50,39 +50,27 @@ package enum RainMakerReply {
     private static func failure(_ json: JSONValue, status: Int, from host: String) -> AccountError {
         let serverCode = json["error_code"].flatMap(LenientInteger.init).map { Int($0.value) }
         let words = ["description", "message", "error_description", "error"].lazy.compactMap { json[$0]?.string }.first
-        let code = code(serverCode, status: status)
+        // The cloud's own number counts first: a wrong password is 400/101009 and an ended session 400/101017, neither is a 401.
+        let meaning = serverCode.flatMap(RainMakerErrorCode.meaning)
+        let code = meaning?.code ?? code(status)
         return AccountError(
-            code, message: sentence(code, host: host, status: status), serverCode: serverCode,
+            code, message: meaning?.sentence ?? sentence(code, host: host, status: status), serverCode: serverCode,
             serverMessage: words.map(presentable), status: status)
     }
 
-    /// The cloud's own number counts first: a wrong password is 400/101009 and an ended session 400/101017, neither is a 401.
-    private static func code(_ serverCode: Int?, status: Int) -> AccountError.Code {
-        switch serverCode {
-        case 101_009: return .invalidCredentials
-        case 101_015: return .unverifiedUser
-        case 101_025: return .unknownUser
-        case 101_058: return .passwordResetRequired
-        case 101_017, 101_044, 100_046, 100_047: return .expired
-        case 101_019, 100_070: return .rateLimited
-        case 100_004, 403: return .forbidden
-        default: break
-        }
+    /// What is left to go by where the cloud gave no number, or one that nobody has documented.
+    private static func code(_ status: Int) -> AccountError.Code {
         switch status {
-        case 401: return .expired
-        case 403: return .forbidden
-        case 429: return .rateLimited
-        case 500...: return .serverFault
-        default: return .rejected
+        case 401: .expired
+        case 403: .forbidden
+        case 429: .rateLimited
+        case 500...: .serverFault
+        default: .rejected
         }
     }
 
     private static func sentence(_ code: AccountError.Code, host: String, status: Int) -> String {
         switch code {
-        case .invalidCredentials: "user name or password is wrong"
-        case .unverifiedUser: "the account is not verified yet: enter the code that was sent to it"
-        case .unknownUser: "there is no such user; check the user name and the profile"
-        case .passwordResetRequired: "the password must be reset before signing in"
         case .expired: "the session has ended; sign in again"
         case .rateLimited: "\(host) asks to slow down; try again in some minutes"
         case .forbidden: "the signed-in user may not do this"

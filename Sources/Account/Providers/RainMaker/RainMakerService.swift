@@ -1,0 +1,40 @@
+import HTTPCore
+import JSON
+
+/// The REST interface of one deployment: sends a call and reads the answer. Every call throws ``AccountError`` and takes at most
+/// some ten seconds.
+package struct RainMakerService: Sendable {
+    package let deployment: Deployment
+    private let http: any HTTPClient
+
+    package init(_ deployment: Deployment, http: any HTTPClient) {
+        self.deployment = deployment
+        self.http = http
+    }
+
+    /// In nobody's name.
+    @discardableResult
+    package func call(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
+        try await send(call.request(to: deployment))
+    }
+
+    /// In the name of the session's user. A call whose token was rejected renews the session and is made once more.
+    @discardableResult
+    package func call(_ call: RainMakerCall, in session: AccountSession) async throws(AccountError) -> JSONValue {
+        try RainMakerReply.value(
+            try await session.send(call.request(to: deployment)), from: deployment.base.authority)
+    }
+
+    package func send(_ request: HTTPRequest) async throws(AccountError) -> JSONValue {
+        let response: HTTPResponse
+        do throws(HTTPError) { response = try await http.send(request) } catch { throw AccountError(error) }
+        return try RainMakerReply.value(response, from: deployment.base.authority)
+    }
+
+    /// For an answer that lacks what it must have.
+    package func incomplete(_ member: String) -> AccountError {
+        AccountError(
+            .malformedAnswer,
+            message: "\(deployment.base.authority) answered without \(member), which the RainMaker cloud always sends")
+    }
+}
