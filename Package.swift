@@ -107,7 +107,7 @@ let package = Package(
         target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto"]),
 
         // L6
-        tool("rainctl", ["RainKit", "JSON", "Vocabulary", argumentParser, logging]),
+        tool("rainctl", ["RainKit", "JSON", "PrivateFiles", "Vocabulary", argumentParser, logging]),
         tool("cloud-sim", ["CloudSimulator", "JSON", argumentParser]),
         tool(
             "firmware-sim",

@@ -6,41 +6,118 @@ import Vocabulary
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign in and keep the session.",
-        discussion: "Example: rainctl login me@example.com --password-file password.txt")
+        discussion: """
+            Example: rainctl login me@example.com --password-file password.txt
+
+            Where the cloud wants a one-time code as well, it is asked for, or read as --code-stdin or --code-file say. \
+            Without either the sign-in waits: rainctl login USER --code-stdin finishes it.
+            """)
 
     @Argument(help: "Your e-mail address, or telephone number with country code.")
     var user: String?
 
-    @Option(help: ArgumentHelp("Read the password from a file.", valueName: "file"))
-    var passwordFile: String?
+    @OptionGroup var password: PasswordOptions
 
-    @Flag(help: "Read the password from standard input.")
-    var passwordStdin = false
+    @Flag(help: "Have a code sent instead of giving a password.")
+    var oneTimeCode = false
+
+    @OptionGroup var code: CodeOptions
+
+    @Flag(help: "Sign in without a name, where the deployment has guests.")
+    var guest = false
 
     @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
+    func validate() throws {
+        try checkStandardInput(password.passwordStdin, code.codeStdin)
+        if guest, user != nil || oneTimeCode || password.isGiven || code.isGiven {
+            throw ValidationError("A guest has no name, password or code: --guest goes alone.")
+        }
+        if oneTimeCode, password.isGiven {
+            throw ValidationError("--one-time-code takes the place of the password: give one of them.")
+        }
+    }
+
     func run() async throws {
         let context = try Context(options)
         let account = try context.account()
+        if guest {
+            return try await signIn(.guest, account, context)
+        }
+        if code.isGiven, !oneTimeCode, !password.isGiven {
+            let pending = PendingSignIn(context, profile: account.deployment.name)
+            return try await answer(pending.load(user: user), account, context)
+        }
         let user = try userName(context)
-        // The variable is the official client's, so that its scripts go on working.
-        let source = SecretSource(
-            name: "password", flag: "--password", file: passwordFile, fromStandardInput: passwordStdin,
-            environmentVariable: "ESP_RAINMAKER_PASSWORD")
-        let password =
-            try source.read(environment: context.environment, output: context.output)
-            ?? source.prompt(mayAsk: context.mayAsk)
-        let profile = try await withTimeout(timeout.duration) {
-            try await account.session.signIn(.password(user: user, password: password))
+        if oneTimeCode {
+            let challenge = try await withTimeout(timeout.duration) {
+                try await account.user.requestOneTimeCode(for: user)
+            }
+            return try await answer(challenge, account, context)
+        }
+        let password = try password.read(context, within: timeout.duration)
+        do {
+            try await signIn(.password(user: user, password: password), account, context)
+        } catch let error as AccountError {
+            guard let challenge = error.challenge else { throw error }
+            try await answer(challenge, account, context)
+        }
+    }
+
+    private func signIn(
+        _ credentials: SignInCredentials, _ account: AccountAccess, _ context: Context
+    ) async throws {
+        let profile = try await withTimeout(timeout.duration) { try await account.session.signIn(credentials) }
+        context.output.result(
+            [
+                .init("profile", .string(account.deployment.name)), .init("signed_in", true),
+                .init("user_name", .string(profile.userName)), .init("user_id", .string(profile.userID.rawValue)),
+            ], text: "Signed in as \(profile.userName.onOneLine) (user id \(profile.userID.rawValue.onOneLine)).")
+    }
+
+    /// Finishes a sign-in with the code that was sent. It stays finishable by a later command until the cloud ends it.
+    private func answer(
+        _ challenge: SignInChallenge, _ account: AccountAccess, _ context: Context
+    ) async throws {
+        let pending = PendingSignIn(context, profile: account.deployment.name)
+        try pending.save(challenge)
+        let user = challenge.userName
+        var triesLeft = code.isGiven ? 1 : 3
+        while true {
+            guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
+                return try leave(user, account, context)
+            }
+            triesLeft -= 1
+            do {
+                try await signIn(.oneTimeCode(challenge, code: code), account, context)
+                return pending.remove()
+            } catch let error as AccountError {
+                if error.code == .wrongCode, triesLeft > 0 {
+                    context.output.warn(error.message.asSentence)
+                    continue
+                }
+                if error.code == .challengeExpired || error.code == .codeExpired { pending.remove() }
+                throw error
+            }
+        }
+    }
+
+    /// Nobody can be asked. Who wanted a code has got that far; who gave a password expected to be signed in now.
+    private func leave(_ user: String, _ account: AccountAccess, _ context: Context) throws {
+        let next = "rainctl login \(user.onOneLine) --code-stdin"
+        guard oneTimeCode else {
+            throw CommandFailure(
+                .auth, reason: "second_step_required",
+                message: "The password is right, and a code was sent to finish signing in. Run: \(next).")
         }
         context.output.result(
             [
-                .init("profile", .string(account.deployment.name)), .init("user_name", .string(profile.userName)),
-                .init("user_id", .string(profile.userID.rawValue)),
-            ], text: "Signed in as \(profile.userName.onOneLine) (user id \(profile.userID.rawValue.onOneLine)).")
+                .init("profile", .string(account.deployment.name)), .init("signed_in", false),
+                .init("user_name", .string(user)), .init("next", .string(next)),
+            ], text: "A code was sent to \(user.onOneLine). Sign in with it: \(next)")
     }
 
     private func userName(_ context: Context) throws(CommandFailure) -> String {

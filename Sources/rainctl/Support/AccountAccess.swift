@@ -6,6 +6,8 @@ struct AccountAccess: Sendable {
     let deployment: Deployment
     let session: AccountSession
     let cloud: RainMakerCloud
+    /// What the user does with the account itself.
+    let user: RainMakerAccount
     /// Where the session is kept, for people.
     let store: StorePlace
 }
@@ -37,6 +39,7 @@ extension Context {
         return AccountAccess(
             deployment: deployment, session: session,
             cloud: RainMakerCloud(deployment, session: session, http: client),
+            user: RainMakerAccount(deployment, session: session, http: client),
             store: StorePlace(kind: "file", path: "\(folder)/\(deployment.name).json"))
     }
 

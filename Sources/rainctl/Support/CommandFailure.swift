@@ -24,7 +24,9 @@ extension CommandFailure {
             self.init(board)
         case .account(let account):
             self.init(account)
-            if status == .other, error.step == .verify || error.step == .confirm { status = .mappingFailed }
+            if [.other, .usage].contains(status), error.step == .verify || error.step == .confirm {
+                status = .mappingFailed
+            }
         case .deadline:
             self.init(.deadline, message: error.message)
         case .mappingRefused:
@@ -62,10 +64,13 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error.code {
             case .invalidCredentials, .unknownUser, .unverifiedUser, .passwordResetRequired, .secondStepRequired,
-                .expired, .notSignedIn:
+                .expired, .notSignedIn, .signInFailed, .wrongCode, .codeExpired, .challengeExpired:
                 .auth
+            case .weakPassword, .invalidUserName, .invalidPhoneNumber, .invalidName, .invalidTag, .invalidLocale,
+                .invalidInput:
+                .usage
             case .network, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
-            case .tls, .insecureURL, .invalidConfiguration: .config
+            case .tls, .insecureURL, .invalidConfiguration, .unsupported: .config
             case .cannotStore, .storeReadOnly: .cannotWrite
             case .storeAbsent, .storeLocked, .storeNotAnswering: .unavailable
             case .storeUnreadable: .badData
@@ -73,8 +78,20 @@ extension CommandFailure {
             default: .other
             }
         self.init(status, reason: "\(error.code)", message: error.message.asSentence)
-        if error.code == .notSignedIn || error.code == .expired { message += " Run: rainctl login USER." }
+        if let command = Self.nextCommand(after: error.code) { message += " Run: rainctl \(command)." }
         if let words = error.serverMessage, !words.isEmpty { message += " (The server says: \(words.onOneLine))" }
+    }
+
+    /// The command that mends it, where there is one.
+    private static func nextCommand(after code: AccountError.Code) -> String? {
+        switch code {
+        case .notSignedIn, .expired: "login USER"
+        case .unverifiedUser: "account confirm USER"
+        case .passwordResetRequired: "account password reset USER"
+        case .challengeExpired: "login USER --one-time-code"
+        case .notForGuests: "account convert USER"
+        default: nil
+        }
     }
 
     /// For code that throws one of several typed errors.

@@ -14,6 +14,8 @@ struct SecretSource {
     var file: String?
     var fromStandardInput = false
     var environmentVariable: String?
+    /// How long standard input may take to bring it.
+    var patience: Duration?
 
     /// The largest secret that is read from a file or standard input.
     static let maximumBytes = 4096
@@ -30,11 +32,17 @@ struct SecretSource {
             return Secret(value)
         }
         if let file { return try Self.contents(of: file, name: name) }
-        if fromStandardInput { return try Self.standardInput(name: name) }
+        if fromStandardInput { return try Self.standardInput(name: name, within: patience) }
         if let environmentVariable, let value = environment[environmentVariable], !value.isEmpty {
             return Secret(value)
         }
         return nil
+    }
+
+    /// The secret, asked for where it was not given; one that is made up now is asked for twice.
+    func required(_ context: Context, isNew: Bool = false) throws(CommandFailure) -> Secret {
+        if let secret = try read(environment: context.environment, output: context.output) { return secret }
+        return isNew ? try promptTwice(mayAsk: context.mayAsk) : try prompt(mayAsk: context.mayAsk)
     }
 
     /// Asks for it on the terminal, without echo.
@@ -44,7 +52,20 @@ struct SecretSource {
                 .usage, reason: "missing_\(name.split(separator: " ").joined(separator: "_"))",
                 message: "No \(name) given: use \(flag)-file FILE or \(flag)-stdin.")
         }
-        guard let secret = Terminal.readSecret(prompt: "\(name.prefix(1).uppercased() + name.dropFirst()): ") else {
+        return try Self.ask("\(name.prefix(1).uppercased() + name.dropFirst()): ")
+    }
+
+    /// Asks for one that does not exist yet: twice, as nobody sees what is typed.
+    func promptTwice(mayAsk: Bool) throws(CommandFailure) -> Secret {
+        let first = try prompt(mayAsk: mayAsk)
+        guard try Self.ask("The same again: ") == first else {
+            throw CommandFailure(.usage, reason: "not_the_same", message: "The two are not the same: try again.")
+        }
+        return first
+    }
+
+    private static func ask(_ question: String) throws(CommandFailure) -> Secret {
+        guard let secret = Terminal.readSecret(prompt: question) else {
             throw CommandFailure(.cancelled, message: "Cancelled.")
         }
         return secret
@@ -57,21 +78,33 @@ struct SecretSource {
                 .badData, message: "The \(name) cannot be read from \(path): \(String(cString: strerror(errno))).")
         }
         defer { close(descriptor) }
-        return try read(descriptor, name: name)
+        return try read(descriptor, name: name, maximumBytes: maximumBytes, within: nil)
     }
 
-    static func standardInput(name: String) throws(CommandFailure) -> Secret {
+    static func standardInput(
+        name: String, maximumBytes: Int = Self.maximumBytes, within limit: Duration? = nil
+    ) throws(CommandFailure) -> Secret {
         guard !StandardStreams.inIsTerminal else {
             throw CommandFailure(.usage, message: "Standard input is a terminal; pipe the \(name) into it.")
         }
-        return try read(STDIN_FILENO, name: name)
+        return try read(STDIN_FILENO, name: name, maximumBytes: maximumBytes, within: limit)
     }
 
-    private static func read(_ descriptor: Int32, name: String) throws(CommandFailure) -> Secret {
+    private static func read(
+        _ descriptor: Int32, name: String, maximumBytes: Int, within limit: Duration?
+    ) throws(CommandFailure) -> Secret {
         var bytes: [UInt8] = []
         defer { for index in bytes.indices { bytes[index] = 0 } }
         var chunk = [UInt8](repeating: 0, count: 1024)
+        defer { for index in chunk.indices { chunk[index] = 0 } }
+        let end = limit.map { ContinuousClock.now + $0 }
         while bytes.count <= maximumBytes {
+            switch Interruption.wait(for: descriptor, until: end) {
+            case .ready: break
+            case .interrupted: throw CommandFailure(.cancelled, message: "Cancelled.")
+            case .late:
+                throw CommandFailure(.deadline, message: "The \(name) did not come on standard input (--timeout).")
+            }
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count == 0 { break }
             guard count > 0 else {

@@ -1,25 +1,47 @@
 import Glibc
 import Vocabulary
 
-/// Questions to a person at a terminal.
+/// Questions to a person at a terminal. Ctrl-C ends each as the end of input does, and leaves the terminal as it was.
 enum Terminal {
+    /// Longer answers are cut off, as a terminal's own line is.
+    private static let maximumBytes = 4096
+
     /// Reads a line without echoing it; nil at the end of input.
     static func readSecret(prompt: String) -> Secret? {
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
+        // Only then the question: whoever answers as soon as it is there is not echoed.
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
             StandardStreams.err("\n")
         }
         StandardStreams.err(prompt)
-        return readLine(strippingNewline: true).map { Secret($0) }
+        return line()
     }
 
     static func ask(_ prompt: String) -> String? {
         StandardStreams.err(prompt)
-        return readLine(strippingNewline: true)
+        return line()?.revealString()
+    }
+
+    /// One line of the terminal, which hands out whole lines.
+    private static func line() -> Secret? {
+        var bytes = [UInt8](repeating: 0, count: maximumBytes)
+        defer { for index in bytes.indices { bytes[index] = 0 } }
+        var count = 0
+        while count < bytes.count {
+            guard case .ready = Interruption.wait(for: STDIN_FILENO) else { return nil }
+            let more = bytes.withUnsafeMutableBytes { buffer in
+                read(STDIN_FILENO, buffer.baseAddress! + count, buffer.count - count)
+            }
+            if more < 0, errno == EINTR { continue }
+            guard more > 0 else { return count == 0 ? nil : Secret(bytes[..<count]) }
+            count += more
+            if bytes[count - 1] == UInt8(ascii: "\n") { return Secret(bytes[..<(count - 1)]) }
+        }
+        return Secret(bytes)
     }
 }

@@ -69,32 +69,32 @@ struct AccountCallTests {
             body: ["password": "Passw0rd-planted", "newpassword": "N3w-planted-word"]
         ) { account throws(AccountError) in try await account.changePassword(from: password, to: newPassword) },
         Call(testDescription: "name", method: .put, target: "/v1/user2", body: ["name": "Ada"]) {
-            account throws(AccountError) in try await account.setName("Ada")
+            account throws(AccountError) in try await account.update([.name("Ada")])
         },
         Call(
             testDescription: "telephone number", method: .put, target: "/v1/user2", body: ["phone_number": "+15550100"]
-        ) { account throws(AccountError) in try await account.setPhoneNumber("+15550100") },
+        ) { account throws(AccountError) in try await account.update([.phoneNumber("+15550100")]) },
         Call(
             testDescription: "confirm the telephone number", method: .put, target: "/v1/user2",
             body: ["verification_code": "123456"]
-        ) { account throws(AccountError) in try await account.confirmPhoneNumber(code: code) },
+        ) { account throws(AccountError) in try await account.update([.phoneCode(code)]) },
         Call(
             testDescription: "add tags", method: .put, target: "/v1/user2",
             body: ["operation": "add", "tags": ["team:lab"]]
-        ) { account throws(AccountError) in try await account.addTags(["team:lab"]) },
+        ) { account throws(AccountError) in try await account.update([.addTags(["team:lab"])]) },
         Call(
             testDescription: "remove tags", method: .put, target: "/v1/user2",
             body: ["operation": "remove", "tags": ["team:lab", "x:y"]]
-        ) { account throws(AccountError) in try await account.removeTags(["team:lab", "x:y"]) },
+        ) { account throws(AccountError) in try await account.update([.removeTags(["team:lab", "x:y"])]) },
         Call(
             testDescription: "confirm tags", method: .put, target: "/v1/user2",
             body: ["tags_verification_code": "123456"]
-        ) { account throws(AccountError) in try await account.confirmTags(code: code) },
+        ) { account throws(AccountError) in try await account.update([.tagsCode(code)]) },
         Call(testDescription: "locale", method: .put, target: "/v1/user2", body: ["locale": "no_locale"]) {
-            account throws(AccountError) in try await account.setLocale("no_locale")
+            account throws(AccountError) in try await account.update([.locale("no_locale")])
         },
         Call(testDescription: "second step", method: .put, target: "/v1/user2", body: ["mfa": true]) {
-            account throws(AccountError) in try await account.setSecondStep(true)
+            account throws(AccountError) in try await account.update([.secondStep(true)])
         },
         Call(
             testDescription: "keep custom data", method: .put, target: "/v1/user/custom_data",

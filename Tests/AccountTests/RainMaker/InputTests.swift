@@ -73,8 +73,8 @@ struct InputTests {
         attempts.add { account throws(AccountError) in
             try await account.resetPassword(Self.user, to: Self.password, code: Secret(text))
         }
-        attempts.add { account throws(AccountError) in try await account.confirmPhoneNumber(code: Secret(text)) }
-        attempts.add { account throws(AccountError) in try await account.confirmTags(code: Secret(text)) }
+        attempts.add { account throws(AccountError) in try await account.update([.phoneCode(Secret(text))]) }
+        attempts.add { account throws(AccountError) in try await account.update([.tagsCode(Secret(text))]) }
         attempts.add { account throws(AccountError) in try await account.confirmDeletion(code: Secret(text)) }
         attempts.add { account throws(AccountError) in
             _ = try await account.confirmGuestConversion(to: Self.user, password: Self.password, code: Secret(text))
@@ -96,7 +96,7 @@ struct InputTests {
             "", "+", "015550100", "15550100", "+0155501", "+12 345 678", "+1555010a", "+1234567890123456", "+1234",
         ])
     func phoneNumbers(text: String) async throws {
-        let error = try await refusal { account throws(AccountError) in try await account.setPhoneNumber(text) }
+        let error = try await refusal { account throws(AccountError) in try await account.update([.phoneNumber(text)]) }
         #expect(error.code == .invalidPhoneNumber)
         #expect(error.message.contains("country code"))
     }
@@ -123,7 +123,7 @@ struct InputTests {
 
     @Test("a name has 1 to 256 characters", arguments: ["", String(repeating: "x", count: 257)])
     func names(text: String) async throws {
-        let error = try await refusal { account throws(AccountError) in try await account.setName(text) }
+        let error = try await refusal { account throws(AccountError) in try await account.update([.name(text)]) }
         #expect(error.code == .invalidName)
         #expect(error.message.contains("1 to 256"))
     }
@@ -131,8 +131,8 @@ struct InputTests {
     @Test("a tag is key:value", arguments: [[], ["x"], [":x"], ["x:"], [""], ["a:b", "c"], ["a:\n"]])
     func tags(tags: [String]) async throws {
         var attempts = Attempts()
-        attempts.add { account throws(AccountError) in try await account.addTags(tags) }
-        attempts.add { account throws(AccountError) in try await account.removeTags(tags) }
+        attempts.add { account throws(AccountError) in try await account.update([.addTags(tags)]) }
+        attempts.add { account throws(AccountError) in try await account.update([.removeTags(tags)]) }
         if !tags.isEmpty {
             attempts.add { account throws(AccountError) in
                 try await account.confirmSignUp(Self.user, code: Self.code, tags: tags)
@@ -150,7 +150,7 @@ struct InputTests {
         }
         attempts.add { account throws(AccountError) in try await account.requestPasswordReset(Self.user, locale: text) }
         attempts.add { account throws(AccountError) in _ = try await account.requestDeletion(locale: text) }
-        attempts.add { account throws(AccountError) in try await account.setLocale(text) }
+        attempts.add { account throws(AccountError) in try await account.update([.locale(text)]) }
         for attempt in attempts.all { #expect(try await refusal(attempt).code == .invalidLocale) }
     }
 

@@ -5,6 +5,8 @@ struct AccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account", abstract: "Your account, and what scripts and gateways need of it.",
         subcommands: [
+            AccountSignup.self, AccountConfirm.self, AccountResend.self, AccountUpdate.self, AccountPassword.self,
+            AccountData.self, AccountConvert.self, AccountDelete.self, AccountVersions.self,
             AccountCurl.self, AccountHeader.self, AccountRefresh.self, AccountStatus.self, AccountToken.self,
         ])
 }

@@ -1,0 +1,56 @@
+import ArgumentParser
+import JSON
+import RainKit
+import Vocabulary
+
+struct AccountConvert: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert", abstract: "Turn the guest you are signed in as into an account with a name.",
+        discussion: """
+            Example: rainctl account convert me@example.com --password-file password.txt
+
+            Without --code-stdin or --code-file a code is sent first; with one of them it is not. Where nobody can be asked, \
+            the same command with the code finishes it.
+            """)
+
+    @Argument(help: "The e-mail address that the account gets as its name.")
+    var user: String
+
+    @OptionGroup var password: PasswordOptions
+
+    @OptionGroup var code: CodeOptions
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws { try checkStandardInput(password.passwordStdin, code.codeStdin) }
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        _ = try await account.session.userName()
+        let user = user
+        if !code.isGiven {
+            try await withTimeout(timeout.duration) { try await account.user.requestGuestConversion(to: user) }
+        }
+        guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
+            let next = "rainctl account convert \(user.onOneLine) --code-stdin --password-file FILE"
+            return context.output.result(
+                [
+                    .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
+                    .init("converted", false), .init("next", .string(next)),
+                ], text: "A code was sent to \(user.onOneLine). Finish with it: \(next)")
+        }
+        let password = try password.readNew(context, within: timeout.duration)
+        let profile = try await withTimeout(timeout.duration) {
+            try await account.user.confirmGuestConversion(to: user, password: password, code: code)
+        }
+        context.output.result(
+            [
+                .init("profile", .string(account.deployment.name)), .init("user_name", .string(profile.userName)),
+                .init("user_id", .string(profile.userID.rawValue)), .init("converted", true),
+            ], text: "The guest is now \(profile.userName.onOneLine), and signed in.")
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+struct AccountDataRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a key with its value.",
+        discussion: "Example: rainctl account data remove theme")
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let key = key
+        try await withTimeout(timeout.duration) { try await account.user.removeCustomData(key) }
+        context.output.result(
+            [.init("profile", .string(account.deployment.name)), .init("key", .string(key))],
+            text: "Removed \(key.onOneLine).")
+    }
+}

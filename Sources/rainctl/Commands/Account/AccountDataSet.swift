@@ -1,0 +1,58 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+struct AccountDataSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Keep a value under a key.",
+        discussion: """
+            Example: rainctl account data set theme '{"dark": true}'
+                     rainctl account data set greeting --text hello
+            """)
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @Argument(help: "The value as JSON; - reads it from standard input.")
+    var value: String?
+
+    @Option(help: ArgumentHelp("The value as text.", valueName: "text"))
+    var text: String?
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    /// The cloud takes up to 399 KB.
+    private static let maximumBytes = 400 << 10
+
+    func validate() throws {
+        if (value == nil) == (text == nil) { throw ValidationError("Give the value as JSON or with --text.") }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let entry = RainMakerCustomData.Entry(key: key, value: try json())
+        try await withTimeout(timeout.duration) { try await account.user.setCustomData(entry) }
+        context.output.result(
+            [.init("profile", .string(account.deployment.name)), .init("key", .string(key))],
+            text: "Kept under \(key.onOneLine).")
+    }
+
+    private func json() throws(CommandFailure) -> JSONValue {
+        if let text { return .string(text) }
+        let bytes =
+            value == "-"
+            ? try SecretSource.standardInput(name: "value", maximumBytes: Self.maximumBytes, within: timeout.duration)
+                .revealBytes()
+            : Array((value ?? "").utf8)
+        do throws(JSONError) {
+            return try JSONValue(parsing: bytes)
+        } catch {
+            throw CommandFailure(
+                .badData, reason: "not_json", message: "The value is not JSON (\(error)): use --text for plain text.")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import JSON
+import RainKit
+import Vocabulary
+
+struct AccountDelete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Delete your account for good, with a code that is sent to you.",
+        discussion: """
+            Example: rainctl account delete
+
+            Without --code-stdin or --code-file a code is sent first; with one of them it is not. A guest's account is deleted \
+            at once.
+            """)
+
+    @Flag(help: "Do not ask whether you mean it.")
+    var yes = false
+
+    @OptionGroup var code: CodeOptions
+
+    @OptionGroup var locale: LocaleOption
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let user = try await account.session.userName()
+        if !code.isGiven {
+            try confirm(user, context)
+            let locale = locale.locale
+            let step = try await withTimeout(timeout.duration) {
+                try await account.user.requestDeletion(locale: locale)
+            }
+            if case .deleted = step { return deleted(user, account, context) }
+        }
+        guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
+            let next = "rainctl account delete --code-stdin"
+            return context.output.result(
+                members(user, account, isDeleted: false) + [.init("next", .string(next))],
+                text: "A code was sent to \(user.onOneLine). Delete the account with it: \(next)")
+        }
+        try await withTimeout(timeout.duration) { try await account.user.confirmDeletion(code: code) }
+        deleted(user, account, context)
+    }
+
+    private func confirm(_ user: String, _ context: Context) throws(CommandFailure) {
+        if yes { return }
+        guard context.mayAsk else {
+            throw CommandFailure(
+                .usage, reason: "missing_confirmation",
+                message: "This deletes the account of \(user.onOneLine) for good: add --yes if you mean it.")
+        }
+        let question = "Delete the account of \(user.onOneLine), its boards and its data, for good? Type yes: "
+        guard let answer = Terminal.ask(question), answer.lowercased() == "yes" else {
+            throw CommandFailure(.cancelled, message: "Cancelled: nothing was deleted.")
+        }
+    }
+
+    private func deleted(_ user: String, _ account: AccountAccess, _ context: Context) {
+        context.output.result(
+            members(user, account, isDeleted: true),
+            text: "The account of \(user.onOneLine) is deleted, and you are signed out.")
+    }
+
+    private func members(_ user: String, _ account: AccountAccess, isDeleted: Bool) -> [JSONValue.Member] {
+        [
+            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
+            .init("deleted", .bool(isDeleted)),
+        ]
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+struct AccountPasswordChange: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change", abstract: "Change your password. Every session of yours ends, this one too.",
+        discussion: "Example: rainctl account password change --password-file old.txt --new-password-file new.txt")
+
+    @OptionGroup var password: PasswordOptions
+
+    @OptionGroup var newPassword: NewPasswordOptions
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws { try checkStandardInput(password.passwordStdin, newPassword.newPasswordStdin) }
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let user = try await account.session.userName()
+        let old = try password.read(context, within: timeout.duration)
+        let new = try newPassword.read(context, within: timeout.duration)
+        try await withTimeout(timeout.duration) { try await account.user.changePassword(from: old, to: new) }
+        context.output.result(
+            [.init("profile", .string(account.deployment.name)), .init("user_name", .string(user))],
+            text: "The password is changed and all your sessions have ended. Sign in: rainctl login \(user.onOneLine)")
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import JSON
+import RainKit
+import Vocabulary
+
+struct AccountPasswordReset: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reset", abstract: "Set a new password with a code that is sent to you.",
+        discussion: """
+            Example: rainctl account password reset me@example.com
+
+            Without --code-stdin or --code-file a code is sent first; with one of them it is not. Where nobody can be asked, \
+            the same command with the code finishes it.
+            """)
+
+    @Argument(help: "Your user name.")
+    var user: String
+
+    @OptionGroup var code: CodeOptions
+
+    @OptionGroup var newPassword: NewPasswordOptions
+
+    @OptionGroup var locale: LocaleOption
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws { try checkStandardInput(code.codeStdin, newPassword.newPasswordStdin) }
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let (user, locale) = (user, locale.locale)
+        if !code.isGiven {
+            try await withTimeout(timeout.duration) {
+                try await account.user.requestPasswordReset(user, locale: locale)
+            }
+        }
+        guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
+            let next = "rainctl account password reset \(user.onOneLine) --code-file FILE --new-password-stdin"
+            return context.output.result(
+                members(account, isReset: false) + [.init("next", .string(next))],
+                text: "A code was sent to \(user.onOneLine). Set the new password with it: \(next)")
+        }
+        let new = try newPassword.read(context, within: timeout.duration)
+        try await withTimeout(timeout.duration) {
+            try await account.user.resetPassword(user, to: new, code: code)
+        }
+        context.output.result(
+            members(account, isReset: true),
+            text: "The new password is set. Sign in: rainctl login \(user.onOneLine)")
+    }
+
+    private func members(_ account: AccountAccess, isReset: Bool) -> [JSONValue.Member] {
+        [
+            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
+            .init("reset", .bool(isReset)),
+        ]
+    }
+}

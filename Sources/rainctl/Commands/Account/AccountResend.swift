@@ -1,0 +1,38 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+struct AccountResend: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resend", abstract: "Have the code of a sign-up sent once more.",
+        discussion: "Example: rainctl account resend me@example.com --password-file password.txt")
+
+    @Argument(help: "The user name of the sign-up.")
+    var user: String
+
+    @OptionGroup var password: PasswordOptions
+
+    @OptionGroup var locale: LocaleOption
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let (user, locale) = (user, locale.locale)
+        // To the cloud this is the sign-up once more, which is why the password is wanted again.
+        let password = try password.read(context, within: timeout.duration)
+        try await withTimeout(timeout.duration) {
+            try await account.user.resendSignUpCode(user, password: password, locale: locale)
+        }
+        let next = "rainctl account confirm \(user.onOneLine) --code-stdin"
+        context.output.result(
+            [
+                .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
+                .init("next", .string(next)),
+            ], text: "A new code was sent to \(user.onOneLine). Confirm the account with it: \(next)")
+    }
+}

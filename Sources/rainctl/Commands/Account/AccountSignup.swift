@@ -1,0 +1,44 @@
+import ArgumentParser
+import JSON
+import RainKit
+import Vocabulary
+
+struct AccountSignup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signup", abstract: "Create an account, and confirm it with the code that is sent.",
+        discussion: """
+            Example: rainctl account signup me@example.com --password-file password.txt
+
+            Where nobody can be asked and no code is given, rainctl account confirm USER does the second half.
+            """)
+
+    @Argument(help: "Your e-mail address, or telephone number with country code.")
+    var user: String
+
+    @OptionGroup var password: PasswordOptions
+
+    @OptionGroup var code: CodeOptions
+
+    @OptionGroup var locale: LocaleOption
+
+    @Option(help: ArgumentHelp("Mark the account with this tag (repeatable).", valueName: "key:value"))
+    var tag: [String] = []
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws { try checkStandardInput(password.passwordStdin, code.codeStdin) }
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let (user, locale) = (user, locale.locale)
+        let password = try password.readNew(context, within: timeout.duration)
+        try await withTimeout(timeout.duration) {
+            try await account.user.signUp(user, password: password, locale: locale)
+        }
+        try await Confirmation(user: user, tags: tag, code: code, timeout: timeout).orNext(account, context)
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import JSON
+import RainKit
+import Vocabulary
+
+struct AccountUpdate: AsyncParsableCommand {
+    enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
+
+    static let configuration = CommandConfiguration(
+        commandName: "update", abstract: "Change what the cloud knows of you.",
+        discussion: """
+            Example: rainctl account update --name "Ada" --add-tag team:lab
+
+            A new telephone number is confirmed with the code that is sent to it: at once where you can be asked, else by \
+            --confirm-phone --code-stdin.
+            """)
+
+    @Option(help: ArgumentHelp("Your name.", valueName: "name"))
+    var name: String?
+
+    @Option(help: ArgumentHelp("Your telephone number, with + and country code.", valueName: "number"))
+    var phone: String?
+
+    @Flag(help: "Confirm the telephone number with the code that was sent to it.")
+    var confirmPhone = false
+
+    @OptionGroup var code: CodeOptions
+
+    @Option(help: ArgumentHelp("Mark the account with this tag (repeatable).", valueName: "key:value"))
+    var addTag: [String] = []
+
+    @Option(help: ArgumentHelp("Take this tag away (repeatable).", valueName: "key:value"))
+    var removeTag: [String] = []
+
+    @Option(help: ArgumentHelp("The language the cloud writes to you in, such as en-us.", valueName: "locale"))
+    var locale: String?
+
+    @Option(help: "Whether signing in takes a one-time code after the password (some deployments decide that).")
+    var secondStep: Switch?
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if changes.isEmpty, !confirmPhone { throw ValidationError("Nothing to change was given.") }
+        if code.isGiven, !confirmPhone, phone == nil {
+            throw ValidationError("The code belongs to --confirm-phone.")
+        }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.account()
+        let changes = changes
+        // Before a code is asked for: nobody should enter one in vain.
+        let user = try await account.session.userName()
+        if !changes.isEmpty {
+            try await withTimeout(timeout.duration) { try await account.user.update(changes) }
+        }
+        var members: [JSONValue.Member] = [
+            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
+        ]
+        var text = "Updated."
+        if confirmPhone || phone != nil {
+            let place = phone ?? "your telephone"
+            if let code = try code.read(sentTo: place, within: timeout.duration, context) {
+                try await withTimeout(timeout.duration) { try await account.user.update([.phoneCode(code)]) }
+                members.append(.init("phone_confirmed", true))
+            } else if confirmPhone {
+                _ = try code.required(sentTo: place, within: timeout.duration, context)
+            } else {
+                let next = "rainctl account update --confirm-phone --code-stdin"
+                members += [.init("phone_confirmed", false), .init("next", .string(next))]
+                text = "Updated. A code was sent to \(place.onOneLine). Confirm the number with it: \(next)"
+            }
+        }
+        context.output.result(members, text: text)
+    }
+
+    /// The telephone number comes last, as its code is asked for next.
+    private var changes: [RainMakerAccount.Change] {
+        var changes: [RainMakerAccount.Change] = []
+        if let name { changes.append(.name(name)) }
+        if let locale { changes.append(.locale(locale)) }
+        if let secondStep { changes.append(.secondStep(secondStep == .on)) }
+        if !removeTag.isEmpty { changes.append(.removeTags(removeTag)) }
+        if !addTag.isEmpty { changes.append(.addTags(addTag)) }
+        if let phone { changes.append(.phoneNumber(phone)) }
+        return changes
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import Synchronization
+
+/// Waits for input without being deaf to the signal that ends the command: a read that blocks would be.
+enum Interruption {
+    enum Arrival { case ready, interrupted, late }
+
+    /// The two ends of a pipe. Nobody writes: once the writing end is closed, all who wait are woken for ever.
+    private static let pipe = Mutex<(wait: Int32, end: Int32)?>(nil)
+
+    /// Called once, before any command runs.
+    static func prepare() {
+        var ends: [Int32] = [0, 0]
+        guard Glibc.pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let both = (wait: ends[0], end: ends[1])
+        pipe.withLock { $0 = both }
+    }
+
+    static func begin() {
+        pipe.withLock { pipe in
+            guard let open = pipe, open.end >= 0 else { return }
+            close(open.end)
+            pipe?.end = -1
+        }
+    }
+
+    /// Until there is something to read, the command is to end, or the time is over.
+    static func wait(for descriptor: Int32, until end: ContinuousClock.Instant? = nil) -> Arrival {
+        let wakeUp = pipe.withLock { $0?.wait ?? -1 }
+        while true {
+            let left = end.map { max(0, ContinuousClock.now.duration(to: $0) / .milliseconds(1)) }
+            var watched = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = poll(&watched, 2, left.map { Int32(min($0 + 1, 60_000)) } ?? -1)
+            if count < 0, errno == EINTR { continue }
+            if watched[1].revents != 0 { return .interrupted }
+            // An end of file or an error is for the reader to find.
+            if count != 0 { return .ready }
+            if let end, ContinuousClock.now >= end { return .late }
+        }
+    }
+}

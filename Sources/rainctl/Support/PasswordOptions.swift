@@ -1,0 +1,55 @@
+import ArgumentParser
+import RainKit
+import Vocabulary
+
+/// The password of an account.
+struct PasswordOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the password from a file.", valueName: "file"))
+    var passwordFile: String?
+
+    @Flag(help: "Read the password from standard input.")
+    var passwordStdin = false
+
+    var isGiven: Bool { passwordFile != nil || passwordStdin }
+
+    /// As given, or asked for.
+    func read(_ context: Context, within limit: Duration) throws(CommandFailure) -> Secret {
+        try source(limit).required(context)
+    }
+
+    /// As given, or asked for twice: nobody knows yet what it is.
+    func readNew(_ context: Context, within limit: Duration) throws(CommandFailure) -> Secret {
+        try source(limit).required(context, isNew: true)
+    }
+
+    private func source(_ limit: Duration) -> SecretSource {
+        // The variable is the official client's, so that its scripts go on working.
+        SecretSource(
+            name: "password", flag: "--password", file: passwordFile, fromStandardInput: passwordStdin,
+            environmentVariable: "ESP_RAINMAKER_PASSWORD", patience: limit)
+    }
+}
+
+/// The password that takes the place of another.
+struct NewPasswordOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the new password from a file.", valueName: "file"))
+    var newPasswordFile: String?
+
+    @Flag(help: "Read the new password from standard input.")
+    var newPasswordStdin = false
+
+    /// As given, or asked for twice.
+    func read(_ context: Context, within limit: Duration) throws(CommandFailure) -> Secret {
+        let source = SecretSource(
+            name: "new password", flag: "--new-password", file: newPasswordFile, fromStandardInput: newPasswordStdin,
+            patience: limit)
+        return try source.required(context, isNew: true)
+    }
+}
+
+/// Standard input has room for one secret.
+func checkStandardInput(_ wanted: Bool...) throws {
+    if wanted.filter({ $0 }).count > 1 {
+        throw ValidationError("Only one secret can come from standard input; read the others from files.")
+    }
+}
