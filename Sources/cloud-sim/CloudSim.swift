@@ -49,6 +49,24 @@ struct CloudSim: ParsableCommand {
             valueName: "FILE"))
     var mailbox: String?
 
+    @Option(
+        name: .customLong("oauth-client"),
+        help: ArgumentHelp(
+            """
+            An application that may use the sign-in page, and where it may be redirected; repeatable. A loopback address \
+            without a port stands for all of its ports, /* for every path. Default: RainMaker's shared client.
+            """, valueName: "ID[:SECRET]=URI[,URI]"))
+    var oauthClients: [OAuthClient] = []
+
+    @Option(
+        name: .customLong("identity-provider"),
+        help: ArgumentHelp(
+            "What the sign-in page offers; repeatable. Default: GitHub, Google, SignInWithApple.", valueName: "NAME"))
+    var identityProviders: [String] = []
+
+    @Option(help: ArgumentHelp("How many seconds an authorization code is good.", valueName: "S"))
+    var codeTTL = 300
+
     @Option(help: ArgumentHelp("How long half a mapping waits for the other, in seconds.", valueName: "S"))
     var mappingTimeout = 300
 
@@ -61,6 +79,7 @@ struct CloudSim: ParsableCommand {
         }
         for (name, value) in [
             ("access-ttl", accessTTL), ("refresh-ttl", refreshTTL), ("mapping-timeout", mappingTimeout),
+            ("code-ttl", codeTTL),
         ] {
             guard (1...1_000_000_000).contains(value) else {
                 throw ValidationError("--\(name) takes a number of seconds from 1 to 1000000000.")
@@ -83,6 +102,9 @@ struct CloudSim: ParsableCommand {
         configuration.nodes = nodes
         configuration.journal = journal
         configuration.mailbox = mailbox
+        if !oauthClients.isEmpty { configuration.options.oauthClients = oauthClients }
+        if !identityProviders.isEmpty { configuration.options.identityProviders = identityProviders }
+        configuration.options.codeLifetime = .seconds(codeTTL)
         configuration.options.refreshGrace = .seconds(refreshGrace)
         configuration.options.accessLifetime = .seconds(accessTTL)
         configuration.options.refreshLifetime = .seconds(refreshTTL)
@@ -125,6 +147,10 @@ struct Account: ExpressibleByArgument {
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
         (name, password) = (String(parts[0]), String(parts[1]))
     }
+}
+
+extension OAuthClient: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
 }
 
 extension ListenAddress: ExpressibleByArgument {

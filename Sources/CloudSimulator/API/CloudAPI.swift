@@ -15,6 +15,12 @@ public final class CloudAPI: Sendable {
         public var refreshGrace: Duration = .zero
         /// How long half a mapping waits for the other.
         public var mappingPatience: Duration = .seconds(300)
+        /// The applications that may use the hosted sign-in page.
+        public var oauthClients = [OAuthClient.shared]
+        /// What the sign-in page offers beside a password.
+        public var identityProviders = ["GitHub", "Google", "SignInWithApple"]
+        /// How long an authorization code is good.
+        public var codeLifetime: Duration = .seconds(300)
         /// Milliseconds since 1970.
         public var clock: @Sendable () -> Int64 = wallClock
 
@@ -67,7 +73,7 @@ public final class CloudAPI: Sendable {
     public func addUser(name: String, password: String) throws(SimulatorError) {
         try changeState { state in
             let known = state.user(named: name)
-            if known?.password.matches(password) == true { return }
+            if known?.accepts(password: password) == true { return }
             let hash = PasswordHash(password)
             var user = known ?? User(id: makeUUID(), userName: name, password: hash)
             user.password = hash
@@ -142,6 +148,7 @@ public final class CloudAPI: Sendable {
         }
         journal.request(
             request, status: response.status, errorCode: response.body["error_code"]?.integer,
+            error: response.body["error"]?.string,
             user: call.user?.userName, fault: fault?.action.rawValue)
         return response
     }

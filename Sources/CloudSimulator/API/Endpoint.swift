@@ -24,12 +24,24 @@ struct Endpoint: Sendable {
 
     /// Everything that is served. The names with a `2` belong to the current user pool; the others are their old twins, and
     /// the official client mixes them.
-    static let all: [Endpoint] = metadata + accounts + nodes + mappings
+    static let all: [Endpoint] = metadata + hostedPages + accounts + nodes + mappings
 
     private static let metadata = [
         Endpoint("GET", "/apiversions", isAuthorized: false) { api, _ in api.versions() },
         Endpoint("GET", "/mqtt_host", isAuthorized: false) { api, _ in api.mqttHost() },
     ]
+
+    /// The paths of Cognito, and those of RainMaker's own front.
+    private static let hostedPages =
+        ["/oauth2", ""].flatMap { root in
+            [
+                Endpoint("GET", "\(root)/authorize", isAuthorized: false) { api, call in api.showSignInPage(call) },
+                Endpoint("POST", "\(root)/authorize", isAuthorized: false) { api, call in api.submitSignInPage(call) },
+                Endpoint("POST", "\(root)/token", isAuthorized: false) { api, call in api.token(call) },
+            ]
+        } + [
+            Endpoint("GET", RelayPage.path, isAuthorized: false) { _, call in RelayPage.respond(to: call.request) }
+        ]
 
     private static let accounts =
         ["login2", "login"].map { path in

@@ -2,6 +2,10 @@
 struct Session: Codable, Sendable, Equatable {
     var id: String
     var userID: String
+    /// The OAuth client that it was begun for.
+    var clientID = TokenIssuer.clientID
+    /// What it was granted, where a client asked for something.
+    var scope: String?
     /// When the user gave the password, in milliseconds since 1970.
     var startedAt: Int64
     /// Nil once revoked: then nothing is refreshed any more.

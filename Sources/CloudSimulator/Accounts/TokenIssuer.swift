@@ -24,7 +24,10 @@ struct TokenIssuer: Sendable {
         var expiresAt: Int64
     }
 
-    func issue(for user: User, in session: Session, at now: Int64) throws(SimulatorError) -> Tokens {
+    /// - Parameter nonce: what the client gave, to find it again in the id token (OpenID Connect Core, 2).
+    func issue(
+        for user: User, in session: Session, nonce: String? = nil, at now: Int64
+    ) throws(SimulatorError) -> Tokens {
         let seconds = now / 1000
         let expires = seconds + lifetime.components.seconds
         let common: [JSONValue.Member] = [
@@ -38,13 +41,14 @@ struct TokenIssuer: Sendable {
             : [.init("email", .string(user.userName)), .init("email_verified", true)]
         let id =
             common + contact + [
-                .init("token_use", "id"), .init("aud", .string(Self.clientID)),
+                .init("token_use", "id"), .init("aud", .string(session.clientID)),
                 .init("cognito:username", .string(user.id)), .init("custom:user_id", .string(user.id)),
-            ]
+            ] + (nonce.map { [.init("nonce", .string($0))] } ?? [])
         let access =
             common + [
-                .init("token_use", "access"), .init("client_id", .string(Self.clientID)),
-                .init("username", .string(user.id)), .init("scope", "aws.cognito.signin.user.admin"),
+                .init("token_use", "access"), .init("client_id", .string(session.clientID)),
+                .init("username", .string(user.id)),
+                .init("scope", .string(session.scope ?? "aws.cognito.signin.user.admin")),
                 .init("generation", .integer(session.generation)),
             ]
         return Tokens(id: try signer.sign(.object(id)), access: try signer.sign(.object(access)))

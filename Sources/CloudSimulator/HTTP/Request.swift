@@ -42,7 +42,7 @@ public struct Request: Sendable, Equatable {
         query.first { names.contains($0.name) && !$0.value.isEmpty }?.value
     }
 
-    private static func fields(ofQuery text: Substring) -> [Field] {
+    static func fields(ofQuery text: Substring) -> [Field] {
         text.split(separator: "&").map { part in
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return Field(percentDecoded(pair[0]), pair.count > 1 ? percentDecoded(pair[1]) : "")

@@ -6,6 +6,7 @@ struct CloudState: Codable, Sendable {
     var users: [String: User] = [:]
     /// By id.
     var sessions: [String: Session] = [:]
+    var grants = AuthorizationGrants()
     /// By id.
     var nodes: [String: Node] = [:]
     var mappings = MappingTable()

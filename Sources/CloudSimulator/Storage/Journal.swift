@@ -25,13 +25,16 @@ public final class Journal: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    func request(_ request: Request, status: Int, errorCode: Int64?, user: String?, fault: String? = nil) {
+    func request(
+        _ request: Request, status: Int, errorCode: Int64?, error: String? = nil, user: String?, fault: String? = nil
+    ) {
         var members: [JSONValue.Member] = [
             .init("method", .string(String(request.method.prefix(16)))),
             .init("path", .string(String(request.path.prefix(256)))),
             .init("status", .integer(Int64(status))),
         ]
         if let errorCode { members.append(.init("error_code", .integer(errorCode))) }
+        if let error { members.append(.init("error", .string(error))) }
         if let user { members.append(.init("user", .string(user))) }
         if let fault { members.append(.init("fault", .string(fault))) }
         write("request", members)
@@ -41,7 +44,26 @@ public final class Journal: Sendable {
         write("malformed", [.init("status", .integer(Int64(status))), .init("reason", .string(reason))])
     }
 
-    func login(user: String) { write("login", [.init("user", .string(user))]) }
+    /// - Parameter method: how: `password`, or the name of an identity provider.
+    func login(user: String, by method: String) {
+        write("login", [.init("user", .string(user)), .init("by", .string(method))])
+    }
+
+    /// What came of an authorization request: `shown`, `granted`, `denied` or `refused`. Whether the client protects itself
+    /// is noted, and none of its values are.
+    func authorize(_ request: AuthorizationRequest, outcome: String, user: String? = nil) {
+        write(
+            "authorize",
+            [
+                .init("outcome", .string(outcome)), .init("client", .string(request.client.id)),
+                .init("provider", .string(request.identityProvider ?? SignInPage.ownProvider)),
+                .init("pkce", .bool(request.challenge != nil)), .init("state", .bool(request.state != nil)),
+            ] + (user.map { [.init("user", .string($0))] } ?? []))
+    }
+
+    func authorizeRefused(_ reason: String) {
+        write("authorize", [.init("outcome", "refused"), .init("reason", .string(reason))])
+    }
 
     /// What a test asked the simulator itself to do.
     func control(_ what: String, user: String?, status: Int) {

@@ -119,7 +119,8 @@ import Testing
         arguments: [
             ["--listen", "nowhere"], ["--user", "nopassword"], ["--user", ":p"], ["--node", "a/b"],
             ["--node", "n:dsa"],
-            ["--refresh-grace", "-1"], ["--access-ttl", "0"], ["--access-ttl", "x"], ["--nonsense"], ["stray"],
+            ["--refresh-grace", "-1"], ["--oauth-client", "x"], ["--code-ttl", "0"], ["--access-ttl", "0"],
+            ["--access-ttl", "x"], ["--nonsense"], ["stray"],
         ])
     func usage(arguments: [String]) async throws {
         let finished = try await run(try Executables.path("cloud-sim"), arguments)

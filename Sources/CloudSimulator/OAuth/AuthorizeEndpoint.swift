@@ -1,0 +1,126 @@
+import JSON
+import Synchronization
+
+/// `GET` and `POST /authorize`: the hosted sign-in page, and what the user does on it.
+///
+/// The page keeps nothing in the browser: what was asked for stands in the address, and each form goes to the same address.
+extension CloudAPI {
+    func showSignInPage(_ call: Call) -> Response {
+        switch authorizationRequest(call) {
+        case .instead(let response): return response
+        case .request(let request):
+            journal.authorize(request, outcome: "shown")
+            return page(for: request, call, failure: nil)
+        }
+    }
+
+    func submitSignInPage(_ call: Call) -> Response {
+        let request: AuthorizationRequest
+        switch authorizationRequest(call) {
+        case .instead(let response): return response
+        case .request(let good): request = good
+        }
+        do throws(OAuthFailure) {
+            let form = try OAuthParameters(form: call.request)
+            guard form["action"] != "deny" else {
+                journal.authorize(request, outcome: "denied")
+                return request.redirect(OAuthFailure(.accessDenied, "The user denied access").parameters)
+            }
+            let user: User
+            switch try signIn(form, request) {
+            case .user(let known): user = known
+            case .page(let failure):
+                journal.authorize(request, outcome: "refused")
+                return page(for: request, call, failure: failure)
+            }
+            let code = try grant(request, to: user)
+            journal.authorize(request, outcome: "granted", user: user.userName)
+            return request.redirect([.init("code", code)])
+        } catch {
+            journal.authorize(request, outcome: "refused")
+            return request.redirect(error.parameters)
+        }
+    }
+
+    private enum Asked {
+        case request(AuthorizationRequest)
+        /// What the browser gets in place of a sign-in page.
+        case instead(Response)
+    }
+
+    private enum Submission {
+        case user(User)
+        /// The page again, and why.
+        case page(String)
+    }
+
+    private func signIn(_ form: OAuthParameters, _ request: AuthorizationRequest) throws(OAuthFailure) -> Submission {
+        guard let name = form["username"], name.utf8.count <= User.maximumName else { return .page("User is missing") }
+        if let provider = request.identityProvider, provider != SignInPage.ownProvider {
+            do throws(APIError) {
+                return .user(try federatedUser(name, provider: provider))
+            } catch {
+                throw OAuthFailure(.serverError, error.description)
+            }
+        }
+        guard let user = readState({ $0.user(named: name) }), user.accepts(password: form["password"] ?? "") else {
+            return .page("Incorrect user name or password")
+        }
+        return .user(user)
+    }
+
+    /// The account that the identity provider vouches for; a new one the first time.
+    private func federatedUser(_ name: String, provider: String) throws(APIError) -> User {
+        try change { state in
+            if let known = state.user(named: name) { return known }
+            var user = User(id: makeUUID(), userName: name, password: nil)
+            user.provider = provider
+            state.users[user.id] = user
+            return user
+        }
+    }
+
+    private func grant(_ request: AuthorizationRequest, to user: User) throws(OAuthFailure) -> String {
+        let code = makeUUID()
+        let now = now
+        let grant = AuthorizationGrant(
+            userID: user.id, clientID: request.client.id, redirectURI: request.redirectURI,
+            challenge: request.challenge, nonce: request.nonce, scope: request.scope,
+            provider: request.identityProvider ?? SignInPage.ownProvider,
+            expiresAt: now + options.codeLifetime.milliseconds)
+        do throws(APIError) {
+            try change { $0.grants.issue(grant, code: code, at: now) }
+        } catch {
+            throw OAuthFailure(.serverError, error.description)
+        }
+        return code
+    }
+
+    private func authorizationRequest(_ call: Call) -> Asked {
+        let relay = addresses.withLock { $0.api } + RelayPage.path
+        do throws(AuthorizationRequest.Refusal) {
+            return .request(
+                try AuthorizationRequest(
+                    query: call.request.query, clients: options.oauthClients, relay: relay,
+                    providers: options.identityProviders))
+        } catch {
+            switch error {
+            case .page(let reason):
+                journal.authorizeRefused(reason)
+                return .instead(SignInPage.failure(reason))
+            case .redirect(let response, let failure):
+                journal.authorizeRefused(failure.code.rawValue)
+                return .instead(response)
+            }
+        }
+    }
+
+    private func page(for request: AuthorizationRequest, _ call: Call, failure: String?) -> Response {
+        let query = formEncoded(call.request.query)
+        if let provider = request.identityProvider, provider != SignInPage.ownProvider {
+            let user = "\(provider.lowercased())@example.com"
+            return SignInPage.consent(provider: provider, user: user, query: query, failure: failure)
+        }
+        return SignInPage.password(providers: options.identityProviders, query: query, failure: failure)
+    }
+}
