@@ -22,6 +22,14 @@ public final class FileLock: Sendable {
         return true
     }
 
+    /// Waits for it as long as it takes, blocking the thread.
+    public func wait() throws(PrivateFileError) {
+        while flock(descriptor, LOCK_EX) != 0 {
+            if errno == EINTR { continue }
+            throw PrivateFileError(.unwritable, path: path, errno: errno)
+        }
+    }
+
     /// Waits for it, blocking the thread: for holders that keep it no longer than it takes to replace a file.
     func take(within limit: Duration) throws(PrivateFileError) {
         let end = ContinuousClock.now + limit

@@ -4,7 +4,7 @@ import Synchronization
 public final class InMemoryCredentialStore: CredentialStore {
     private struct Contents {
         var sessions: [CredentialKey: SavedSession] = [:]
-        var taken: Set<CredentialKey> = []
+        var lines: [CredentialKey: TurnLine<Void>] = [:]
     }
     private let contents = Mutex(Contents())
 
@@ -18,10 +18,13 @@ public final class InMemoryCredentialStore: CredentialStore {
         _ key: CredentialKey, within limit: Duration,
         _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
-        try await waitForTurn(within: limit, at: "the session store") {
-            contents.withLock { $0.taken.insert(key).inserted }
+        let line = contents.withLock { contents in
+            let line = contents.lines[key] ?? TurnLine()
+            contents.lines[key] = line
+            return line
         }
-        defer { contents.withLock { _ = $0.taken.remove(key) } }
+        try await line.enter(within: limit, at: "the session store") {}
+        defer { line.leave {} }
         return try await body(Access(store: self, key: key))
     }
 

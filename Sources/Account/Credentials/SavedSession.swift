@@ -7,12 +7,17 @@ public struct SavedSession: Sendable, Equatable {
     public var userID: UserID
     public var userName: String
     public var tokens: Tokens
+    /// How many seconds the server's clock was ahead of this machine's when it was last heard of; nil if it never was.
+    public var serverIsAhead: Double?
 
-    public init(provider: String, userID: UserID, userName: String, tokens: Tokens) {
+    public init(
+        provider: String, userID: UserID, userName: String, tokens: Tokens, serverIsAhead: Double? = nil
+    ) {
         self.provider = provider
         self.userID = userID
         self.userName = userName
         self.tokens = tokens
+        self.serverIsAhead = serverIsAhead
     }
 
     private static let schemaVersion: Int64 = 1
@@ -26,6 +31,7 @@ public struct SavedSession: Sendable, Equatable {
             "accessToken": .string(tokens.access.revealString()), "refreshToken": optional(tokens.refresh),
             "identityToken": optional(tokens.identity), "received": .number(tokens.received.seconds),
             "expires": tokens.expires.map { .number($0.seconds) } ?? .null,
+            "serverIsAhead": serverIsAhead.map { .number($0) } ?? .null,
         ]
         return Secret(json.serialized(pretty: true) + [0x0A])
     }
@@ -52,6 +58,7 @@ public struct SavedSession: Sendable, Equatable {
             tokens: Tokens(
                 access: Secret(access), refresh: optional("refreshToken"), identity: optional("identityToken"),
                 received: UnixTime(seconds: received),
-                expires: json["expires"]?.double.map { UnixTime(seconds: $0) }))
+                expires: json["expires"]?.double.map { UnixTime(seconds: $0) }),
+            serverIsAhead: json["serverIsAhead"]?.double)
     }
 }

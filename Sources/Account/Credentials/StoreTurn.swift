@@ -1,24 +1,6 @@
+import Glibc
 import PrivateFiles
-
-/// Tries until it is our turn, at once and then at growing intervals, as `flock` can only block a thread or refuse.
-package func waitForTurn(
-    within limit: Duration, at place: String, _ take: () throws(AccountError) -> Bool
-) async throws(AccountError) {
-    let end = ContinuousClock.now + limit
-    var pause = Duration.milliseconds(2)
-    while try !take() {
-        guard ContinuousClock.now < end else {
-            throw AccountError(
-                .timeout, message: "another process has held \(place) for \(limit); try again when it is done")
-        }
-        do {
-            try await Task.sleep(for: pause)
-        } catch {
-            throw AccountError(.cancelled, message: "cancelled while waiting for \(place)")
-        }
-        pause = min(pause * 2, .milliseconds(50))
-    }
-}
+import Synchronization
 
 extension PrivateFolder {
     /// Opens the folder of a store, making it first, for `body`, which has its turn at the lock of that name.
@@ -35,11 +17,75 @@ extension PrivateFolder {
             }
             return (folder, try folder.lock(lock))
         }
-        try await waitForTurn(within: limit, at: lock.path) { () throws(AccountError) in
-            try storing { () throws(PrivateFileError) in try lock.take() }
+        let line = FileTurns.line(for: lock.path)
+        let turn = try await line.enter(within: limit, at: lock.path) { () throws(AccountError) in
+            try FileTurns.take(lock, for: line)
         }
-        defer { lock.release() }
+        defer {
+            turn.release()
+            line.leave { () throws(AccountError) in try FileTurns.take(turn, for: line) }
+        }
         return try await body(folder)
+    }
+}
+
+/// Turns at lock files, with as many waiting as there are and one thread at most for each file.
+///
+/// The system can tell that a `flock` is free in one way only: by letting a thread go on that is blocked in it. So one thread waits
+/// there in the place of all, who stand in line and may leave it at any time; when the last has left, it waits on, and gives
+/// the lock back as soon as it has it.
+private enum FileTurns {
+    /// One for each lock file that this process ever used: as many as it has accounts.
+    private static let lines = Mutex<[String: TurnLine<FileLock>]>([:])
+
+    static func line(for path: String) -> TurnLine<FileLock> {
+        lines.withLock { lines in
+            if let line = lines[path] { return line }
+            let line = TurnLine<FileLock>()
+            lines[path] = line
+            return line
+        }
+    }
+
+    /// The lock if it is free; otherwise nil, and a thread brings it to the line.
+    static func take(_ lock: FileLock, for line: TurnLine<FileLock>) throws(AccountError) -> FileLock? {
+        if try storing({ () throws(PrivateFileError) in try lock.take() }) { return lock }
+        let waiting = Unmanaged.passRetained(Waiting(lock: lock, line: line))
+        var thread = pthread_t()
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        let failure = pthread_create(
+            &thread, &attributes,
+            { context in
+                if let context { Unmanaged<Waiting>.fromOpaque(context).takeRetainedValue().run() }
+                return nil
+            }, waiting.toOpaque())
+        guard failure == 0 else {
+            waiting.release()
+            throw AccountError(.cannotStore, message: "no thread can be started to wait for \(lock.path)")
+        }
+        return nil
+    }
+
+    private final class Waiting: Sendable {
+        private let lock: FileLock
+        private let line: TurnLine<FileLock>
+
+        init(lock: FileLock, line: TurnLine<FileLock>) {
+            self.lock = lock
+            self.line = line
+        }
+
+        func run() {
+            do throws(AccountError) {
+                try storing { () throws(PrivateFileError) in try lock.wait() }
+                if !line.arrive(lock) { lock.release() }
+            } catch {
+                line.endAll(error)
+            }
+        }
     }
 }
 

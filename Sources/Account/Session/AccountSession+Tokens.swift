@@ -20,7 +20,7 @@ public struct SessionStatus: Sendable, Equatable {
 /// What scripts and gateways need when another program makes the requests.
 extension AccountSession {
     /// What is stored of the session: nothing is sent.
-    public func status() async throws(AccountError) -> SessionStatus { status(of: try await keeper.stored()) }
+    public func status() async throws(AccountError) -> SessionStatus { keeper.status(of: try await keeper.stored()) }
 
     /// An access token that is good for a while, renewed first if it is not.
     ///
@@ -45,18 +45,11 @@ extension AccountSession {
     /// If another process does so meanwhile, its tokens are taken.
     public func renew() async throws(AccountError) -> SessionStatus {
         let session = try await keeper.stored()
-        return status(of: try await keeper.renewed(replacing: session.tokens.access))
+        return keeper.status(of: try await keeper.renewed(replacing: session.tokens.access))
     }
 
     /// Whether a URL is one of the provider's services, where alone its tokens belong.
     public func isForTokens(_ url: String) -> Bool {
         provider.resources.contains { url.hasPrefix($0.text + "/") }
-    }
-
-    private func status(of session: SavedSession) -> SessionStatus {
-        SessionStatus(
-            provider: session.provider, userID: session.userID, userName: session.userName,
-            received: session.tokens.received, expires: session.tokens.expires,
-            hasExpired: session.tokens.haveExpired(at: keeper.now), isRenewable: session.tokens.refresh != nil)
     }
 }

@@ -20,13 +20,20 @@ public final class AccountSession: Sendable {
 
     public init(
         provider: any IdentityProvider, http: any HTTPClient, store: any CredentialStore, key: CredentialKey,
-        clock: any WallClock = SystemWallClock(), logger: Logger? = nil
+        clock: any WallClock = SystemWallClock(), server: ServerClock? = nil, logger: Logger? = nil
     ) {
         self.provider = provider
         self.http = http
         self.logger = logger ?? Logger(label: "account") { _ in SwiftLogNoOpLogHandler() }
-        keeper = TokenKeeper(provider: provider, store: store, key: key, clock: clock, logger: self.logger)
+        keeper = TokenKeeper(
+            provider: provider, store: store, key: key, clock: clock, server: server, logger: self.logger)
     }
+
+    /// What becomes of the session from now on: signed in, refreshed, expired, signed out, and what the store gave and got.
+    ///
+    /// Every listener has a stream of its own, hears each event once and in order, and ends it by leaving its loop. One that lets 256
+    /// events wait is let go: its stream ends, and nothing is skipped in silence. The streams end with the session.
+    public func events() -> AsyncStream<AccountEvent> { keeper.events.stream() }
 
     // MARK: In and out
 
@@ -46,7 +53,7 @@ public final class AccountSession: Sendable {
             profile = claimed
         }
         do throws(AccountError) {
-            try await keeper.save(
+            try await keeper.begin(
                 SavedSession(
                     provider: provider.name, userID: profile.userID, userName: profile.userName, tokens: tokens))
         } catch {

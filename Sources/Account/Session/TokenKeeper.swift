@@ -4,58 +4,82 @@ import Vocabulary
 /// Keeps one session's tokens fresh: renews them before they expire and when the service rejects them, once for everybody who
 /// asks, in this process and in all others that share the store.
 ///
-/// New tokens are stored before anyone uses them. Only a refusal by the provider ends a session; a fault on the way never does, and
-/// as long as the old token lives it is used.
+/// New tokens are stored before anyone uses them. Only the provider's refusal of the very tokens that are stored ends a session; a
+/// fault on the way never does, and as long as the old token lives it is used.
 actor TokenKeeper {
     typealias Outcome = Result<SavedSession, AccountError>
 
-    private let provider: any IdentityProvider
-    private let store: any CredentialStore
-    private let key: CredentialKey
-    private let clock: any WallClock
-    private let logger: Logger
+    let provider: any IdentityProvider
+    let store: any CredentialStore
+    let key: CredentialKey
+    let clock: any WallClock
+    let server: ServerClock?
+    let logger: Logger
+    nonisolated let events = EventHub()
 
     /// Who waits for the renewal that is under way; nil while there is none.
     private var waiters: [Int: CheckedContinuation<Outcome, Never>]?
     private var nextWaiter = 0
-    /// Renewed, but the store would not take it: a provider that rotates its tokens has forgotten the stored ones by now.
-    private var unsaved: SavedSession?
+
+    /// A renewal that the store did not take: the provider may have forgotten the stored tokens by now.
+    struct Unsaved: Sendable {
+        var stored: SavedSession
+        var renewed: SavedSession
+        /// The store never takes anything.
+        var staysUnsaved: Bool
+    }
+    private var unsaved: Unsaved?
+
+    /// Until when the provider asked to be left alone, and with what.
+    struct Pause: Sendable {
+        var from: UnixTime
+        var until: UnixTime
+        var reason: AccountError
+    }
+    private var pause: Pause?
+    /// A header that was wrong once must not silence a gateway for a day.
+    private static let longestPause = 3600.0
 
     /// A renewal takes at most one call to the cloud (10 s); another process's turn can be that long.
-    private static let turnLimit = Duration.seconds(15)
+    static let turnLimit = Duration.seconds(15)
 
     init(
         provider: any IdentityProvider, store: any CredentialStore, key: CredentialKey, clock: any WallClock,
-        logger: Logger
+        server: ServerClock?, logger: Logger
     ) {
         self.provider = provider
         self.store = store
         self.key = key
         self.clock = clock
+        self.server = server
         self.logger = logger
     }
 
     nonisolated var now: UnixTime { clock.now }
 
-    /// The stored session as it is.
+    // MARK: Asking
+
+    /// The stored session as it is, or the newer one that the store did not take.
     func stored() async throws(AccountError) -> SavedSession {
-        if let unsaved {
-            try await save(unsaved)
-            self.unsaved = nil
-        }
-        return try own(try await store.load(key))
+        if let unsaved, !unsaved.staysUnsaved { try await saveLate(unsaved) }
+        let moment = events.moment
+        let session = try await store.load(key)
+        let own = try own(session, since: moment)
+        return current(own)
     }
 
     /// The session with an access token that is good for a while.
     func fresh() async throws(AccountError) -> SavedSession {
         let session = try await stored()
-        guard session.tokens.shouldBeRenewed(at: clock.now) else { return session }
+        let tokens = session.tokens
+        guard tokens.shouldBeRenewed(at: clock.now) else { return session }
+        let stillLives = !tokens.haveExpired(at: clock.now)
+        // Without a refresh token there is nothing to renew with, and with the last minute of this one all to gain.
+        if stillLives, tokens.refresh == nil || isPaused { return session }
         do throws(AccountError) {
-            return try await renewed(replacing: session.tokens.access)
+            return try await renewed(replacing: tokens.access)
         } catch {
-            guard error.code != .cancelled, error.code != .expired, error.code != .notSignedIn,
-                error.code != .cannotStore, !session.tokens.haveExpired(at: clock.now)
-            else { throw error }
+            guard stillLives, !tokens.haveExpired(at: clock.now), error.leavesOldTokens else { throw error }
             logger.debug("renewal failed, the old token still lives", metadata: ["cause": "\(error.code)"])
             return session
         }
@@ -64,6 +88,15 @@ actor TokenKeeper {
     /// The session with another access token than `rejected`, which the service did not accept or which is about to expire.
     /// Cancelling the calling task leaves the renewal to the others who wait for it.
     func renewed(replacing rejected: Secret) async throws(AccountError) -> SavedSession {
+        let session = try await joinRenewal(replacing: rejected)
+        // The renewal under way was for an older token, and brought the one that is rejected here.
+        guard session.tokens.access == rejected else { return session }
+        return try await joinRenewal(replacing: rejected)
+    }
+
+    // MARK: One renewal for all
+
+    private func joinRenewal(replacing rejected: Secret) async throws(AccountError) -> SavedSession {
         if waiters == nil {
             waiters = [:]
             // Ends by itself: its two waits, for the turn and for the provider, have deadlines.
@@ -102,84 +135,123 @@ actor TokenKeeper {
         for continuation in waiting.values { continuation.resume(returning: outcome) }
     }
 
-    // MARK: The renewal
-
     private func renew(replacing rejected: Secret) async -> Outcome {
-        let (provider, clock, logger) = (provider, clock, logger)
-        let own = own
-        let keepUnsaved: @Sendable (SavedSession) async -> Void = { await self.keep(unsaved: $0) }
+        let renewal = Renewal(keeper: self, rejected: rejected, unsaved: unsaved, pause: activePause)
         do throws(AccountError) {
-            return .success(
-                try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
-                    let session = try own(try await access.load())
-                    // Another process may have been here first.
-                    guard session.tokens.access == rejected || session.tokens.shouldBeRenewed(at: clock.now) else {
-                        return session
-                    }
-                    var renewed = session
-                    do throws(RenewalError) {
-                        renewed.tokens = try await provider.renew(session.tokens)
-                    } catch {
-                        switch error {
-                        case .unavailable(let cause): throw cause
-                        case .refused(let cause):
-                            logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])
-                            try await access.remove()
-                            throw AccountError(
-                                .expired, message: "the session has ended; sign in again",
-                                serverCode: cause.serverCode, serverMessage: cause.serverMessage, status: cause.status)
-                        }
-                    }
-                    do throws(AccountError) {
-                        try await access.save(renewed)
-                    } catch {
-                        await keepUnsaved(renewed)
-                        throw error
-                    }
-                    logger.debug("session renewed")
-                    return renewed
-                })
+            let session = try await store.exclusively(key, within: Self.turnLimit) {
+                access async throws(AccountError) in
+                try await renewal.run(access)
+            }
+            return .success(session)
         } catch {
+            if let wait = error.retryAfter, activePause == nil, wait > .zero {
+                let seconds = min(wait / .seconds(1), Self.longestPause)
+                pause = Pause(from: clock.now, until: clock.now + seconds, reason: error)
+            }
             return .failure(error)
         }
     }
 
-    private func keep(unsaved session: SavedSession) { unsaved = session }
+    // MARK: When the provider wants rest
+
+    private var isPaused: Bool { activePause != nil }
+
+    /// A clock that was set back does not make it longer.
+    private var activePause: Pause? {
+        guard let pause, pause.from <= clock.now, clock.now < pause.until else { return nil }
+        return pause
+    }
+
+    // MARK: What the store did not take
+
+    func keep(_ unsaved: Unsaved?) { self.unsaved = unsaved }
+
+    private func current(_ session: SavedSession) -> SavedSession {
+        guard let unsaved else { return session }
+        if unsaved.stored.tokens == session.tokens { return unsaved.renewed }
+        self.unsaved = nil
+        return session
+    }
+
+    /// Saves it now, unless the store has got another session meanwhile.
+    private func saveLate(_ late: Unsaved) async throws(AccountError) {
+        let events = events
+        let saved = status(of: late.renewed)
+        try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
+            guard try await access.load()?.tokens == late.stored.tokens else { return }
+            try await events.changing { () async throws(AccountError) in
+                try await access.save(late.renewed)
+                return .wrote(late.renewed, [.saved(saved)])
+            }
+        }
+        if unsaved?.renewed.tokens == late.renewed.tokens { unsaved = nil }
+    }
 
     // MARK: Saving and ending
 
-    func save(_ session: SavedSession) async throws(AccountError) {
+    /// Stores a session that somebody has just signed in to.
+    func begin(_ new: SavedSession) async throws(AccountError) {
+        var session = new
+        session.serverIsAhead = server?.secondsAhead
+        if let ahead = session.serverIsAhead { session.tokens.correctEnd(serverIsAhead: ahead) }
+        let begun = session
+        let status = status(of: begun)
+        let events = events
         try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
-            try await access.save(session)
+            try await events.changing { () async throws(AccountError) in
+                try await access.save(begun)
+                return .wrote(begun, [.saved(status), .signedIn(status)])
+            }
         }
+        unsaved = nil
+        pause = nil
     }
 
     /// Makes sure that a session could be saved, before anyone is asked for a password.
-    func probeStore() async throws(AccountError) {
-        try await store.probe(key, within: Self.turnLimit)
-    }
+    func probeStore() async throws(AccountError) { try await store.probe(key, within: Self.turnLimit) }
 
     /// Removes the session that has this access token; one that was stored meanwhile stays.
     func remove(_ session: SavedSession) async throws(AccountError) {
-        unsaved = nil
+        let events = events
+        let unsaved = unsaved
         try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
-            guard try await access.load()?.tokens.access == session.tokens.access else { return }
-            try await access.remove()
+            try await events.changing { () async throws(AccountError) in
+                guard let stored = try await access.load() else { return .removed(.signedOut(.elsewhere)) }
+                let isUnsaved = unsaved?.renewed.tokens == session.tokens && unsaved?.stored.tokens == stored.tokens
+                guard isUnsaved || stored.tokens.access == session.tokens.access else { return .none }
+                try await access.remove()
+                return .removed(.signedOut(.here))
+            }
         }
+        self.unsaved = nil
     }
 
-    private nonisolated var own: @Sendable (SavedSession?) throws(AccountError) -> SavedSession {
-        { [key, provider] session throws(AccountError) in
-            guard let session else {
-                throw AccountError(.notSignedIn, message: "nobody is signed in to \(key); sign in first")
-            }
-            guard session.provider == provider.name else {
-                throw AccountError(
-                    .notSignedIn,
-                    message: "the session of \(key) belongs to \(session.provider), not \(provider.name); sign in again"
-                )
-            }
-            return session
+    // MARK: Whose
+
+    /// The session if it is one of this provider's; tells listeners if it is news.
+    nonisolated func own(_ session: SavedSession?, since moment: Int) throws(AccountError) -> SavedSession {
+        guard let session else {
+            events.found(nil, since: moment, status: status)
+            throw AccountError(.notSignedIn, message: "nobody is signed in to \(key); sign in first")
         }
+        guard session.provider == provider.name else {
+            throw AccountError(
+                .notSignedIn,
+                message: "the session of \(key) belongs to \(session.provider), not \(provider.name); sign in again")
+        }
+        events.found(session, since: moment, status: status)
+        return session
     }
+
+    nonisolated func status(of session: SavedSession) -> SessionStatus {
+        SessionStatus(
+            provider: session.provider, userID: session.userID, userName: session.userName,
+            received: session.tokens.received, expires: session.tokens.expires,
+            hasExpired: session.tokens.haveExpired(at: now), isRenewable: session.tokens.refresh != nil)
+    }
+}
+
+extension AccountError {
+    /// Whether the old access token may be used after a renewal failed with this: nothing was said about the session.
+    fileprivate var leavesOldTokens: Bool { ![.cancelled, .expired, .notSignedIn, .cannotStore].contains(code) }
 }

@@ -36,6 +36,20 @@ public struct Tokens: Sendable, Equatable {
         }
     }
 
+    /// For a token that says when it ends and not when it was issued: its end by this machine's clock, where the server's is that far
+    /// ahead.
+    mutating func correctEnd(serverIsAhead seconds: Double) {
+        guard let claims = JSONWebToken.claims(of: access), let end = claims["exp"]?.double else { return }
+        if let issued = claims["iat"]?.double, end > issued { return }
+        expires = UnixTime(seconds: end - seconds)
+    }
+
+    /// What a renewal did not bring anew goes on as it was.
+    mutating func carryOver(from old: Tokens) {
+        refresh = refresh ?? old.refresh
+        identity = identity ?? old.identity
+    }
+
     /// How long before the end tokens are renewed: a minute, or a tenth of a short life.
     static let renewalMargin = 60.0
 

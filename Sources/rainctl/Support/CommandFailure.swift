@@ -8,6 +8,8 @@ struct CommandFailure: Error {
     var message: String
     /// The step of an onboarding, where there was one.
     var step: String?
+    /// How long the server asked to be left alone.
+    var retryAfter: Duration?
 
     init(_ status: ExitStatus, reason: String? = nil, message: String, step: String? = nil) {
         self.status = status
@@ -79,6 +81,10 @@ extension CommandFailure {
             }
         self.init(status, reason: "\(error.code)", message: error.message.asSentence)
         if let command = Self.nextCommand(after: error.code) { message += " Run: rainctl \(command)." }
+        if let wait = error.retryAfter {
+            retryAfter = wait
+            message += " It asks to be left alone for \(wait.wholeSeconds) s."
+        }
         if let words = error.serverMessage, !words.isEmpty { message += " (The server says: \(words.onOneLine))" }
     }
 
@@ -105,6 +111,11 @@ extension CommandFailure {
         default: self.init(.other, message: "\(error)")
         }
     }
+}
+
+extension Duration {
+    /// Rounded up, so that nobody comes too early.
+    var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }
 
 extension String {

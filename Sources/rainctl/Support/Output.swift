@@ -45,6 +45,7 @@ struct Output: Sendable {
                 .init("reason", .string(failure.reason)), .init("message", .string(failure.message)),
             ]
             if let step = failure.step { members.append(.init("step", .string(step))) }
+            if let wait = failure.retryAfter { members.append(.init("retry_after", .integer(wait.wholeSeconds))) }
             print(document: [.init("error", .object(members))])
         } else {
             StandardStreams.err("error: \(failure.message)\n")

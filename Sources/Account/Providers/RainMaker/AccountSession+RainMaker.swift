@@ -8,8 +8,10 @@ extension AccountSession {
         _ deployment: Deployment, http: any HTTPClient, store: any CredentialStore, account: String? = nil,
         clock: any WallClock = SystemWallClock(), logger: Logger? = nil
     ) throws(AccountError) -> AccountSession {
-        AccountSession(
-            provider: RainMakerIdentity(deployment, http: http, clock: clock), http: http, store: store,
-            key: try CredentialKey(deployment.name, account: account), clock: clock, logger: logger)
+        let server = ServerClock(clock: clock)
+        return AccountSession(
+            provider: RainMakerIdentity(deployment, http: server.listening(to: http), clock: clock), http: http,
+            store: store, key: try CredentialKey(deployment.name, account: account), clock: clock, server: server,
+            logger: logger)
     }
 }

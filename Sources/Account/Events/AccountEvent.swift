@@ -1,0 +1,16 @@
+/// What has become of a session. Each event is told once to each subscriber, in the order in which the things happened.
+public enum AccountEvent: Sendable {
+    /// A stored session was found that this ``AccountSession`` had not written: the first one, or what another process stored.
+    case loaded(SessionStatus)
+    /// The session is in the store, from where it survives this process. Comes before the event that tells why it was saved.
+    case saved(SessionStatus)
+    case signedIn(SessionStatus)
+    /// The tokens are new.
+    case refreshed(SessionStatus)
+    /// The provider has ended the session, and it was removed from the store: somebody has to sign in again.
+    case expired(AccountError)
+    /// The session was ended on purpose, here or by another process, and is no longer in the store.
+    case signedOut(SignOut)
+
+    public enum SignOut: Sendable, Equatable { case here, elsewhere }
+}

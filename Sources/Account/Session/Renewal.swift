@@ -1,0 +1,98 @@
+import Logging
+import Vocabulary
+
+/// One renewal, by whoever has the turn at the store: new tokens from the provider, stored before anyone sees them, unless somebody
+/// else has been here first.
+struct Renewal: Sendable {
+    let keeper: TokenKeeper
+    /// The access token that is not good any more.
+    let rejected: Secret
+    let unsaved: TokenKeeper.Unsaved?
+    let pause: TokenKeeper.Pause?
+
+    /// How often a refused token may turn out not to be the stored one any more. Those who change sessions take turns, so once is much.
+    private static let attempts = 2
+
+    func run(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
+        var refusal: AccountError?
+        for _ in 0..<Self.attempts {
+            let stored = try await load(access)
+            let session = unsaved.flatMap { $0.stored.tokens == stored.tokens ? $0.renewed : nil } ?? stored
+            // Another process may have been here first.
+            guard session.tokens.access == rejected || session.tokens.shouldBeRenewed(at: keeper.now) else {
+                return session
+            }
+            if let pause { throw rest(pause) }
+            do throws(RenewalError) {
+                let renewed = try await renewed(session)
+                return try await save(renewed, over: stored, access)
+            } catch {
+                switch error {
+                case .unavailable(let cause): throw cause
+                case .refused(let cause):
+                    refusal = cause
+                    // Only what is stored now can end: who does not take turns may have replaced it meanwhile.
+                    if try await access.load()?.tokens == stored.tokens { throw try await end(cause, access) }
+                }
+            }
+        }
+        // Two sessions were refused and neither is the one that is there now: nothing was said about that.
+        throw refusal.map { AccountError(.rejected, message: $0.message, serverCode: $0.serverCode, status: $0.status) }
+            ?? AccountError(.rejected, message: "the session could not be renewed")
+    }
+
+    private func load(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
+        let moment = keeper.events.moment
+        return try keeper.own(try await access.load(), since: moment)
+    }
+
+    private func renewed(_ session: SavedSession) async throws(RenewalError) -> SavedSession {
+        var renewed = session
+        renewed.tokens = try await keeper.provider.renew(session.tokens)
+        renewed.tokens.carryOver(from: session.tokens)
+        renewed.serverIsAhead = keeper.server?.secondsAhead ?? session.serverIsAhead
+        if let ahead = renewed.serverIsAhead { renewed.tokens.correctEnd(serverIsAhead: ahead) }
+        return renewed
+    }
+
+    private func save(
+        _ renewed: SavedSession, over stored: SavedSession, _ access: any CredentialAccess
+    ) async throws(RenewalError) -> SavedSession {
+        let status = keeper.status(of: renewed)
+        do throws(AccountError) {
+            try await keeper.events.changing { () async throws(AccountError) in
+                try await access.save(renewed)
+                return .wrote(renewed, [.saved(status), .refreshed(status)])
+            }
+        } catch {
+            let isReadOnly = error.code == .storeReadOnly
+            await keeper.keep(TokenKeeper.Unsaved(stored: stored, renewed: renewed, staysUnsaved: isReadOnly))
+            guard isReadOnly else { throw .unavailable(error) }
+            keeper.events.happened(.refreshed(status))
+            return renewed
+        }
+        await keeper.keep(nil)
+        keeper.logger.debug("session renewed")
+        return renewed
+    }
+
+    private func end(_ cause: AccountError, _ access: any CredentialAccess) async throws(AccountError) -> AccountError {
+        keeper.logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])
+        let error = AccountError(
+            .expired, message: "the session has ended; sign in again", serverCode: cause.serverCode,
+            serverMessage: cause.serverMessage, status: cause.status)
+        try await keeper.events.changing { () async throws(AccountError) in
+            try await access.remove()
+            return .removed(.expired(error))
+        }
+        await keeper.keep(nil)
+        return error
+    }
+
+    /// What the provider said when it asked to be left alone, with what is left of the time.
+    private func rest(_ pause: TokenKeeper.Pause) -> AccountError {
+        var error = pause.reason
+        error.retryAfter = .seconds(pause.until.seconds - keeper.now.seconds)
+        return error
+    }
+}
