@@ -86,7 +86,7 @@ let package = Package(
         target("Account", ["HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Vocabulary", logging]),
 
         // L4
-        target("SecretService", ["Account", "Vocabulary", logging]),
+        target("SecretService", ["Account", "PrivateFiles", "Vocabulary", logging]),
         target("RainMakerConsole", ["ESPProvisioning", "SerialPort", "Vocabulary", logging]),
         target("RainMaker", ["Account", "HTTPCore", "JSON", "Vocabulary", logging]),
         target(

@@ -18,7 +18,7 @@ struct AccountTokenTests {
         }
     }
 
-    private func session(_ maker: Maker) throws -> String { try maker.folder.read("state/rainkit/sessions/sim.json") }
+    private func session(_ maker: Maker) throws -> String { try maker.folder.read(Maker.sessionFile) }
 
     private func storedToken(_ maker: Maker) throws -> String {
         try #require(JSONValue(parsing: Array(session(maker).utf8))["accessToken"]?.string)
@@ -48,7 +48,7 @@ struct AccountTokenTests {
             #expect(document["profile"] == "sim")
             #expect(document["base_url"] == .string(cloud.api))
             #expect(document["store"] == "file")
-            #expect(document["store_path"] == .string(maker.folder.file("state/rainkit/sessions/sim.json")))
+            #expect(document["store_path"] == .string(maker.folder.file(Maker.sessionFile)))
             #expect(document["expired"] == false)
             #expect(document["renewable"] == true)
             let left = try #require(document["expires_in"]?.integer)

@@ -26,7 +26,7 @@ final class WatchedMaker {
     }
 
     private var state: String { maker.folder.file("state/rainkit") }
-    var sessionFile: String { "\(state)/sessions/sim.json" }
+    var sessionFile: String { maker.folder.file(Maker.sessionFile) }
     var pendingFile: String { "\(state)/pending-sim.json" }
 
     /// Runs a command to its end, at the highest log level, and returns its exit status.
@@ -94,7 +94,7 @@ final class WatchedMaker {
         }
         for (path, expected) in [
             (state, 0o700), ("\(state)/sessions", 0o700), (sessionFile, 0o600), (pendingFile, 0o600),
-            ("\(state)/sessions/sim.lock", 0o600),
+            ("\(state)/sessions/sim+\(SimulatedCloud.user).lock", 0o600), ("\(state)/accounts.json", 0o600),
         ] {
             guard let mode = SecretHunt.mode(of: path), mode != expected else { continue }
             wideOpen.append("\(path) has mode \(String(mode, radix: 8))")

@@ -17,6 +17,9 @@ public final class FileCredentialStore: CredentialStore {
     /// - Parameter folder: made when the first session is saved, its parents too.
     public init(folder: String) { self.folder = folder }
 
+    /// Where a session lies.
+    public func path(of key: CredentialKey) -> String { "\(folder)/\(key.name).json" }
+
     public func load(_ key: CredentialKey) throws(AccountError) -> SavedSession? {
         let path = folder
         guard let folder = try storing({ () throws(PrivateFileError) in try PrivateFolder.open(path, create: false) })

@@ -29,6 +29,8 @@ struct Login: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(60))
 
+    @OptionGroup(title: "Session") var storing: StoreOptions
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
@@ -43,7 +45,7 @@ struct Login: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.account()
+        let account = try await context.newAccount(user: user, store: storing)
         if guest {
             return try await signIn(.guest, account, context)
         }
@@ -75,7 +77,9 @@ struct Login: AsyncParsableCommand {
             [
                 .init("profile", .string(account.deployment.name)), .init("signed_in", true),
                 .init("user_name", .string(profile.userName)), .init("user_id", .string(profile.userID.rawValue)),
-            ], text: "Signed in as \(profile.userName.onOneLine) (user id \(profile.userID.rawValue.onOneLine)).")
+            ] + (account.newSession?.members ?? []),
+            text: "Signed in as \(profile.userName.onOneLine) (user id \(profile.userID.rawValue.onOneLine))."
+                + (account.newSession?.remark ?? ""))
     }
 
     /// Finishes a sign-in with the code that was sent. It stays finishable by a later command until the cloud ends it.

@@ -26,6 +26,7 @@ struct Logout: AsyncParsableCommand {
             told = false
             context.output.warn("signed out here, but the cloud could not be told: \(why.message)")
         }
+        try context.forget(account)
         context.output.result(
             [.init("profile", .string(account.deployment.name)), .init("revoked", .bool(told))], text: "Signed out.")
     }

@@ -10,12 +10,21 @@ struct AccountAccess: Sendable {
     let user: RainMakerAccount
     /// Where the session is kept, for people.
     let store: StorePlace
+    /// Where the session of someone who signs in goes.
+    let newSession: NewAccountStore?
 }
 
-/// Where a session is kept: what kind of store, and the path if it has one.
+/// Where a session is kept: in what kind of store, under which account's name, and the path if it has one.
 struct StorePlace: Sendable {
     var kind: String
+    var account: String?
     var path: String?
+
+    init(_ kept: AccountDirectory.KeptAccount) {
+        kind = kept.kind.rawValue
+        account = kept.key.account
+        path = (kept.store as? FileCredentialStore)?.path(of: kept.key)
+    }
 }
 
 extension Context {
@@ -24,23 +33,55 @@ extension Context {
     /// The deployment that the flag names, then the environment, then the file, then Espressif's own.
     func deployment() throws(AccountError) -> Deployment {
         let content = try deploymentFile.load()
-        let variable = environment["RAINKIT_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
-        var deployment = try content.deployment(named: options.profile ?? variable ?? content.currentName)
-        if let caFile = options.caFile { deployment.certificateAuthorities = caFile }
+        var deployment = try content.deployment(
+            named: options.profile ?? variable("RAINKIT_PROFILE") ?? content.currentName)
+        if let caFile = options.caFile ?? variable("RAINKIT_CA_FILE") { deployment.certificateAuthorities = caFile }
         return deployment
     }
 
+    var accounts: AccountDirectory {
+        AccountDirectory(folder: folders.state, environment: environment, logger: logger)
+    }
+
+    /// What the account is to be called, or is called, if anybody said.
+    var accountName: String? { options.account ?? variable("RAINKIT_ACCOUNT") }
+
+    /// The account that the flag names, then the environment, then the one in use at the deployment.
     func account() throws(AccountError) -> AccountAccess {
         let deployment = try deployment()
+        let kept = try accounts.account(at: deployment.name, named: accountName)
+        return try access(deployment, store: kept.store, account: kept.key.account, place: StorePlace(kept))
+    }
+
+    /// For someone who signs in: a place for the session that is proven to work, before anything is asked. Where it is not the
+    /// expected one, that is said.
+    func newAccount(user: String?, store options: StoreOptions) async throws -> AccountAccess {
+        let deployment = try deployment()
+        let store = try await accounts.newAccount(
+            at: deployment.name, named: accountName, user: user, in: try options.choice(self))
+        if let note = store.note { output.say("note: \(note.asSentence)") }
+        let place = AccountDirectory.KeptAccount(
+            key: try CredentialKey(deployment.name, account: accountName ?? user), kind: store.kind, store: store)
+        return try access(deployment, store: store, account: nil, place: StorePlace(place))
+    }
+
+    /// Takes a signed-out account off the list.
+    func forget(_ account: AccountAccess) throws(AccountError) {
+        guard let name = account.store.account else { return }
+        try accounts.known.change { $0.remove(name, at: account.deployment.name) }
+    }
+
+    private func access(
+        _ deployment: Deployment, store: any CredentialStore, account: String?, place: StorePlace
+    ) throws(AccountError) -> AccountAccess {
         let client = CurlHTTPClient(CurlConfiguration(certificateAuthorities: deployment.certificateAuthorities))
-        let folder = "\(folders.state)/sessions"
         let session = try AccountSession.rainMaker(
-            deployment, http: client, store: FileCredentialStore(folder: folder), logger: logger)
+            deployment, http: client, store: store, account: account, logger: logger)
         return AccountAccess(
             deployment: deployment, session: session,
             cloud: RainMakerCloud(deployment, session: session, http: client),
-            user: RainMakerAccount(deployment, session: session, http: client),
-            store: StorePlace(kind: "file", path: "\(folder)/\(deployment.name).json"))
+            user: RainMakerAccount(deployment, session: session, http: client), store: place,
+            newSession: store as? NewAccountStore)
     }
 
     /// The cloud's part of an onboarding. Throws `notSignedIn` before anything is sent anywhere.

@@ -15,13 +15,15 @@ struct Context: Sendable {
     /// The part of the options that outlives parsing.
     struct SharedOptions: Sendable {
         var profile: String?
+        var account: String?
         var caFile: String?
         var noInput: Bool
     }
 
     init(_ options: GlobalOptions) throws(CommandFailure) {
         environment = Self.processEnvironment()
-        self.options = SharedOptions(profile: options.profile, caFile: options.caFile, noInput: options.noInput)
+        self.options = SharedOptions(
+            profile: options.profile, account: options.account, caFile: options.caFile, noInput: options.noInput)
         output = Output(options)
         folders = try Folders(environment)
         let sink = try LogSink(path: options.logFile, format: options.logFormat)
@@ -37,6 +39,9 @@ struct Context: Sendable {
 
     /// Whether there is a person to ask.
     var mayAsk: Bool { !options.noInput && StandardStreams.inIsTerminal && StandardStreams.errIsTerminal }
+
+    /// A variable of the environment that is not empty.
+    func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     private static func processEnvironment() -> [String: String] {
         var result: [String: String] = [:]

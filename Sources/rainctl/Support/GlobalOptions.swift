@@ -23,6 +23,9 @@ struct GlobalOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The deployment to use (see: rainctl profile list).", valueName: "name"))
     var profile: String?
 
+    @Option(name: .long, help: ArgumentHelp("The account to use (see: rainctl account list).", valueName: "name"))
+    var account: String?
+
     @Option(name: .long, help: ArgumentHelp("Trust this file of CA certificates.", valueName: "file"))
     var caFile: String?
 }

@@ -35,22 +35,33 @@ public struct Maker: Sendable {
         [
             "HOME": folder.path, "XDG_CONFIG_HOME": folder.file("config"), "XDG_STATE_HOME": folder.file("state"),
             "NO_COLOR": "1",
+            // The machine's own session, if it has one, is none of a test's business.
+            "DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": "", "CREDENTIALS_DIRECTORY": "",
         ]
     }
 
+    /// Where the session of a signed-in user lies, below the test's folder.
+    public static let sessionFile = "state/rainkit/sessions/sim+\(SimulatedCloud.user).json"
+
     /// Starts a command and does not wait for its end.
-    public func start(_ arguments: [String]) async throws -> ChildProcess {
+    public func start(
+        _ arguments: [String], environment more: [String: String] = [:]
+    ) async throws -> ChildProcess {
         var command = (executable: try Executables.path("rainctl"), arguments: arguments)
         if let namespace { command = namespace.command(command.executable, command.arguments) }
-        return try await ChildProcess.start(command.executable, command.arguments, environment: environment)
+        return try await ChildProcess.start(
+            command.executable, command.arguments, environment: environment.merging(more) { $1 })
     }
 
     public func rainctl(_ arguments: String..., within limit: Duration = .seconds(90)) async throws -> Outcome {
         try await rainctl(arguments, within: limit)
     }
 
-    public func rainctl(_ arguments: [String], within limit: Duration = .seconds(90)) async throws -> Outcome {
-        let child = try await start(arguments)
+    /// Runs it with `environment` laid over the maker's own.
+    public func rainctl(
+        _ arguments: [String], environment: [String: String] = [:], within limit: Duration = .seconds(90)
+    ) async throws -> Outcome {
+        let child = try await start(arguments, environment: environment)
         defer { child.kill() }
         let status = try await child.wait(within: limit)
         try await child.drained(within: .seconds(5))

@@ -35,7 +35,7 @@ struct AccountDelete: AsyncParsableCommand {
             let step = try await withTimeout(timeout.duration) {
                 try await account.user.requestDeletion(locale: locale)
             }
-            if case .deleted = step { return deleted(user, account, context) }
+            if case .deleted = step { return try deleted(user, account, context) }
         }
         guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
             let next = "rainctl account delete --code-stdin"
@@ -44,7 +44,7 @@ struct AccountDelete: AsyncParsableCommand {
                 text: "A code was sent to \(user.onOneLine). Delete the account with it: \(next)")
         }
         try await withTimeout(timeout.duration) { try await account.user.confirmDeletion(code: code) }
-        deleted(user, account, context)
+        try deleted(user, account, context)
     }
 
     private func confirm(_ user: String, _ context: Context) throws(CommandFailure) {
@@ -60,7 +60,8 @@ struct AccountDelete: AsyncParsableCommand {
         }
     }
 
-    private func deleted(_ user: String, _ account: AccountAccess, _ context: Context) {
+    private func deleted(_ user: String, _ account: AccountAccess, _ context: Context) throws {
+        try context.forget(account)
         context.output.result(
             members(user, account, isDeleted: true),
             text: "The account of \(user.onOneLine) is deleted, and you are signed out.")

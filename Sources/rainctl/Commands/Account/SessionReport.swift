@@ -15,6 +15,7 @@ struct SessionReport {
             .init("provider", .string(status.provider)), .init("user_name", .string(status.userName)),
             .init("user_id", .string(status.userID.rawValue)), .init("store", .string(account.store.kind)),
         ]
+        if let name = account.store.account { members.append(.init("account", .string(name))) }
         if let path = account.store.path { members.append(.init("store_path", .string(path))) }
         members.append(.init("received_at", .string(Timestamp.text(status.received))))
         if let expires = status.expires {

@@ -1,0 +1,119 @@
+import Account
+import Logging
+import SecretService
+
+/// The accounts of one user on this machine, several side by side: finds an account's session, and a place for a new one.
+///
+/// ```swift
+/// let accounts = AccountDirectory(folder: "/var/lib/gateway/rainkit", environment: [:])
+/// let kept = try accounts.account(at: "global")
+/// let session = try AccountSession.rainMaker(.global, http: client, store: kept.store, account: kept.key.account)
+/// ```
+public struct AccountDirectory: Sendable {
+    public let known: KnownAccounts
+    /// Where session files and the locks of all stores are.
+    public let sessionsFolder: String
+    private let environment: [String: String]
+    private let logger: Logger?
+
+    /// - Parameters:
+    ///   - folder: private to the user, such as `~/.local/state/rainkit`; made when it is needed.
+    ///   - environment: the process's, for the session bus and `CREDENTIALS_DIRECTORY`.
+    public init(folder: String, environment: [String: String], logger: Logger? = nil) {
+        known = KnownAccounts(path: "\(folder)/accounts.json")
+        sessionsFolder = "\(folder)/sessions"
+        self.environment = environment
+        self.logger = logger
+    }
+
+    /// An account's place.
+    public struct KeptAccount: Sendable {
+        public var key: CredentialKey
+        public var kind: StoreKind
+        public var store: any CredentialStore
+
+        public init(key: CredentialKey, kind: StoreKind, store: any CredentialStore) {
+            self.key = key
+            self.kind = kind
+            self.store = store
+        }
+    }
+
+    /// The account of that name, or the one in use; where nobody of that name ever signed in, a place that holds no session.
+    ///
+    /// What systemd hands to a service comes first, as it was set up for this process. Otherwise the store is the one that the account
+    /// was signed in with, whatever state that store is in now: there is no second best.
+    public func account(at deployment: String, named name: String? = nil) throws(AccountError) -> KeptAccount {
+        if let credentials = SystemdCredentialStore(environment: environment) {
+            let key = try CredentialKey(deployment, account: name)
+            if try credentials.load(key) != nil { return KeptAccount(key: key, kind: .systemd, store: credentials) }
+        }
+        let content = try known.load()
+        guard let entry = name.map({ content.entry($0, at: deployment) }) ?? content.current(at: deployment) else {
+            return KeptAccount(key: try CredentialKey(deployment, account: name), kind: .file, store: store(.file))
+        }
+        return KeptAccount(
+            key: try CredentialKey(deployment, account: entry.name), kind: entry.store, store: store(entry.store))
+    }
+
+    /// A place for the session of someone who is about to sign in, proven to work.
+    ///
+    /// - Parameters:
+    ///   - name: what the account shall be called; its user name if nil.
+    ///   - user: who signs in, as far as that is known before.
+    /// - Throws: `storeAbsent`, `storeLocked`, `storeNotAnswering` or `cannotStore` when the store that was asked for, or is remembered
+    ///   for this account, cannot be used now.
+    public func newAccount(
+        at deployment: String, named name: String? = nil, user: String? = nil, in choice: StoreChoice = .automatic
+    ) async throws(AccountError) -> NewAccountStore {
+        let content = try known.load()
+        let earlier = (name ?? user).flatMap { wanted in
+            content.entry(wanted, at: deployment)
+                ?? content.entries(at: deployment).first { name == nil && $0.userName == wanted }
+        }
+        let key = try CredentialKey(deployment, account: name ?? earlier?.name ?? user)
+        let chosen: (kind: StoreKind, note: String?)
+        switch choice {
+        case .kind(let kind):
+            chosen = (kind, nil)
+            try await store(kind).probe(key, within: Self.probeLimit)
+        case .automatic:
+            if let earlier {
+                chosen = (earlier.store, nil)
+                try await store(earlier.store).probe(key, within: Self.probeLimit)
+            } else {
+                chosen = try await firstThatWorks(key)
+            }
+        }
+        return NewAccountStore(
+            directory: self, deployment: deployment, name: name ?? earlier?.name, kind: chosen.kind,
+            isAsked: choice != .automatic, note: chosen.note)
+    }
+
+    /// For another process's turn. The Secret Service has a deadline of its own.
+    private static let probeLimit = Duration.seconds(15)
+
+    private func firstThatWorks(_ key: CredentialKey) async throws(AccountError) -> (kind: StoreKind, note: String?) {
+        do throws(AccountError) {
+            try await store(.secretService).probe(key, within: Self.probeLimit)
+            return (.secretService, nil)
+        } catch {
+            guard [.storeAbsent, .storeLocked, .storeNotAnswering].contains(error.code) else { throw error }
+            try await store(.file).probe(key, within: Self.probeLimit)
+            return (
+                .file,
+                "the session is kept in a file that only you can read, in \(sessionsFolder), because \(error.message)"
+            )
+        }
+    }
+
+    /// A store of that kind, used or not.
+    public func store(_ kind: StoreKind) -> any CredentialStore {
+        switch kind {
+        case .file: FileCredentialStore(folder: sessionsFolder)
+        case .memory: InMemoryCredentialStore()
+        case .secretService: SecretServiceStore(lockFolder: sessionsFolder, environment: environment, logger: logger)
+        case .systemd: SystemdCredentialStore(directory: environment["CREDENTIALS_DIRECTORY"] ?? "")
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Account
+import JSON
+import PrivateFiles
+
+/// The accounts that were signed in on this machine: where each session is kept, and which one is in use at each deployment. No secret
+/// is in it.
+public struct KnownAccounts: Sendable {
+    public struct Entry: Sendable, Equatable {
+        public var deployment: String
+        /// What the account is called here: its user name, unless another name was given.
+        public var name: String
+        public var userName: String
+        public var userID: String
+        public var store: StoreKind
+
+        public init(deployment: String, name: String, userName: String, userID: String, store: StoreKind) {
+            self.deployment = deployment
+            self.name = name
+            self.userName = userName
+            self.userID = userID
+            self.store = store
+        }
+    }
+
+    /// What the file says.
+    public struct Content: Sendable, Equatable {
+        /// In the order of their last sign-in.
+        public internal(set) var entries: [Entry] = []
+        /// The account in use, by deployment.
+        var chosen: [String: String] = [:]
+
+        public init() {}
+
+        public func entries(at deployment: String) -> [Entry] { entries.filter { $0.deployment == deployment } }
+
+        public func entry(_ name: String, at deployment: String) -> Entry? {
+            entries.first { $0.deployment == deployment && $0.name == name }
+        }
+
+        /// The account that is meant where none is named: the one chosen, or else the last that signed in.
+        public func current(at deployment: String) -> Entry? {
+            chosen[deployment].flatMap { entry($0, at: deployment) } ?? entries(at: deployment).last
+        }
+
+        /// Notes a sign-in: the account is the one in use from now on.
+        public mutating func add(_ entry: Entry) {
+            entries.removeAll { $0.deployment == entry.deployment && $0.name == entry.name }
+            entries.append(entry)
+            chosen[entry.deployment] = entry.name
+        }
+
+        /// Throws `notSignedIn` for an account that never signed in here.
+        public mutating func use(_ name: String, at deployment: String) throws(AccountError) {
+            guard entry(name, at: deployment) != nil else { throw Self.unknown(name, at: deployment) }
+            chosen[deployment] = name
+        }
+
+        public mutating func remove(_ name: String, at deployment: String) {
+            entries.removeAll { $0.deployment == deployment && $0.name == name }
+            if chosen[deployment] == name { chosen[deployment] = nil }
+        }
+
+        static func unknown(_ name: String, at deployment: String) -> AccountError {
+            AccountError(
+                .notSignedIn,
+                message: "there is no account \"\(name)\" at \(deployment) here: see rainctl account list, or sign in")
+        }
+    }
+
+    private let file: PrivateFile
+
+    public init(path: String) { file = PrivateFile(path: path) }
+
+    /// Throws `storeUnreadable` for a file that cannot be read.
+    public func load() throws(AccountError) -> Content {
+        do {
+            return try Self.decoded(try file.read())
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Changes the content while no other process can.
+    public func change(_ body: (inout Content) throws(AccountError) -> Void) throws(AccountError) {
+        do {
+            try file.update { bytes in
+                var content = try Self.decoded(bytes)
+                try body(&content)
+                return (try JSONCoder.encode(Stored(content)), ())
+            }
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private static func decoded(_ bytes: [UInt8]?) throws -> Content {
+        guard let bytes else { return Content() }
+        return try JSONCoder.decode(Stored.self, from: bytes).content
+    }
+
+    private func failure(_ error: any Error) -> AccountError {
+        switch error {
+        case let error as AccountError: error
+        case let error as PrivateFileError where [.unwritable, .openFolder, .locked].contains(error.code):
+            AccountError(.cannotStore, message: "\(error)")
+        default:
+            AccountError(.storeUnreadable, message: "the list of accounts cannot be used: \(file.path): \(error)")
+        }
+    }
+}
+
+/// The file's JSON.
+private struct Stored: Codable {
+    struct Entry: Codable {
+        var deployment: String
+        var name: String
+        var user_name: String
+        var user_id: String
+        var store: String
+    }
+    struct Chosen: Codable {
+        var deployment: String
+        var name: String
+    }
+
+    var schemaVersion = 1
+    var current: [Chosen]
+    var accounts: [Entry]
+
+    init(_ content: KnownAccounts.Content) {
+        current = content.chosen.sorted { $0.key < $1.key }.map { Chosen(deployment: $0.key, name: $0.value) }
+        accounts = content.entries.map {
+            Entry(
+                deployment: $0.deployment, name: $0.name, user_name: $0.userName, user_id: $0.userID,
+                store: $0.store.rawValue)
+        }
+    }
+
+    /// Without what a later version wrote and this one does not know.
+    var content: KnownAccounts.Content {
+        var content = KnownAccounts.Content()
+        for account in accounts {
+            guard let store = StoreKind(rawValue: account.store) else { continue }
+            content.add(
+                KnownAccounts.Entry(
+                    deployment: account.deployment, name: account.name, userName: account.user_name,
+                    userID: account.user_id, store: store))
+        }
+        content.chosen = [:]
+        for chosen in current { content.chosen[chosen.deployment] = chosen.name }
+        return content
+    }
+}

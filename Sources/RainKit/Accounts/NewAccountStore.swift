@@ -1,0 +1,82 @@
+import Account
+import Synchronization
+
+/// The store of someone who is about to sign in: only when the session is there is it known whose it is.
+///
+/// Saving puts the session under its account's name into the store that was chosen, notes that in the list of accounts, and removes
+/// what an earlier sign-in left in another store. From then on this store is that one.
+public final class NewAccountStore: CredentialStore {
+    public let kind: StoreKind
+    /// Why it is not the place that one would expect, for the person to read.
+    public let note: String?
+    private let directory: AccountDirectory
+    private let deployment: String
+    private let name: String?
+    /// Whether the person named the store; then what is remembered does not count.
+    private let isAsked: Bool
+    private let saved = Mutex<AccountDirectory.KeptAccount?>(nil)
+
+    init(
+        directory: AccountDirectory, deployment: String, name: String?, kind: StoreKind, isAsked: Bool, note: String?
+    ) {
+        self.directory = directory
+        self.deployment = deployment
+        self.name = name
+        self.kind = kind
+        self.isAsked = isAsked
+        self.note = note
+    }
+
+    /// Where the session is, once there is one.
+    public var account: AccountDirectory.KeptAccount? { saved.withLock { $0 } }
+
+    public func load(_ key: CredentialKey) async throws(AccountError) -> SavedSession? {
+        guard let account else { return nil }
+        return try await account.store.load(account.key)
+    }
+
+    public func exclusively<Result: Sendable>(
+        _ key: CredentialKey, within limit: Duration,
+        _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
+    ) async throws(AccountError) -> Result {
+        guard let account else { return try await body(Access(store: self, limit: limit)) }
+        return try await account.store.exclusively(account.key, within: limit, body)
+    }
+
+    /// It was probed before it was made.
+    public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {}
+
+    private struct Access: CredentialAccess {
+        let store: NewAccountStore
+        let limit: Duration
+
+        func load() async throws(AccountError) -> SavedSession? { nil }
+        func save(_ session: SavedSession) async throws(AccountError) { try await store.keep(session, within: limit) }
+        func remove() async throws(AccountError) {}
+    }
+
+    private func keep(_ session: SavedSession, within limit: Duration) async throws(AccountError) {
+        let name = name ?? (session.userName.isEmpty ? session.userID.rawValue : session.userName)
+        let key = try CredentialKey(deployment, account: name)
+        let earlier = try directory.known.load().entry(name, at: deployment)
+        // Who signs in by browser is known only now: what is remembered for that account still counts.
+        let kind = isAsked ? kind : earlier?.store ?? kind
+        let store = directory.store(kind)
+        try await store.exclusively(key, within: limit) { access async throws(AccountError) in
+            try await access.save(session)
+        }
+        saved.withLock { $0 = AccountDirectory.KeptAccount(key: key, kind: kind, store: store) }
+        guard kind != .memory else { return }
+        let entry = KnownAccounts.Entry(
+            deployment: deployment, name: name, userName: session.userName, userID: session.userID.rawValue, store: kind
+        )
+        try directory.known.change { $0.add(entry) }
+        if let earlier, earlier.store != kind {
+            // The old place may be away: then what is there is left to expire.
+            try? await directory.store(earlier.store).exclusively(key, within: limit) {
+                access async throws(AccountError) in
+                try await access.remove()
+            }
+        }
+    }
+}

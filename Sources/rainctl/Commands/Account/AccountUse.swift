@@ -1,0 +1,23 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+struct AccountUse: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "use", abstract: "Use this account from now on, at its deployment.",
+        discussion: "Example: rainctl account use me@example.com")
+
+    @Argument(help: "Its name (see: rainctl account list).")
+    var name: String
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let deployment = try context.deployment().name
+        try context.accounts.known.change { known throws(AccountError) in try known.use(name, at: deployment) }
+        context.output.result(
+            [.init("profile", .string(deployment)), .init("account", .string(name))],
+            text: "Using \(name.onOneLine) at \(deployment).")
+    }
+}
