@@ -194,7 +194,8 @@ let package = Package(
         tests("FirmwareSim", ["DeviceCore", "JSON", "ProtocommWire", "TestSupport", "cloud-sim", "firmware-sim"]),
         tests("CloudSimulator", ["CloudSimulator", "HTTPCore", "HTTPCurl", "JSON", "TestSupport", "cloud-sim"]),
         tests(
-            "rainctl", ["JSON", "RainKit", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"],
+            "rainctl",
+            ["JSON", "RainKit", "RainKitTesting", "TestSupport", "Vocabulary", "cloud-sim", "firmware-sim", "rainctl"],
             resources: [.copy("Snapshots")]),
         tests("Interop", ["JSON", "RainKit", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
         tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),

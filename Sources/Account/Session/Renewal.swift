@@ -28,7 +28,7 @@ struct Renewal: Sendable {
                 return try await save(renewed, over: stored, access)
             } catch {
                 switch error {
-                case .unavailable(let cause): throw cause
+                case .unavailable(let cause): throw Self.passing(cause)
                 case .refused(let cause):
                     refusal = cause
                     // Only what is stored now can end: who does not take turns may have replaced it meanwhile.
@@ -86,6 +86,16 @@ struct Renewal: Sendable {
             return .removed(.expired(error))
         }
         await keeper.keep(nil)
+        return error
+    }
+
+    /// A gateway's 401, or a fault that quotes a refusal: it sounds like the session's end and is none.
+    private static func passing(_ cause: AccountError) -> AccountError {
+        guard cause.code == .expired else { return cause }
+        var error = cause
+        error.code = .serverFault
+        error.message =
+            "the session was not renewed (HTTP \(cause.status.map { "\($0)" } ?? "error")), and not ended either; try again later"
         return error
     }
 
