@@ -12,6 +12,8 @@ public final class CloudServer: Sendable {
         public var dataFolder: String?
         /// Name and password of each account.
         public var users: [(name: String, password: String)] = []
+        /// Names of those users that are super-admins.
+        public var superAdmins: [String] = []
         public var nodes: [NodeSpecification] = []
         /// NDJSON of what happens; nil for none.
         public var journal: String?
@@ -46,6 +48,7 @@ public final class CloudServer: Sendable {
         let mailbox = try Mailbox(path: configuration.mailbox)
         let api = try CloudAPI(folder: folder, journal: journal, mailbox: mailbox, options: configuration.options)
         for user in configuration.users { try api.addUser(name: user.name, password: user.password) }
+        for name in configuration.superAdmins { try api.promote(name: name) }
         for node in configuration.nodes { try api.addNode(node) }
         let listener = try HTTPListener(
             address: configuration.listen, clock: { api.now }, refusal: { api.refuse(status: $0, reason: $1) },

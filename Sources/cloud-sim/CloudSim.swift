@@ -25,6 +25,10 @@ struct CloudSim: ParsableCommand {
     var users: [Account] = []
 
     @Option(
+        name: .customLong("super-admin"), help: ArgumentHelp("A user who is one; repeatable.", valueName: "NAME"))
+    var superAdmins: [String] = []
+
+    @Option(
         name: .customLong("node"),
         help: ArgumentHelp("A node to issue a certificate for, P-256 or RSA-2048; repeatable.", valueName: "ID[:rsa]"))
     var nodes: [NodeSpecification] = []
@@ -64,6 +68,9 @@ struct CloudSim: ParsableCommand {
             "What the sign-in page offers; repeatable. Default: GitHub, Google, SignInWithApple.", valueName: "NAME"))
     var identityProviders: [String] = []
 
+    @Option(help: ArgumentHelp("How many seconds a code is good that was sent to a user.", valueName: "S"))
+    var verificationTTL = 3600
+
     @Option(help: ArgumentHelp("How many seconds an authorization code is good.", valueName: "S"))
     var codeTTL = 300
 
@@ -79,7 +86,7 @@ struct CloudSim: ParsableCommand {
         }
         for (name, value) in [
             ("access-ttl", accessTTL), ("refresh-ttl", refreshTTL), ("mapping-timeout", mappingTimeout),
-            ("code-ttl", codeTTL),
+            ("code-ttl", codeTTL), ("verification-ttl", verificationTTL),
         ] {
             guard (1...1_000_000_000).contains(value) else {
                 throw ValidationError("--\(name) takes a number of seconds from 1 to 1000000000.")
@@ -99,11 +106,13 @@ struct CloudSim: ParsableCommand {
         configuration.listen = listen
         configuration.dataFolder = data
         configuration.users = users.map { ($0.name, $0.password) }
+        configuration.superAdmins = superAdmins
         configuration.nodes = nodes
         configuration.journal = journal
         configuration.mailbox = mailbox
         if !oauthClients.isEmpty { configuration.options.oauthClients = oauthClients }
         if !identityProviders.isEmpty { configuration.options.identityProviders = identityProviders }
+        configuration.options.verificationLifetime = .seconds(verificationTTL)
         configuration.options.codeLifetime = .seconds(codeTTL)
         configuration.options.refreshGrace = .seconds(refreshGrace)
         configuration.options.accessLifetime = .seconds(accessTTL)

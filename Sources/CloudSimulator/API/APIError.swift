@@ -28,18 +28,11 @@ struct APIError: Error, Equatable {
     static let unsupportedVersion = APIError(100002, "API version is not supported")
     static let methodNotAllowed = APIError(100003, "Method is not allowed")
     static let invalidBody = APIError(100006, "Request body is not valid")
+    static let invalidRequest = APIError(100012, "Request is not valid")
     static let nodeIDMissing = APIError(100009, "Node id is missing")
     static let nodeNotOwned = APIError(100010, "Node does not belong to the user")
     static let nodesMissing = APIError(404, 100015, "Nodes do not exist")
     static let invalidQuery = APIError(100021, "Query parameter is not valid")
-    static let userNameMissing = APIError(101001, "User name is missing")
-    static let passwordMissing = APIError(101003, "Password or verification code is missing")
-    static let wrongPassword = APIError(101009, "Incorrect user name or password")
-    static let userMissing = APIError(404, 101025, "User does not exist")
-    static let refreshFailed = APIError(101017, "Refreshing the access token failed")
-    static let badLogoutAll = APIError(101036, "Value of logout_all is not valid")
-    static let nothingToUpdate = APIError(101045, "Nothing to update was given")
-    static let badName = APIError(101053, "Name must have 1 to 256 characters")
     static let badMappingOperation = APIError(103003, "Operation must be add or remove")
     static let secretMissing = APIError(103004, "Secret key is missing")
     static let nodeIDTooLong = APIError(103005, "Node id is too long")
@@ -54,5 +47,5 @@ struct APIError: Error, Equatable {
     static let requestDecided = APIError(103034, "Mapping request failed, timed out or was discarded")
     static let badTag = APIError(105046, "Tags must have the form key:value")
 
-    private init(_ code: Int64, _ description: String) { self.init(400, code, description) }
+    init(_ code: Int64, _ description: String) { self.init(400, code, description) }
 }

@@ -55,6 +55,15 @@ struct Fields {
         return text
     }
 
+    /// A verification code: clients send it as text, some as a number.
+    func code() throws(APIError) -> String? {
+        if let number = value["verification_code"]?.integer {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+        }
+        return try string("verification_code").flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     func integer(_ name: String) throws(APIError) -> Int64? {
         guard let member = value[name], !member.isNull else { return nil }
         guard let number = member.integer else { throw .invalidBody }

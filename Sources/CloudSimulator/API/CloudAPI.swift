@@ -19,6 +19,8 @@ public final class CloudAPI: Sendable {
         public var oauthClients = [OAuthClient.shared]
         /// What the sign-in page offers beside a password.
         public var identityProviders = ["GitHub", "Google", "SignInWithApple"]
+        /// How long a code is good that was sent to a user.
+        public var verificationLifetime: Duration = .seconds(3600)
         /// How long an authorization code is good.
         public var codeLifetime: Duration = .seconds(300)
         /// Milliseconds since 1970.
@@ -77,7 +79,20 @@ public final class CloudAPI: Sendable {
             let hash = PasswordHash(password)
             var user = known ?? User(id: makeUUID(), userName: name, password: hash)
             user.password = hash
+            user.isConfirmed = true
             state.users[user.id] = user
+        }
+    }
+
+    /// Makes a user of that name a super-admin.
+    public func promote(name: String) throws(SimulatorError) {
+        let isKnown = try changeState { state in
+            guard let user = state.user(named: name) else { return false }
+            state.users[user.id]?.isSuperAdmin = true
+            return true
+        }
+        guard isKnown else {
+            throw SimulatorError(.usage, "there is no user \(name) to be super-admin; give --user, too")
         }
     }
 
@@ -180,11 +195,12 @@ public final class CloudAPI: Sendable {
         guard let token = call.request.header("Authorization"), let access = issuer.access(token, at: now) else {
             throw .unauthorized
         }
+        let now = now
         let user = readState { state -> User? in
             guard let session = state.sessions[access.sessionID], session.userID == access.userID,
                 session.endedAccess[access.tokenID] == nil, session.generation == access.generation
             else { return nil }
-            return state.users[access.userID]
+            return state.users[access.userID].flatMap { now < $0.guestUntil ?? .max ? $0 : nil }
         }
         guard let user else { throw .unauthorized }
         call.access = access

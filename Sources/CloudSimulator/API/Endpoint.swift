@@ -22,8 +22,7 @@ struct Endpoint: Sendable {
         parts.count == pattern.count && zip(parts, pattern).allSatisfy { $1 == "*" || $0 == $1 }
     }
 
-    /// Everything that is served. The names with a `2` belong to the current user pool; the others are their old twins, and
-    /// the official client mixes them.
+    /// Everything that is served.
     static let all: [Endpoint] = metadata + hostedPages + accounts + nodes + mappings
 
     private static let metadata = [
@@ -42,20 +41,6 @@ struct Endpoint: Sendable {
         } + [
             Endpoint("GET", RelayPage.path, isAuthorized: false) { _, call in RelayPage.respond(to: call.request) }
         ]
-
-    private static let accounts =
-        ["login2", "login"].map { path in
-            Endpoint("POST", "/v1/\(path)", isAuthorized: false) { api, call throws(APIError) in try api.logIn(call) }
-        }
-        + ["logout2", "logout"].map { path in
-            Endpoint("POST", "/v1/\(path)") { api, call throws(APIError) in try api.logOut(call) }
-        }
-        + ["user2", "user"].flatMap { path in
-            [
-                Endpoint("GET", "/v1/\(path)") { api, call throws(APIError) in try api.profile(call) },
-                Endpoint("PUT", "/v1/\(path)") { api, call throws(APIError) in try api.updateProfile(call) },
-            ]
-        }
 
     private static let nodes = [
         Endpoint("GET", "/v1/user/nodes") { api, call throws(APIError) in try api.listNodes(call) },

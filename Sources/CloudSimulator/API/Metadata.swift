@@ -14,7 +14,8 @@ extension CloudAPI {
         Response(["mqtt_host": .string(addresses.withLock { $0.mqtt })])
     }
 
-    func success(_ description: String, _ members: [JSONValue.Member] = []) -> Response {
-        Response(.object([.init("status", "success"), .init("description", .string(description))] + members))
+    func success(_ description: String, _ members: [JSONValue.Member] = [], status: Int = 200) -> Response {
+        Response(
+            status: status, .object([.init("status", "success"), .init("description", .string(description))] + members))
     }
 }

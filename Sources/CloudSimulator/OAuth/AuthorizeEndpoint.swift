@@ -32,6 +32,10 @@ extension CloudAPI {
             case .page(let failure):
                 journal.authorize(request, outcome: "refused")
                 return page(for: request, call, failure: failure)
+            case .secondStep(let handle, let failure):
+                journal.authorize(request, outcome: failure == nil ? "code_sent" : "refused")
+                return SignInPage.secondStep(
+                    session: handle, query: formEncoded(call.request.query), failure: failure)
             }
             let code = try grant(request, to: user)
             journal.authorize(request, outcome: "granted", user: user.userName)
@@ -52,9 +56,12 @@ extension CloudAPI {
         case user(User)
         /// The page again, and why.
         case page(String)
+        /// The page that asks for the code, of the sign-in with that handle.
+        case secondStep(String, failure: String?)
     }
 
     private func signIn(_ form: OAuthParameters, _ request: AuthorizationRequest) throws(OAuthFailure) -> Submission {
+        if let handle = form["session"] { return try finish(handle, code: form["code"] ?? "") }
         guard let name = form["username"], name.utf8.count <= User.maximumName else { return .page("User is missing") }
         if let provider = request.identityProvider, provider != SignInPage.ownProvider {
             do throws(APIError) {
@@ -66,7 +73,22 @@ extension CloudAPI {
         guard let user = readState({ $0.user(named: name) }), user.accepts(password: form["password"] ?? "") else {
             return .page("Incorrect user name or password")
         }
-        return .user(user)
+        guard user.isConfirmed else { return .page("The account is not verified") }
+        guard user.needsSecondStep else { return .user(user) }
+        do throws(APIError) {
+            return .secondStep(try sendLogInCode(user, for: .secondStep), failure: nil)
+        } catch {
+            throw OAuthFailure(.serverError, error.description)
+        }
+    }
+
+    private func finish(_ handle: String, code: String) throws(OAuthFailure) -> Submission {
+        do throws(APIError) {
+            return try finishLogIn(handle: handle, code: code).map { .user($0) } ?? .page("Sign in again")
+        } catch {
+            guard error == .wrongCode else { throw OAuthFailure(.serverError, error.description) }
+            return .secondStep(handle, failure: "The code is not right")
+        }
     }
 
     /// The account that the identity provider vouches for; a new one the first time.

@@ -7,6 +7,7 @@ struct CloudState: Codable, Sendable {
     /// By id.
     var sessions: [String: Session] = [:]
     var grants = AuthorizationGrants()
+    var codes = VerificationCodes()
     /// By id.
     var nodes: [String: Node] = [:]
     var mappings = MappingTable()

@@ -84,6 +84,15 @@ public final class Journal: Sendable {
         write("logout", [.init("user", .string(user)), .init("everywhere", .bool(everywhere))])
     }
 
+    /// - Parameter what: `signed_up`, `confirmed`, `password_reset`, `password_changed`, `updated`, `deleted`, `guest`,
+    ///   `converted`, or `code_sent` with the kind of it.
+    func account(_ what: String, user: String, kind: String? = nil) {
+        write(
+            "account",
+            [.init("what", .string(what)), .init("user", .string(user))]
+                + (kind.map { [.init("kind", .string($0))] } ?? []))
+    }
+
     func mapping(_ change: MappingChange, user: String?) {
         var members: [JSONValue.Member] = [.init("state", .string(change.what.rawValue))]
         if let node = change.nodeID { members.append(.init("node", .string(node))) }

@@ -28,7 +28,7 @@ import Testing
     @Test("another method on a path that is there is refused by code")
     func methods() throws {
         for (method, path) in [
-            ("GET", "/v1/login2"), ("POST", "/v1/user2"), ("PATCH", "/apiversions"), ("get", "/mqtt_host"),
+            ("GET", "/v1/login2"), ("PATCH", "/v1/user2"), ("PATCH", "/apiversions"), ("get", "/mqtt_host"),
         ] {
             let reply = try TestCloud().send(method, path)
             #expect(reply.status == 400 && reply.errorCode == 100003, "\(method) \(path)")

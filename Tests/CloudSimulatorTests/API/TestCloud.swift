@@ -56,6 +56,23 @@ final class TestCloud: Sendable {
     /// The status that setting the faults had.
     func faults(_ rules: [JSONValue]) -> Int { control("faults", ["rules": .array(rules)]).status }
 
+    /// The newest code that was sent for that.
+    func code(_ kind: Mailbox.Kind, to receiver: String = user) throws -> String {
+        let mails = try TestSupport.Journal(path: folder.file("mailbox")).entries(where: [
+            "kind": .string(kind.rawValue), "to": .string(receiver),
+        ])
+        guard let code = mails.last?["code"]?.string else { throw SimulatorError(.usage, "no mail") }
+        return code
+    }
+
+    /// A code that is not that one.
+    static func wrong(_ code: String) -> JSONValue { .string(code == "000000" ? "000001" : "000000") }
+
+    /// Signs a user up, without bringing the code back.
+    func signUp(_ name: String, _ password: String = password) -> Response {
+        send("POST", "/v1/user2", ["user_name": .string(name), "password": .string(password)])
+    }
+
     struct SignedIn {
         var access: String
         var id: String

@@ -33,8 +33,11 @@ import Testing
             (#"{"user_name":"nobody@example.com","password":"Passw0rd"}"#, 101009),
             (#"{"password":"Passw0rd"}"#, 101001), (#"{"user_name":"","password":"Passw0rd"}"#, 101001),
             (#"{"user_name":null,"password":"Passw0rd"}"#, 101001),
-            (#"{"user_name":"dev@example.com"}"#, 101003),
-            (#"{"user_name":"dev@example.com","password":null}"#, 101003),
+            (#"{"user_name":"dev@example.com","password":""}"#, 101003),
+            (#"{"user_name":"nobody@example.com"}"#, 101009),
+            (#"{"user_name":"nobody@example.com","password":null}"#, 101009),
+            (#"{"user_name":"dev@example.com","verification_code":"123456"}"#, 101039),
+            (#"{"user_name":"dev@example.com","verification_code":"123456","session":"x"}"#, 101016),
             (#"{"user_name":1,"password":"Passw0rd"}"#, 100006), (#"{"user_name":["dev"],"password":{}}"#, 100006),
             (#"{"refreshtoken":"x.y"}"#, 101017), (#"{"refreshtoken":""}"#, 101017), (#"{"refreshtoken":7}"#, 100006),
             ("", 100006), ("null", 100006), ("[]", 100006), ("\"text\"", 100006), ("{", 100006),
@@ -138,6 +141,16 @@ import Testing
         }
     }
 
+    @Test(
+        "what is not a yes or no for signing out everywhere is refused, and nobody is signed out",
+        arguments: [("?logout_all=maybe", ""), ("", #"{"logout_all":"true"}"#), ("", #"{"logout_all":1}"#)])
+    func badLogOutAll(query: String, body: String) throws {
+        let cloud = try TestCloud()
+        let session = try cloud.signIn()
+        #expect(cloud.send("POST", "/v1/logout2\(query)", text: body, token: session.access).errorCode == 101036)
+        #expect(cloud.send("GET", "/v1/user2", token: session.access).status == 200)
+    }
+
     @Test("signing out everywhere ends every session", arguments: ["?logout_all=true", ""])
     func signOutEverywhere(query: String) throws {
         let cloud = try TestCloud()
@@ -164,7 +177,11 @@ import Testing
     @Test(
         "every endpoint of an account asks for a token",
         arguments: [
-            ("GET", "/v1/user2"), ("PUT", "/v1/user"), ("POST", "/v1/logout2"), ("GET", "/v1/user/nodes"),
+            ("GET", "/v1/user2"), ("PUT", "/v1/user"), ("DELETE", "/v1/user2?request=true"), ("POST", "/v1/logout2"),
+            ("PUT", "/v1/password2"), ("GET", "/v1/user/custom_data"), ("PUT", "/v1/user/custom_data"),
+            ("GET", "/v1/user/public_profile"), ("PUT", "/v1/user/public_profile"), ("POST", "/v1/user/data-requests"),
+            ("POST", "/v1/user/guest/conversion/initiate"), ("POST", "/v1/user/guest/conversion/verify"),
+            ("GET", "/v1/user/push_notification/mobile_platform_endpoint"), ("GET", "/v1/user/nodes"),
             ("GET", "/v1/user/nodes/config?node_id=n"), ("GET", "/v1/user/nodes/status?node_id=n"),
             ("GET", "/v1/user/nodes/params?node_id=n"), ("PUT", "/v1/user/nodes/params?node_id=n"),
             ("PUT", "/v1/user/nodes/mapping"), ("GET", "/v1/user/nodes/mapping?request_id=r"),
@@ -177,18 +194,5 @@ import Testing
         for token in [nil, "", "x", "Bearer \(session.access)", session.id, session.refresh] {
             #expect(cloud.send(method, path, [:], token: token) == Response(status: 401, ["message": "Unauthorized"]))
         }
-    }
-
-    @Test("a name can be given to a profile", arguments: ["user2", "user"])
-    func name(path: String) throws {
-        let cloud = try TestCloud()
-        let token = try cloud.signIn().access
-        #expect(cloud.send("GET", "/v1/user2", token: token).body["name"] == nil)
-        #expect(cloud.send("PUT", "/v1/\(path)", ["name": "Ada"], token: token).status == 200)
-        #expect(cloud.send("GET", "/v1/user2", token: token).body["name"] == "Ada")
-        #expect(cloud.send("PUT", "/v1/\(path)", [:], token: token).errorCode == 101045)
-        #expect(cloud.send("PUT", "/v1/\(path)", ["name": ""], token: token).errorCode == 101053)
-        let long = String(repeating: "x", count: 257)
-        #expect(cloud.send("PUT", "/v1/\(path)", ["name": .string(long)], token: token).errorCode == 101053)
     }
 }
