@@ -22,14 +22,15 @@ public final class ChildProcess: Sendable {
     private let status = Watched<ExitStatus?>(nil)
     private let input: Mutex<Int32?>
 
-    /// Starts `executable` (a path, or a name that `PATH` finds). `environment` is laid over the test's own.
+    /// Starts `executable` (a path, or a name that `PATH` finds). `environment` is laid over the test's own. With a `terminal` (the path of
+    /// a pty's near end) standard input and standard error are that, see ``Person``.
     public static func start(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        directory: String? = nil, input: Input = .empty
+        directory: String? = nil, input: Input = .empty, terminal: String? = nil
     ) async throws -> ChildProcess {
         let spawn = Spawn(
             executable: executable, arguments: arguments, environment: currentEnvironment().merging(environment) { $1 },
-            directory: directory)
+            directory: directory, terminal: terminal)
         let started = await withCheckedContinuation { continuation in
             SpawningThread.run { continuation.resume(returning: spawn.start()) }
         }

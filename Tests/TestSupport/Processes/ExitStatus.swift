@@ -14,5 +14,5 @@ public enum ExitStatus: Sendable, Equatable, CustomStringConvertible {
 /// A child did not start, or did not do in time what a test waits for.
 public struct ProcessError: Error, CustomStringConvertible {
     public let description: String
-    init(_ description: String) { self.description = description }
+    public init(_ description: String) { self.description = description }
 }

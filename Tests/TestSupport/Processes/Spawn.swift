@@ -7,6 +7,8 @@ struct Spawn: Sendable {
     var arguments: [String]
     var environment: [String: String]
     var directory: String?
+    /// The near end of a terminal that becomes the child's standard input and standard error, and controls it.
+    var terminal: String?
 
     struct Started: Sendable {
         var pid: pid_t
@@ -30,6 +32,12 @@ struct Spawn: Sendable {
             posix_spawn_file_actions_adddup2(&actions, source, Int32(target))
         }
 
+        if let terminal {
+            // The first terminal that the leader of a session opens controls it.
+            posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+            posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        }
+
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -40,8 +48,9 @@ struct Spawn: Sendable {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+        // POSIX_SPAWN_SETSID, which the module map leaves out: a session is a process group of its own, too.
+        let group = terminal == nil ? POSIX_SPAWN_SETPGROUP : 0x80
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | Int16(group))
 
         // setpriv (util-linux, always there on Debian) asks for the signal and becomes the program, under the same id.
         let there = directory.map { ["env", "--chdir=\($0)"] } ?? []

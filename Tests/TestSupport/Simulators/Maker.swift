@@ -45,12 +45,12 @@ public struct Maker: Sendable {
 
     /// Starts a command and does not wait for its end.
     public func start(
-        _ arguments: [String], environment more: [String: String] = [:]
+        _ arguments: [String], environment more: [String: String] = [:], input: ChildProcess.Input = .empty
     ) async throws -> ChildProcess {
         var command = (executable: try Executables.path("rainctl"), arguments: arguments)
         if let namespace { command = namespace.command(command.executable, command.arguments) }
         return try await ChildProcess.start(
-            command.executable, command.arguments, environment: environment.merging(more) { $1 })
+            command.executable, command.arguments, environment: environment.merging(more) { $1 }, input: input)
     }
 
     public func rainctl(_ arguments: String..., within limit: Duration = .seconds(90)) async throws -> Outcome {
@@ -59,9 +59,10 @@ public struct Maker: Sendable {
 
     /// Runs it with `environment` laid over the maker's own.
     public func rainctl(
-        _ arguments: [String], environment: [String: String] = [:], within limit: Duration = .seconds(90)
+        _ arguments: [String], environment: [String: String] = [:], input: ChildProcess.Input = .empty,
+        within limit: Duration = .seconds(90)
     ) async throws -> Outcome {
-        let child = try await start(arguments, environment: environment)
+        let child = try await start(arguments, environment: environment, input: input)
         defer { child.kill() }
         let status = try await child.wait(within: limit)
         try await child.drained(within: .seconds(5))

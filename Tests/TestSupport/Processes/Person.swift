@@ -1,0 +1,69 @@
+import Glibc
+import Synchronization
+
+/// A person at a terminal: reads what a program says there, and types answers.
+///
+/// The terminal is the program's standard input and standard error, and controls it: Ctrl-C is `type("\u{3}")`. Standard output stays a
+/// pipe, so that the result can be told from the talk.
+public final class Person: Sendable {
+    public let process: ChildProcess
+    public let terminal: PseudoTerminal
+    private let heard = Watched("")
+    private let read = Mutex(0)
+    private let listening: Task<Void, Never>
+    /// The near end, kept open: without one the terminal would forget its settings when the program ends.
+    private let nearEnd: Int32
+
+    public static func start(
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:]
+    ) async throws -> Person {
+        let terminal = try PseudoTerminal()
+        let process = try await ChildProcess.start(
+            executable, arguments, environment: environment, terminal: terminal.path)
+        return Person(process: process, terminal: terminal)
+    }
+
+    private init(process: ChildProcess, terminal: PseudoTerminal) {
+        self.process = process
+        self.terminal = terminal
+        nearEnd = open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        let heard = heard
+        // Cancelled in deinit.
+        listening = Task {
+            while !Task.isCancelled {
+                let bytes = await terminal.receive()
+                if bytes.isEmpty { return }
+                heard.change { $0 += String(decoding: bytes, as: UTF8.self) }
+            }
+        }
+    }
+
+    deinit {
+        listening.cancel()
+        process.kill()
+        close(nearEnd)
+    }
+
+    /// Everything that stood on the terminal up to now, what was typed and echoed too.
+    public var transcript: String { heard.read { $0 } }
+
+    /// Waits until the program asks this, after what was waited for before.
+    public func hears(_ text: String, within limit: Duration = .seconds(20)) async throws {
+        let start = read.withLock { $0 }
+        let end: Int? = await heard.wait(within: limit) { all in
+            all.dropFirst(start).firstRange(of: text).map { all.distance(from: all.startIndex, to: $0.upperBound) }
+        }
+        guard let end else {
+            throw ProcessError("\(process.name) did not ask \"\(text)\" but said: \(transcript.suffix(2000))")
+        }
+        read.withLock { $0 = end }
+    }
+
+    public func types(_ text: String) async { await terminal.send(text) }
+
+    /// Answers a question: waits for it, and types a line.
+    public func answers(_ question: String, _ line: String) async throws {
+        try await hears(question)
+        await types(line + "\n")
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import JSON
+import Synchronization
+import TestSupport
+
+/// A cloud that answers each call with what a test wrote down for it, in turn; anything else gets 404. The last answer for a call
+/// goes on for ever.
+final class CannedCloud: Sendable {
+    private let server: LoopbackServer
+
+    init(_ answers: [String: [(status: Int, body: String)]]) throws {
+        let left = Mutex(answers)
+        server = try LoopbackServer { peer in
+            while let request = peer.readRequest() {
+                let words = request.requestLine.split(separator: " ")
+                let call = words.prefix(2).joined(separator: " ")
+                let answer = left.withLock { left -> (status: Int, body: String) in
+                    guard let next = left[call]?.first else { return (404, #"{"message":"Not Found"}"#) }
+                    if left[call]?.count ?? 0 > 1 { left[call]?.removeFirst() }
+                    return next
+                }
+                peer.respond("\(answer.status) X", headers: ["Content-Type: application/json"], answer.body)
+            }
+        }
+    }
+
+    /// What was asked: method and target.
+    var calls: [String] { server.seen.map { $0.requestLine.split(separator: " ").prefix(2).joined(separator: " ") } }
+    /// The bodies of the requests of that call.
+    func bodies(_ call: String) -> [JSONValue?] {
+        server.seen.filter { $0.requestLine.hasPrefix(call + " ") }.map { try? JSONValue(parsing: $0.body) }
+    }
+
+    /// A maker who uses this cloud.
+    func maker(in folder: TemporaryFolder, signedIn: Bool = false) async throws -> Maker {
+        let maker = try Maker(folder)
+        let base = String(server.url.dropLast())
+        for arguments in [["profile", "add", "sim", "--base-url", base], ["profile", "use", "sim"]] {
+            try await maker.succeeds(arguments)
+        }
+        if signedIn {
+            try await maker.succeeds(["login", "maker@example.com", "--password-file", folder.file("password")])
+        }
+        return maker
+    }
+
+    // MARK: Answers
+
+    static let done = (status: 200, body: #"{"status":"success","description":"d"}"#)
+    static let created = (status: 201, body: #"{"status":"success","description":"d"}"#)
+    static let challenge = (
+        status: 200, body: #"{"status":"success","description":"sent","session":"planted-session"}"#
+    )
+    static let unauthorized = (status: 401, body: #"{"message":"Unauthorized"}"#)
+    static let profile = (
+        status: 200, body: #"{"user_id":"user-1","user_name":"maker@example.com","mfa":false}"#
+    )
+
+    static func refusal(_ code: Int, status: Int = 400) -> (status: Int, body: String) {
+        (status, #"{"status":"failure","error_code":\#(code),"description":"words of \#(code)"}"#)
+    }
+
+    /// Tokens that live for an hour.
+    static var tokens: (status: Int, body: String) {
+        let now = Int(Date().timeIntervalSince1970)
+        let claims = Data(#"{"iat":\#(now),"exp":\#(now + 3600),"custom:user_id":"user-1"}"#.utf8).base64EncodedString()
+            .replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_")
+        let token = "eyJhbGciOiJub25lIn0.\(claims).cGxhbnRlZC1zaWduYXR1cmU"
+        return (
+            200,
+            #"{"status":"success","description":"d","idtoken":"\#(token)","accesstoken":"\#(token)","refreshtoken":"planted-refresh"}"#
+        )
+    }
+
+    /// What signing in takes.
+    static var signIn: [String: [(status: Int, body: String)]] {
+        ["POST /v1/login2": [tokens], "GET /v1/user2": [profile]]
+    }
+}
+
+extension Maker {
+    /// Runs a command that must end with 0.
+    @discardableResult
+    func succeeds(_ arguments: [String], input: ChildProcess.Input = .empty) async throws -> Outcome {
+        let outcome = try await rainctl(arguments, input: input)
+        guard outcome.status == 0 else {
+            throw ProcessError(
+                "\(arguments) ended with \(outcome.status): \(outcome.standardError)\(outcome.standardOutput)")
+        }
+        return outcome
+    }
+
+    /// A command at a terminal.
+    func atTerminal(_ arguments: [String]) async throws -> Person {
+        try await Person.start(Executables.path("rainctl"), arguments, environment: environment)
+    }
+}
