@@ -34,15 +34,14 @@ final class CannedCloud: Sendable {
     /// A maker who uses this cloud.
     func maker(in folder: TemporaryFolder, signedIn: Bool = false) async throws -> Maker {
         let maker = try Maker(folder)
-        let base = String(server.url.dropLast())
-        for arguments in [["profile", "add", "sim", "--base-url", base], ["profile", "use", "sim"]] {
-            try await maker.succeeds(arguments)
-        }
+        try maker.point(at: self)
         if signedIn {
             try await maker.succeeds(["login", "maker@example.com", "--password-file", folder.file("password")])
         }
         return maker
     }
+
+    var base: String { String(server.url.dropLast()) }
 
     // MARK: Answers
 
@@ -88,6 +87,20 @@ extension Maker {
                 "\(arguments) ended with \(outcome.status): \(outcome.standardError)\(outcome.standardOutput)")
         }
         return outcome
+    }
+
+    /// The profile `sim` is the one in use and leads there from now on, as `profile add` and `profile use` would have it.
+    func point(at cloud: CannedCloud) throws { try point(at: cloud.base) }
+
+    func point(at base: String) throws {
+        let path = folder.file("config/rainkit")
+        let content = #"{"schemaVersion":1,"current":"sim","deployments":[{"name":"sim","base_url":"\#(base)"}]}"#
+        let files = FileManager.default
+        try files.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let written = files.createFile(
+            atPath: "\(path)/deployments.json", contents: Data(content.utf8), attributes: [.posixPermissions: 0o600])
+        guard written else { throw ProcessError("\(path)/deployments.json cannot be written") }
     }
 
     /// A command at a terminal.
