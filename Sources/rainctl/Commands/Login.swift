@@ -103,7 +103,7 @@ struct Login: AsyncParsableCommand {
                     context.output.warn(error.message.asSentence)
                     continue
                 }
-                if error.code == .challengeExpired || error.code == .codeExpired { pending.remove() }
+                if [.challengeExpired, .codeExpired, .signInFailed].contains(error.code) { pending.remove() }
                 throw error
             }
         }

@@ -56,9 +56,13 @@ extension Context {
     /// For someone who signs in: a place for the session that is proven to work, before anything is asked. Where it is not the
     /// expected one, that is said.
     func newAccount(user: String?, store options: StoreOptions) async throws -> AccountAccess {
+        try await newAccount(user: user, in: options.choice(self))
+    }
+
+    func newAccount(user: String?, in choice: StoreChoice) async throws -> AccountAccess {
         let deployment = try deployment()
         let store = try await accounts.newAccount(
-            at: deployment.name, named: accountName, user: user, in: try options.choice(self))
+            at: deployment.name, named: accountName, user: user, in: choice)
         if let note = store.note { output.say("note: \(note.asSentence)") }
         let place = AccountDirectory.KeptAccount(
             key: try CredentialKey(deployment.name, account: accountName ?? user), kind: store.kind, store: store)

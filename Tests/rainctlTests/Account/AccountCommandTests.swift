@@ -115,7 +115,7 @@ struct AccountCommandTests {
                 expect(outcome, refusal.status, refusal.code, refusal.reason)
                 #expect(outcome.failure?["message"]?.string?.contains("words of \(refusal.number)") == true)
                 #expect(cloud.calls.contains(refusal.call), "\(refusal.arguments)")
-                #expect((SecretHunt.mode(of: maker.folder.file("state/rainkit/sessions/sim.json")) != nil) == signedIn)
+                #expect((SecretHunt.mode(of: maker.folder.file(Maker.sessionFile)) != nil) == signedIn)
             }
         }
     }
@@ -351,7 +351,7 @@ struct AccountCommandTests {
                 file("new-password"), "--json",
             ])
             #expect(outcome.document?["user_name"] == .string(Self.user))
-            #expect(SecretHunt.mode(of: file("state/rainkit/sessions/sim.json")) == nil)
+            #expect(SecretHunt.mode(of: file(Maker.sessionFile)) == nil)
         }
     }
 
@@ -363,7 +363,7 @@ struct AccountCommandTests {
             "DELETE /v1/user2?verification_code=\(Self.code)": [CannedCloud.done],
         ]
         try await withMaker(calls, signedIn: true) { maker, _ in
-            let session = maker.folder.file("state/rainkit/sessions/sim.json")
+            let session = maker.folder.file(Maker.sessionFile)
             let first = try await maker.succeeds(["account", "delete", "--yes", "--locale", "en", "--json"])
             #expect(first.document?["deleted"] == false)
             #expect(first.document?["next"] == "rainctl account delete --code-stdin")
@@ -511,7 +511,7 @@ struct AccountCommandTests {
                 let outcome = try await maker.rainctl(Self.withFiles(arguments, maker) + ["--json"])
                 expect(outcome, 75, "temporary", "network")
             }
-            #expect(SecretHunt.mode(of: maker.folder.file("state/rainkit/sessions/sim.json")) == 0o600)
+            #expect(SecretHunt.mode(of: maker.folder.file(Maker.sessionFile)) == 0o600)
         }
     }
 }

@@ -123,7 +123,7 @@ struct AccountPromptTests {
             if status == 0 { try await person.answers("The code that was sent to maker@example.com: ", Self.code) }
             try await ends(person, status)
             #expect(cloud.calls.contains { $0.hasPrefix("DELETE") } == (status == 0))
-            #expect((SecretHunt.mode(of: folder.file("state/rainkit/sessions/sim.json")) != nil) == (status != 0))
+            #expect((SecretHunt.mode(of: folder.file(Maker.sessionFile)) != nil) == (status != 0))
         }
     }
 

@@ -13,8 +13,9 @@ extension RainMakerAccount {
     /// Turns the guest into that account, nodes and data included, and signs in to it.
     ///
     /// If signing in fails the guest is converted nevertheless, and the password will do later.
+    /// - Parameter other: the session to sign in, where it is not to take the place of the guest's.
     public func confirmGuestConversion(
-        to user: String, password: Secret, code: Secret
+        to user: String, password: Secret, code: Secret, signingIn other: AccountSession? = nil
     ) async throws(AccountError) -> Profile {
         try RainMakerInput.check(userName: user)
         try RainMakerInput.check(code: code)
@@ -25,7 +26,7 @@ extension RainMakerAccount {
         ]
         try await call(RainMakerCall(.post, "user/guest/conversion/verify", body: body))
         do throws(AccountError) {
-            return try await session.signIn(.password(user: user, password: password))
+            return try await (other ?? session).signIn(.password(user: user, password: password))
         } catch {
             var error = error
             error.message = "the guest is now \(user), but signing in failed: \(error.message)"

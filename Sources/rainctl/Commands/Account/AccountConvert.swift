@@ -30,7 +30,7 @@ struct AccountConvert: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let account = try context.account()
-        _ = try await account.session.userName()
+        let guest = try await account.session.userID()
         let user = user
         if !code.isGiven {
             try await withTimeout(timeout.duration) { try await account.user.requestGuestConversion(to: user) }
@@ -44,8 +44,17 @@ struct AccountConvert: AsyncParsableCommand {
                 ], text: "A code was sent to \(user.onOneLine). Finish with it: \(next)")
         }
         let password = try password.readNew(context, within: timeout.duration)
+        // The session of the new name goes where the guest's is, under a name of its own.
+        let named = try await context.newAccount(
+            user: user, in: StoreKind(rawValue: account.store.kind).map { .kind($0) } ?? .automatic)
         let profile = try await withTimeout(timeout.duration) {
-            try await account.user.confirmGuestConversion(to: user, password: password, code: code)
+            let profile = try await account.user.confirmGuestConversion(
+                to: user, password: password, code: code, signingIn: named.session)
+            if named.newSession?.account?.key.account != account.store.account {
+                try await account.session.forget(guest)
+                try context.forget(account)
+            }
+            return profile
         }
         context.output.result(
             [
