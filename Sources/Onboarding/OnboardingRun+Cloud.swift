@@ -59,11 +59,10 @@ extension OnboardingRun {
         var asking = PollSchedule.cloudStatus
         var knocking = PollSchedule.unreachable
         while !isConfirmed {
+            let answer: CloudAnswer
             do throws(AccountError) {
-                if try await isConfirmedByCloud() {
-                    try settleOrThrow()
-                    return
-                }
+                answer = try await askCloud()
+                if case .confirmed = answer { return try settleOrThrow() }
                 cloudOutage = nil
                 knocking = .unreachable
             } catch {
@@ -72,27 +71,41 @@ extension OnboardingRun {
                 try await pause(max(knocking.next(), .milliseconds(50)))
                 continue
             }
+            if case .ended(let status) = answer {
+                try settle(confirmed: false)
+                throw OnboardingError(.mappingRefused(status), step: step, message: Self.sentence(ended: status))
+            }
             if let lostBoard, time.elapsed() - lostBoard.since > Patience.lostBoard { throw failure(lostBoard.error) }
             try await pause(asking.next())
         }
     }
 
-    /// Tells the cloud what it has not heard yet, then asks. Throws an authoritative refusal as an error.
-    private func isConfirmedByCloud() async throws(AccountError) -> Bool {
-        guard let cloud else { return true }
+    private enum CloudAnswer {
+        case confirmed, notYet
+        /// The cloud gave the request up; only a new one can succeed.
+        case ended(MappingStatus)
+    }
+
+    /// Tells the cloud what it has not heard yet, then asks.
+    private func askCloud() async throws(AccountError) -> CloudAnswer {
+        guard let cloud else { return .confirmed }
         try await tellCloud()
-        guard case .secret(_, let request?)? = pending?.proof else { return isConfirmed || pending != nil }
-        switch try await cloud.mapping.mappingStatus(request) {
-        case .confirmed: return true
-        case .requested, .other: return false
-        case .timedOut: throw ended("the cloud waited too long for the board")
-        case .discarded: throw ended("the board reported another user or secret")
+        guard case .secret(_, let request?)? = pending?.proof else {
+            return isConfirmed || pending != nil ? .confirmed : .notYet
+        }
+        let status = try await cloud.mapping.mappingStatus(request)
+        switch status {
+        case .confirmed: return .confirmed
+        case .requested, .other: return .notYet
+        case .timedOut, .discarded: return .ended(status)
         }
     }
 
-    private func ended(_ why: String) -> AccountError {
-        AccountError(
-            .rejected, message: "The cloud did not confirm the mapping: \(why). Run the command again.")
+    private static func sentence(ended status: MappingStatus) -> String {
+        let why =
+            status == .timedOut
+            ? "the cloud waited too long for the board" : "the board reported another user or secret"
+        return "The cloud did not confirm the mapping: \(why). Run the command again."
     }
 
     /// Sends the part of the mapping that the cloud does not have yet; nothing where it has everything.
@@ -158,7 +171,12 @@ extension OnboardingRun {
         let began = time.elapsed()
         while !isConfirmed {
             do throws(AccountError) {
-                if try await isConfirmedByCloud() { try settleOrThrow() }
+                switch try await askCloud() {
+                case .confirmed: try settleOrThrow()
+                case .notYet: break
+                case .ended(let status):
+                    throw AccountError(.rejected, message: Self.sentence(ended: status))
+                }
             } catch {
                 if error.isRefusal {
                     try settle(confirmed: false)

@@ -1,8 +1,6 @@
 import ArgumentParser
-import Glibc
 
 /// The root of the command tree, and the one place where a command's end becomes an exit status.
-@main
 struct Rainctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rainctl",
@@ -17,20 +15,33 @@ struct Rainctl: AsyncParsableCommand {
             ProfileCommand.self,
         ])
 
-    static func main() async {
-        let work = Task { await run(arguments: Array(CommandLine.arguments.dropFirst())) }
-        Signals.whenReceived { work.cancel() }
-        Glibc.exit(await work.value.rawValue)
+    /// The command that the arguments name, or the status that they end with: help, a version, a mistake.
+    static func parsed(_ arguments: [String]) -> Parsed {
+        do {
+            return .command(try parseAsRoot(arguments))
+        } catch {
+            return .ended(report(error, arguments: arguments))
+        }
     }
 
-    private static func run(arguments: [String]) async -> ExitStatus {
+    enum Parsed { case command(any ParsableCommand), ended(ExitStatus) }
+
+    static func runAtOnce(_ command: any ParsableCommand, arguments: [String]) -> ExitStatus {
         do {
-            var command = try parseAsRoot(arguments)
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
+            var command = command
+            try command.run()
+            return .ok
+        } catch {
+            return report(error, arguments: arguments)
+        }
+    }
+
+    static func run(_ command: any ParsableCommand, arguments: [String]) async -> ExitStatus {
+        guard var waiting = command as? any AsyncParsableCommand else {
+            return runAtOnce(command, arguments: arguments)
+        }
+        do {
+            try await waiting.run()
             return .ok
         } catch {
             return report(error, arguments: arguments)

@@ -48,7 +48,7 @@ struct AccountFuzzTests {
                 if let profile = try? await identity.profile(tokens("a")) { #expect(!profile.userID.rawValue.isEmpty) }
                 try? await identity.signOut(tokens("a"), everywhere: false)
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 
@@ -98,7 +98,7 @@ struct AccountFuzzTests {
                 #expect((try? SavedSession(serialized: session.serialized)) == session)
                 _ = session.tokens.shouldBeRenewed(at: UnixTime(seconds: 0))
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 
@@ -114,7 +114,7 @@ struct AccountFuzzTests {
                     jsonWebToken: Secret(input), refresh: nil, identity: nil, received: UnixTime(seconds: 1))
                 _ = tokens.shouldBeRenewed(at: UnixTime(seconds: 2))
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 
@@ -127,7 +127,7 @@ struct AccountFuzzTests {
                 guard let url = try? ServiceURL(String(decoding: input, as: UTF8.self)) else { return }
                 #expect((try? ServiceURL(url.text)) == url)
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 }

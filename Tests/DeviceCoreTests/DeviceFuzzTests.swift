@@ -58,7 +58,7 @@ struct DeviceFuzzTests {
                     _ = boards[index].core.nextPublication
                 }
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 
@@ -79,7 +79,7 @@ struct DeviceFuzzTests {
                 if endpoint != .version, endpoint != .session { #expect(answer == .refused) }
                 #expect(!core.takeEvents().contains(.sessionEstablished))
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 }

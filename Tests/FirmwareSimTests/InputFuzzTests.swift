@@ -37,7 +37,7 @@ struct InputFuzzTests {
                 }
                 #expect(heads[0] == heads[1])
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 
@@ -48,7 +48,7 @@ struct InputFuzzTests {
                 feed(ProtocommConsoleInput(), input)
                 feed(RainMakerConsoleInput(), input)
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 
@@ -65,7 +65,7 @@ struct InputFuzzTests {
                 _ = AccessPointOption(argument: String(decoding: input, as: UTF8.self))
                 _ = WiFiOption(argument: String(decoding: input, as: UTF8.self))
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 }

@@ -43,7 +43,7 @@ struct HTTPFuzzTests {
                     #expect(error.code != .cancelled && error.code != .timeout, "\(error)")
                 }
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 }

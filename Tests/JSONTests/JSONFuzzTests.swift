@@ -31,7 +31,7 @@ struct JSONFuzzTests {
                 #expect((try? JSONValue(parsing: value.serialized())) == value)
                 #expect((try? JSONValue(parsing: value.serialized(pretty: true))) == value)
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 
@@ -46,7 +46,7 @@ struct JSONFuzzTests {
                 }
                 #expect((try? JSONCoder.decode(Model.self, from: text)) == model)
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 }

@@ -164,6 +164,11 @@ struct OnboarderTests {
     func discarded(status: MappingStatus) async throws {
         let scene = Scene()
         let failure = await scene.run(ScriptedBoard(scene.clock), ScriptedCloud(statuses: [status])).failure
+        guard case .mappingRefused(let refused)? = failure?.cause else {
+            Issue.record("not refused: \(String(describing: failure))")
+            return
+        }
+        #expect(refused == status)
         #expect(failure?.step == .confirm)
         #expect(failure?.isPendingKept == false)
         #expect(scene.pending.all().isEmpty)

@@ -26,7 +26,7 @@ struct ConsoleFuzzTests {
                     break
                 }
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 
@@ -41,7 +41,7 @@ struct ConsoleFuzzTests {
                     #expect(!line.text.contains(0x0A) && !line.text.contains(0x0D))
                 }
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 }

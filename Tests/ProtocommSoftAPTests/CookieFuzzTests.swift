@@ -14,7 +14,7 @@ struct CookieFuzzTests {
                 #expect(cookie.headerValue.utf8.count < 20)
                 #expect(SessionCookie(setCookie: cookie.headerValue) == cookie)
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 }

@@ -28,7 +28,7 @@ struct BoardLogFuzzTests {
                     }
                 }
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 }

@@ -37,7 +37,7 @@ struct RainMakerFuzzTests {
                 try? await cloud.verifyChallenge(request, node: node, signature: [1])
                 _ = try? await cloud.mqttHost()
             }
-            #expect(report.failures == [])
+            #expect(report.failures == [], "\(report.complaint)")
         }
     }
 }

@@ -5,7 +5,7 @@ import RainKit
 /// Talks to a board without setting it up.
 struct Device: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at a board, or make it forget its Wi-Fi.",
+        commandName: "device", abstract: "Look at a board, or make it forget its Wi-Fi.",
         subcommands: [DeviceInfo.self, DeviceScan.self, DeviceReset.self])
 }
 

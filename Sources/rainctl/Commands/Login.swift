@@ -5,7 +5,7 @@ import Vocabulary
 
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sign in and keep the session.",
+        commandName: "login", abstract: "Sign in and keep the session.",
         discussion: """
             Example: rainctl login me@example.com --password-file password.txt
 

@@ -4,7 +4,8 @@ import RainKit
 
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "End the session here and at the cloud.", discussion: "Example: rainctl logout")
+        commandName: "logout", abstract: "End the session here and at the cloud.", discussion: "Example: rainctl logout"
+    )
 
     @Flag(help: "End your sessions on all devices.")
     var everywhere = false

@@ -6,7 +6,7 @@ import Vocabulary
 /// The main job: find the board, secure the session, tie it to the account, put it on Wi-Fi, wait for the cloud.
 struct Provision: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Put a board on Wi-Fi and into your account.",
+        commandName: "provision", abstract: "Put a board on Wi-Fi and into your account.",
         discussion: """
             Example: rainctl provision --transport serial --port /dev/ttyUSB0 \\
                        --pop-file pop.txt --ssid Home --passphrase-file wifi.txt

@@ -4,7 +4,8 @@ import RainKit
 
 struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say who is signed in, as the cloud has it now.", discussion: "Example: rainctl whoami --json")
+        commandName: "whoami", abstract: "Say who is signed in, as the cloud has it now.",
+        discussion: "Example: rainctl whoami --json")
 
     @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(60))
