@@ -21,10 +21,10 @@ bench: setup
 	@scripts/bench
 
 lint:
-	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
 
 format:
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
 
 install: setup
 	swift build $(SWIFT_FLAGS) $(STATIC) --scratch-path .build/static

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Paired timing of rainctl against the official client, on the same simulators. Run by scripts/bench.
 
-Every figure is measured from outside a whole process: wall time from its start to its end, CPU time and peak memory from the
-kernel's own accounting. The two clients take turns (A B A B …), so that a machine that slows down slows both; the ratio is
+Figures are measured from outside a whole process: wall time from its start to its end, peak memory from the kernel's own
+accounting; only the handshake and the thousand calls are measured inside, by the programs of this folder. The two clients take turns (A B A B …), so that a machine that slows down slows both; the ratio is
 that of each pair. Nothing here judges: the promises stand beside the figures.
 """
 
@@ -142,7 +142,7 @@ class Bench:
         ratio = ""
         if theirs:
             ratios = [b / a for a, b in zip(ours, theirs) if a > 0]
-            ratio = f"{statistics.median(ratios):.1f}×" if ratios else "–"
+            ratio = f"{statistics.median(ratios):.{1 if statistics.median(ratios) > 3 else 2}f}×" if ratios else "–"
         self.rows.append((what, unit, spread(ours), spread(theirs) if theirs else "–", ratio, promise))
         print(f"  {what}: {spread(ours)} {unit}", file=sys.stderr)
 
@@ -192,19 +192,49 @@ class Bench:
         self.row("  accepted Apply to the verdict", "s", since(ours), since(theirs), "≤ 1.3 s")
 
     def handshake(self):
-        """Client CPU of the Security 2 handshake: what provisioning costs more than under Security 0."""
-        def cost(client):
-            return (self.with_board(2, 0, client).cpu - self.with_board(0, 0, client).cpu) * 1000
+        """CPU time of the client's part of one Security 2 handshake, measured inside of each client's own process."""
+        count = str(self.options.count * 4)
+        python = os.path.join(os.path.dirname(self.options.official), "python")
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "handshake_official.py")
         ours, theirs = [], []
-        for _ in range(self.options.count):
-            ours.append(cost(self.provision_ours))
-            theirs.append(cost(self.provision_official))
+        for _ in range(2):
+            ours += self.lines(Run([self.options.handshake, "client", count]))
+            theirs += self.lines(Run([python, script, self.options.handshake, count], self.official_environment))
         self.row("Security 2 handshake, client CPU", "ms", ours, theirs, "≤ 6 ms", 1)
 
-    def check(self, runs, status=0):
+    def lines(self, run):
+        self.check([run])
+        return [float(line) for line in run.output.split()]
+
+    def account(self):
+        """What scripts call all day, and what a signed-in call costs over libcurl itself."""
+        count = self.options.count
+        ours, theirs = self.pairs(count, lambda: self.rainctl("whoami"), lambda: self.official("getuserinfo"))
+        self.check(ours)
+        self.row("whoami", "s", [r.wall for r in ours], [r.wall for r in theirs], "")
+        token = self.rainctl("account", "token").output.strip()
+        url = self.cloud.ready["api"] + "/v1/user2"
+        # The yardstick gets its header from a file, as ours would.
+        with open(f"{self.folder}/header", "w") as file:
+            file.write(f"Authorization: {token}\n")
+        curl = [Run(["curl", "--silent", "--fail", "--header", f"@{self.folder}/header", url]) for _ in range(count)]
+        self.check(curl, who="curl")
+        self.row("whoami, against curl on the same call", "s", [r.wall for r in ours], [r.wall for r in curl], "(right: curl)")
+        status, theirs = self.pairs(
+            count, lambda: self.rainctl("account", "status"), lambda: self.official("profile", "current"))
+        self.check(status)
+        self.row("account status (offline)", "s", [r.wall for r in status], [r.wall for r in theirs], "")
+        run = Run([self.options.calls, self.cloud.ready["api"], USER, PASSWORD, "1000", str(count)])
+        self.check([run], who="calls")
+        seconds = json.loads(run.output)
+        self.row(
+            "1,000 signed-in calls, against libcurl from C", "s", seconds["session"], seconds["libcurl"],
+            "≤ 1.1 × libcurl (right): ratio ≥ 0.91", 3)
+
+    def check(self, runs, status=0, who="rainctl"):
         for run in runs:
             if run.status != status:
-                sys.exit(f"rainctl ended with {run.status}, expected {status}:\n{run.output}")
+                sys.exit(f"{who} ended with {run.status}, expected {status}:\n{run.output}")
 
     @staticmethod
     def requests(entries):
@@ -221,6 +251,7 @@ class Bench:
             self.official("profile", "switch", "bench")
             self.cold_start()
             self.sign_in()
+            self.account()
             self.provision()
             self.wrong_password()
             self.handshake()
@@ -238,7 +269,7 @@ class Bench:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("rainctl", "official", "cloud", "firmware"):
+    for name in ("rainctl", "official", "cloud", "firmware", "handshake", "calls"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
     options = parser.parse_args()

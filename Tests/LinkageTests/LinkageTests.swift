@@ -9,7 +9,8 @@ struct LinkageTests {
     static let clientTargets = [
         "Vocabulary", "PrivateFiles", "ProtocommWire", "Hashing", "HTTPCore", "JSON", "SerialPort", "HashingOpenSSL",
         "ProtocommSecurity", "HTTPCurl", "CryptoOpenSSL", "Protocomm", "ProtocommSerial", "ProtocommSoftAP",
-        "ESPProvisioning", "Account", "RainMakerConsole", "RainMaker", "Onboarding", "RainKit",
+        "OAuth2", "ESPProvisioning", "Account", "SecretService", "RainMakerConsole", "RainMaker", "Onboarding",
+        "RainKit",
     ]
     /// The rooms that also run on a chip: nothing but the standard library.
     static let embeddedTargets = ["ProtocommWire", "Hashing", "ProtocommSecurity", "DeviceCore"]

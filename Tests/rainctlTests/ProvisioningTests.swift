@@ -247,6 +247,23 @@ struct ProvisioningTests {
         }
     }
 
+    @Test("SIGTERM ends a board within a second even while its broker never answers")
+    func boardWithoutBroker() async throws {
+        try await withTemporaryFolder { folder in
+            let silence = try SilentListener()
+            let cloud = try await SimulatedCloud.start(nodes: ["node-in-the-void"], in: folder)
+            let maker = try Maker(folder)
+            var options = try cloud.boardOptions(node: "node-in-the-void")
+            let broker = try #require(options.firstIndex(of: "--mqtt"))
+            options[broker + 1] = "127.0.0.1:\(silence.port)"
+            let board = try await SimulatedBoard.start(["--http", "127.0.0.1:0"] + options, in: folder)
+            let outcome = try await maker.provision(board, ["--no-mapping"])
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            let status = try await board.process.terminate(within: .seconds(1))
+            #expect(status == .exited(0))
+        }
+    }
+
     @Test("SIGINT closes the board's session and exits 130")
     func interrupted() async throws {
         try await withTemporaryFolder { folder in

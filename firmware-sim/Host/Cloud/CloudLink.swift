@@ -10,7 +10,9 @@ final class CloudLink: EventSource {
         /// Not on Wi-Fi yet.
         case offline
         case waiting(until: UInt64)
-        /// Connecting, or connected but not accepted yet.
+        /// libmosquitto looks the host up and connects, on a thread of its own: the board goes on meanwhile.
+        case connecting
+        /// Connected but not accepted yet.
         case opening
         case connected
     }
@@ -24,7 +26,9 @@ final class CloudLink: EventSource {
     private let board: Board
     private let address: HostAndPort
     private let say: (_ tag: String, _ text: String) -> Void
-    private let client: OpaquePointer
+    private let owner: Client
+    private var client: OpaquePointer { owner.pointer }
+    private let connecting = BackgroundCall()
     private var state = State.offline
     private var pause = shortestPause
     private var nextTick: UInt64 = 0
@@ -42,9 +46,8 @@ final class CloudLink: EventSource {
         guard let client = mosquitto_new(board.identity.nodeID, false, nil) else {
             throw StartError("libmosquitto gave no client: \(lastSystemError())")
         }
-        self.client = client
+        owner = Client(client)
         guard mosquitto_tls_set(client, authority, nil, certificate, key, nil) == successCode else {
-            mosquitto_destroy(client)
             throw StartError("--ca, --cert or --key cannot be read: \(authority), \(certificate), \(key)")
         }
         mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
@@ -56,11 +59,17 @@ final class CloudLink: EventSource {
         }
     }
 
-    deinit { mosquitto_destroy(client) }
+    /// Lives until the last connecting thread is done with it.
+    private final class Client: @unchecked Sendable {
+        let pointer: OpaquePointer
+        init(_ pointer: OpaquePointer) { self.pointer = pointer }
+        deinit { mosquitto_destroy(pointer) }
+    }
 
     // MARK: the loop
 
     var interests: [Interest] {
+        if case .connecting = state { return [Interest(descriptor: connecting.descriptor, events: Int16(POLLIN))] }
         let descriptor = mosquitto_socket(client)
         guard descriptor >= 0, isOpen else { return [] }
         return [
@@ -71,13 +80,18 @@ final class CloudLink: EventSource {
 
     var due: UInt64? {
         switch state {
-        case .offline: nil
+        case .offline, .connecting: nil
         case .waiting(let time): time
         case .opening, .connected: nextTick
         }
     }
 
     func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
+        if case .connecting = state {
+            state = .opening
+            nextTick = now + Self.tick
+            return check(connecting.result(), now: now)
+        }
         if Int32(events) & POLLOUT != 0 { check(mosquitto_loop_write(client, 1), now: now) }
         guard isOpen, Int32(events) & ~POLLOUT != 0 else { return }
         check(mosquitto_loop_read(client, 8), now: now)
@@ -85,7 +99,7 @@ final class CloudLink: EventSource {
 
     func wake(now: UInt64) {
         switch state {
-        case .offline: return
+        case .offline, .connecting: return
         case .waiting(let time):
             guard time <= now else { return }
             open(now: now)
@@ -109,7 +123,7 @@ final class CloudLink: EventSource {
 
     private var isOpen: Bool {
         switch state {
-        case .offline, .waiting: false
+        case .offline, .waiting, .connecting: false
         case .opening, .connected: true
         }
     }
@@ -118,9 +132,10 @@ final class CloudLink: EventSource {
 
     private func open(now: UInt64) {
         say("esp_mqtt_glue", "Connecting to \(address)")
-        state = .opening
-        nextTick = now + Self.tick
-        check(mosquitto_connect(client, address.host, Int32(address.port), Self.keepAlive), now: now)
+        state = .connecting
+        connecting.start { [owner, address] in
+            mosquitto_connect(owner.pointer, address.host, Int32(address.port), Self.keepAlive)
+        }
     }
 
     private func check(_ code: Int32, now: UInt64) {
