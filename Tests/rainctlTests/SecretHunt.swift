@@ -6,6 +6,8 @@ import TestSupport
 struct SecretHunt {
     /// What each secret is called, by its text.
     private(set) var secrets: [String: String] = [:]
+    /// The same for short ones, which count only where no letter or digit stands beside them.
+    private var codes: [String: String] = [:]
 
     mutating func add(_ name: String, _ secret: String) {
         // Shorter ones would be found by chance.
@@ -19,13 +21,37 @@ struct SecretHunt {
         }
     }
 
+    /// A code of six digits is in many a longer number by chance.
+    mutating func addCode(_ name: String, _ code: String) {
+        codes[code] = name
+        secrets[Data(code.utf8).base64EncodedString()] = "\(name) in base64"
+        secrets[code.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()] = "\(name) in hex"
+    }
+
     /// One line for each secret that `text` holds; the secret itself is not in it.
     func findings(in text: String, of place: String) -> [String] {
         findings(in: Data(text.utf8), of: place)
     }
 
     private func findings(in data: Data, of place: String) -> [String] {
-        secrets.filter { data.range(of: Data($0.key.utf8)) != nil }.map { "\($0.value) is in \(place)" }.sorted()
+        let names =
+            secrets.filter { data.range(of: Data($0.key.utf8)) != nil }.map(\.value)
+            + codes.filter { Self.standsAlone(Data($0.key.utf8), in: data) }.map(\.value)
+        return names.map { "\($0) is in \(place)" }.sorted()
+    }
+
+    private static func standsAlone(_ code: Data, in data: Data) -> Bool {
+        let isWord = { (byte: UInt8) in
+            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+        }
+        var rest = data.startIndex..<data.endIndex
+        while let found = data.range(of: code, in: rest) {
+            let before = found.lowerBound > data.startIndex && isWord(data[found.lowerBound - 1])
+            let after = found.upperBound < data.endIndex && isWord(data[found.upperBound])
+            if !before, !after { return true }
+            rest = (found.lowerBound + 1)..<data.endIndex
+        }
+        return false
     }
 
     /// Looks into every file below a folder but those that `exempt` names by their path inside it.

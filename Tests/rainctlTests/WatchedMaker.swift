@@ -15,6 +15,10 @@ final class WatchedMaker {
     private(set) var argumentSamples = 0
     private(set) var mappingSecrets: Set<String> = []
     private(set) var tokens: Set<String> = []
+    /// The sessions of sign-ins that wait for a code.
+    private(set) var challenges: Set<String> = []
+    /// Where codes come from, if the test has any.
+    var mailbox: ReceivedCodes?
     private var count = 0
 
     init(_ folder: TemporaryFolder) throws {
@@ -28,6 +32,10 @@ final class WatchedMaker {
     private var state: String { maker.folder.file("state/rainkit") }
     var sessionFile: String { maker.folder.file(Maker.sessionFile) }
     var pendingFile: String { "\(state)/pending-sim.json" }
+
+    var pendingSignInFile: String { "\(state)/sign-in-sim.json" }
+
+    func add(_ name: String, _ secret: String) { hunt.add(name, secret) }
 
     /// Runs a command to its end, at the highest log level, and returns its exit status.
     @discardableResult
@@ -80,11 +88,21 @@ final class WatchedMaker {
 
     /// Reads the tokens and the mapping secrets that lie in the state files at this moment, and the files' permissions.
     private func learn() {
-        if let session = (try? readFile(sessionFile)).flatMap({ try? JSONValue(parsing: Array($0.utf8)) }) {
+        let sessions = ((try? SecretHunt.entries(below: "\(state)/sessions")) ?? []).map { "\(state)/sessions/\($0)" }
+        for path in sessions where path.hasSuffix(".json") {
+            guard let session = (try? readFile(path)).flatMap({ try? JSONValue(parsing: Array($0.utf8)) }) else {
+                continue
+            }
             for key in ["accessToken", "refreshToken", "identityToken"] {
                 guard let token = session[key]?.string, tokens.insert(token).inserted else { continue }
                 hunt.add(key, token)
             }
+        }
+        for code in mailbox?.codes ?? [] { hunt.addCode("a code", code) }
+        if let waiting = (try? readFile(pendingSignInFile)).flatMap({ try? JSONValue(parsing: Array($0.utf8)) }),
+            let session = waiting["session"]?.string, challenges.insert(session).inserted
+        {
+            hunt.add("the session of a sign-in that waits", session)
         }
         if let pending = (try? readFile(pendingFile)).flatMap({ try? JSONValue(parsing: Array($0.utf8)) }) {
             for entry in pending.array ?? [] {
@@ -93,9 +111,9 @@ final class WatchedMaker {
             }
         }
         for (path, expected) in [
-            (state, 0o700), ("\(state)/sessions", 0o700), (sessionFile, 0o600), (pendingFile, 0o600),
-            ("\(state)/sessions/sim+\(SimulatedCloud.user).lock", 0o600), ("\(state)/accounts.json", 0o600),
-        ] {
+            (state, 0o700), ("\(state)/sessions", 0o700), (pendingFile, 0o600), (pendingSignInFile, 0o600),
+            ("\(state)/accounts.json", 0o600),
+        ] + sessions.map({ ($0, 0o600) }) {
             guard let mode = SecretHunt.mode(of: path), mode != expected else { continue }
             wideOpen.append("\(path) has mode \(String(mode, radix: 8))")
         }

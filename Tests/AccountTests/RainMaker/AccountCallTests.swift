@@ -168,8 +168,12 @@ struct AccountCallTests {
     func passwordChange() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.put, "/v1/password2", done)
+        var events = bench.session.events().makeAsyncIterator()
         try await bench.account.changePassword(from: password, to: newPassword)
         #expect(try await bench.stored() == nil)
+        while let event = await events.next() {
+            if case .signedOut(.here) = event { break }
+        }
         try bench.http.finish()
     }
 

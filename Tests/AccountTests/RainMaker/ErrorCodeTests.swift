@@ -1,6 +1,7 @@
 import Account
 import HTTPCore
 import RainKitTesting
+import TestSupport
 import Testing
 import Vocabulary
 
@@ -36,7 +37,7 @@ struct ErrorCodeTests {
         (107_032...107_032, .mappingRefused), (109_001...109_001, .serverFault), (109_003...109_004, .serverFault),
         (112_048...112_048, .invalidLocale),
         (119_001...119_004, .rejected), (119_005...119_005, .wrongCode), (119_006...119_006, .unknownUser),
-        (119_007...119_007, .invalidInput), (119_008...119_009, .rejected), (119_014...119_014, .invalidInput),
+        (119_007...119_007, .invalidInput), (119_008...119_009, .rejected), (119_014...119_014, .codeExpired),
         (119_015...119_016, .limitReached), (119_017...119_017, .forbidden), (119_018...119_022, .rejected),
         (131_001...131_115, .rejected),
     ]
@@ -75,6 +76,26 @@ struct ErrorCodeTests {
             for (other, others) in sentences where other != code {
                 #expect(own.isDisjoint(with: others), "\(code) and \(other)")
             }
+        }
+    }
+
+    @Test("the page about accounts says the same")
+    func documented() throws {
+        let page = try readFile(Repository.path("docs/account.md"))
+        var listed: Set<Int> = []
+        for line in page.split(separator: "\n") where line.hasPrefix("| `") {
+            let cells = line.split(separator: "|").map(String.init)
+            let reasons = cells[0].split(separator: "`").map(String.init)
+            for number in cells[2].split(whereSeparator: { !$0.isNumber }).compactMap({ Int($0) })
+            where number > 100_000 {
+                let code = Self.numbers.first { $0.number == number }?.code
+                #expect(code.map { reasons.contains("\($0)") } == true, "\(number)")
+                listed.insert(number)
+            }
+        }
+        #expect(listed.count > 40)
+        for (number, code) in Self.numbers where ![.rejected, .mappingRefused].contains(code) && number > 100_000 {
+            #expect(listed.contains(number), "\(number) is missing")
         }
     }
 

@@ -105,7 +105,7 @@ enum RainMakerErrorCode {
         case 119_006: (.unknownUser, "there is no such user any more")
         case 119_007: (.invalidInput, "the code is missing")
         case 119_001...119_009: (.rejected, "the cloud did not delete the account")
-        case 119_014: (.invalidInput, "the account's deletion was not asked for yet; ask for it first")
+        case 119_014: (.codeExpired, "the account's deletion was not asked for, or too long ago; ask for it first")
         case 119_015...119_016: (.limitReached, "too many wrong codes; ask for the account's deletion again")
         case 119_017: (.forbidden, "a super-administrator cannot be deleted this way")
         default: nil
