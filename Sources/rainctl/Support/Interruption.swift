@@ -5,29 +5,30 @@ import Synchronization
 enum Interruption {
     enum Arrival { case ready, interrupted, late }
 
-    /// The two ends of a pipe. Nobody writes: once the writing end is closed, all who wait are woken for ever.
+    /// The two ends of a pipe, made when first needed. Nobody writes: once the writing end is closed, all who wait are woken for ever.
     private static let pipe = Mutex<(wait: Int32, end: Int32)?>(nil)
 
-    /// Called once, before any command runs.
-    static func prepare() {
-        var ends: [Int32] = [0, 0]
-        guard Glibc.pipe(&ends) == 0 else { return }
+    private static func ends(_ pipe: inout (wait: Int32, end: Int32)?) -> (wait: Int32, end: Int32) {
+        if let pipe { return pipe }
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else { return (-1, -1) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let both = (wait: ends[0], end: ends[1])
-        pipe.withLock { $0 = both }
+        pipe = (ends[0], ends[1])
+        return (ends[0], ends[1])
     }
 
+    /// Wakes all who wait, now and later.
     static func begin() {
         pipe.withLock { pipe in
-            guard let open = pipe, open.end >= 0 else { return }
-            close(open.end)
+            let end = ends(&pipe).end
+            if end >= 0 { close(end) }
             pipe?.end = -1
         }
     }
 
     /// Until there is something to read, the command is to end, or the time is over.
     static func wait(for descriptor: Int32, until end: ContinuousClock.Instant? = nil) -> Arrival {
-        let wakeUp = pipe.withLock { $0?.wait ?? -1 }
+        let wakeUp = pipe.withLock { ends(&$0).wait }
         while true {
             let left = end.map { max(0, ContinuousClock.now.duration(to: $0) / .milliseconds(1)) }
             var watched = [

@@ -9,7 +9,6 @@ enum Signals {
     /// switched off (`nohup`, a shell's background job) stays off.
     static func whenReceived(_ cancel: @escaping @Sendable () -> Void) {
         signal(SIGPIPE, SIG_IGN)
-        Interruption.prepare()
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { return }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
