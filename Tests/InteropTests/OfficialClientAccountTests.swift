@@ -45,6 +45,89 @@ struct OfficialClientAccountTests {
         }
     }
 
+    private static let newcomer = "newcomer@example.com"
+
+    /// Types an answer when the question is there.
+    private static func answer(_ question: String, _ text: String, _ child: ChildProcess) async throws {
+        try await child.output(containing: question, within: .seconds(60))
+        child.write(text + "\n")
+    }
+
+    @Test("signs up, signs in, resets a forgotten password and deletes the account")
+    func account() async throws {
+        try await Self.with { cloud, client in
+            try await client.converse(["signup", Self.newcomer]) { child in
+                try await Self.answer("Password : ", "Planted1first", child)
+                try await Self.answer("Confirm Password : ", "Planted1first", child)
+                try await child.output(containing: "Verification Code : ", within: .seconds(60))
+                child.write(try cloud.code("signup", to: Self.newcomer) + "\n")
+            }
+            try await client.logIn(Self.newcomer, "Planted1first")
+            let info = try await client.run(["getuserinfo"])
+            #expect(info.standardOutput.contains(Self.newcomer))
+            try await client.run(["logout"])
+
+            try await client.converse(["forgotpassword", Self.newcomer]) { child in
+                try await child.output(containing: "Verification Code : ", within: .seconds(60))
+                child.write(try cloud.code("password_reset", to: Self.newcomer) + "\n")
+                try await Self.answer("Password : ", "Planted2second", child)
+                try await Self.answer("Confirm Password : ", "Planted2second", child)
+            }
+            try await client.logIn(Self.newcomer, "Planted1first")
+            try await client.logIn(Self.newcomer, "Planted2second")
+
+            try await client.converse(["deleteuser"]) { child in
+                try await Self.answer("(Y/N)? :", "Y", child)
+                try await child.output(containing: "verification code from your email: ", within: .seconds(60))
+                child.write(try cloud.code("delete", to: Self.newcomer) + "\n")
+                try await Self.answer("account deletion: ", "DELETE", child)
+            }
+            try await client.logIn(Self.newcomer, "Planted2second")
+
+            let requests = try Self.requests(cloud.journal)
+            #expect(
+                requests == [
+                    "POST /v1/user2 201", "POST /v1/user2 201", "POST /v1/login2 200", "GET /v1/user 200",
+                    "POST /v1/logout2 200", "PUT /v1/forgotpassword2 200", "PUT /v1/forgotpassword2 200",
+                    "POST /v1/login2 400", "POST /v1/login2 200", "DELETE /v1/user2 200", "DELETE /v1/user2 200",
+                    "POST /v1/login2 400",
+                ])
+            let account = try cloud.journal.entries(where: ["event": "account", "user": .string(Self.newcomer)])
+            #expect(
+                account.map { $0["what"] } == [
+                    "signed_up", "code_sent", "confirmed", "code_sent", "password_reset", "code_sent", "deleted",
+                ])
+            let journal = try readFile(cloud.journal.path)
+            for mail in try cloud.mailbox.entries() { #expect(!journal.contains("\"\(mail["code"]?.string ?? "?")\"")) }
+            #expect(!journal.contains("Planted"))
+        }
+    }
+
+    @Test("brings the code of a second step, once a wrong one was refused")
+    func secondStep() async throws {
+        try await Self.with { cloud, client in
+            let mfa = #"{"user":"\#(SimulatedCloud.user)","on":true}"#
+            try await run("curl", ["-s", "-d", mfa, "\(cloud.api)/_sim/mfa"])
+            let arguments = ["login", "--user_name", SimulatedCloud.user, "--password", SimulatedCloud.password]
+            try await client.converse(arguments) { child in
+                try await child.output(containing: "Enter verification code: ", within: .seconds(60))
+                let code = try cloud.code("mfa")
+                child.write((code == "000000" ? "000001" : "000000") + "\n")
+            }
+            try await client.converse(arguments) { child in
+                try await child.output(containing: "Enter verification code: ", within: .seconds(60))
+                child.write(try cloud.code("mfa") + "\n")
+            }
+            try await client.run(["getnodes"])
+            let requests = try Self.requests(cloud.journal)
+            #expect(
+                requests == [
+                    "POST /v1/login2 200", "POST /v1/login2 400", "POST /v1/login2 200", "POST /v1/login2 200",
+                    "GET /v1/user/nodes 200",
+                ])
+        }
+    }
+
     @Test("a wrong password is refused, and no session comes of it")
     func wrongPassword() async throws {
         try await Self.with { cloud, client in

@@ -31,6 +31,25 @@ public final class OfficialClient: Sendable {
         return try await TestSupport.run(executable, all, environment: environment, input: input, within: limit)
     }
 
+    /// Runs it in a terminal of its own, where `body` reads its questions and types the answers, and waits for its end.
+    ///
+    /// - Returns: what it wrote to the terminal.
+    @discardableResult
+    public func converse(
+        _ arguments: [String], within limit: Duration = .seconds(60), _ body: (ChildProcess) async throws -> Void
+    ) async throws -> String {
+        // script(1) makes the terminal: passwords are asked for on /dev/tty.
+        let words = ([program] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        return try await withChildProcess(
+            "script", ["--quiet", "--flush", "--command", words, "/dev/null"], environment: environment, input: .open
+        ) { child in
+            try await body(child)
+            _ = try await child.wait(within: limit)
+            try await child.drained(within: .seconds(5))
+            return child.standardOutput
+        }
+    }
+
     public func logIn(_ user: String = SimulatedCloud.user, _ password: String = SimulatedCloud.password) async throws {
         try await run(["login", "--user_name", user, "--password", password])
     }

@@ -10,6 +10,8 @@ public final class SimulatedCloud: Sendable {
     /// The file of the CA that signs boards and broker.
     public let ca: String
     public let journal: Journal
+    /// The codes that its users were sent: `to`, `kind`, `code`.
+    public let mailbox: Journal
     private let ready: JSONValue
 
     public static let user = "maker@example.com"
@@ -19,9 +21,11 @@ public final class SimulatedCloud: Sendable {
     public static func start(
         nodes: [String] = [], arguments: [String] = [], in folder: TemporaryFolder, namespace: NetworkNamespace? = nil
     ) async throws -> SimulatedCloud {
-        let journal = folder.file("cloud-\(UInt32.random(in: .min ... .max)).ndjson")
+        let name = "cloud-\(UInt32.random(in: .min ... .max))"
+        let journal = folder.file("\(name).ndjson")
+        let mailbox = folder.file("\(name)-mailbox.ndjson")
         let all =
-            ["--listen", "127.0.0.1:0", "--user", "\(user):\(password)", "--journal", journal]
+            ["--listen", "127.0.0.1:0", "--user", "\(user):\(password)", "--journal", journal, "--mailbox", mailbox]
             + nodes.flatMap { ["--node", $0] } + arguments
         let process = try await startSimulator("cloud-sim", all, namespace, in: folder)
         let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
@@ -29,16 +33,31 @@ public final class SimulatedCloud: Sendable {
             throw ProcessError("cloud-sim is ready without saying where: \(ready)")
         }
         return SimulatedCloud(
-            process: process, api: api, mqtt: mqtt, ca: ca, journal: Journal(path: journal), ready: ready)
+            process: process, api: api, mqtt: mqtt, ca: ca, journal: Journal(path: journal),
+            mailbox: Journal(path: mailbox), ready: ready)
     }
 
-    private init(process: ChildProcess, api: String, mqtt: String, ca: String, journal: Journal, ready: JSONValue) {
+    private init(
+        process: ChildProcess, api: String, mqtt: String, ca: String, journal: Journal, mailbox: Journal,
+        ready: JSONValue
+    ) {
         self.process = process
         self.api = api
         self.mqtt = mqtt
         self.ca = ca
         self.journal = journal
+        self.mailbox = mailbox
         self.ready = ready
+    }
+
+    /// The newest code that was sent to `receiver` for that: `signup`, `login`, `mfa`, `password_reset`, `delete`, `phone`
+    /// or `guest_conversion`.
+    public func code(_ kind: String, to receiver: String = user) throws -> String {
+        let mails = try mailbox.entries(where: ["kind": .string(kind), "to": .string(receiver)])
+        guard let code = mails.last?["code"]?.string else {
+            throw ProcessError("cloud-sim has sent no code for \(kind) to \(receiver)")
+        }
+        return code
     }
 
     /// The options that make a simulated board this node.
