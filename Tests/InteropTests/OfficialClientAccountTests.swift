@@ -103,6 +103,26 @@ struct OfficialClientAccountTests {
         }
     }
 
+    @Test("signs in through the hosted page, an identity provider and the relay, and refreshes what it got")
+    func hostedSignIn() async throws {
+        let lifetime = 3
+        try await Self.with(["--access-ttl", "\(lifetime)"]) { cloud, client in
+            try await client.useHostedSignIn(of: cloud.api, as: "ada@example.com")
+            let shown = try await client.run(["login"])
+            #expect(shown.standardOutput.contains("Login successful"))
+            try await Task.sleep(for: .seconds(lifetime))
+            try await client.run(["getuserinfo"])
+            let requests = try Self.requests(cloud.journal)
+            #expect(
+                requests == [
+                    "POST /oauth2/authorize 302", "GET /welcome.html 200", "POST /oauth2/token 200",
+                    "GET /apiversions 200", "POST /v1/login2 200", "GET /v1/user 200",
+                ])
+            let logins = try cloud.journal.entries(where: ["event": "login", "by": "GitHub"])
+            #expect(logins.map { $0["user"] } == ["ada@example.com"])
+        }
+    }
+
     @Test("brings the code of a second step, once a wrong one was refused")
     func secondStep() async throws {
         try await Self.with { cloud, client in

@@ -29,7 +29,7 @@ struct AuthorizationGrants: Codable, Sendable, Equatable {
     }
 
     /// The oldest are forgotten beyond this.
-    static let maximum = 1000
+    static let maximum = 100
 
     private var grants: [String: AuthorizationGrant] = [:]
 

@@ -13,7 +13,8 @@ public final class OfficialClient: Sendable {
         let name = "official-\(UInt32.random(in: .min ... .max))"
         environment = [
             "RM_USER_CONFIG_DIR": folder.file("\(name)/config"), "RMAKER_CLI_LOG_DIR": folder.file("\(name)/logs"),
-            "HOME": folder.file(name), "PYTHONDONTWRITEBYTECODE": "1", "NO_PROXY": "*", "no_proxy": "*",
+            "HOME": folder.file(name), "BROWSER": folder.file("browser"), "PYTHONDONTWRITEBYTECODE": "1",
+            "NO_PROXY": "*", "no_proxy": "*",
         ]
         self.namespace = namespace
         self.folder = folder
@@ -48,6 +49,41 @@ public final class OfficialClient: Sendable {
             try await child.drained(within: .seconds(5))
             return child.standardOutput
         }
+    }
+
+    /// Tells it of the deployment's hosted sign-in, and gives it a browser: `curl`, which allows what GitHub would ask.
+    ///
+    /// Its own page would show a button that leads to `github_url`; the browser goes there at once.
+    public func useHostedSignIn(of api: String, as user: String) async throws {
+        let browser = """
+            #!/bin/sh
+            # The client waits for its browser to start, so what it does goes on behind.
+            (
+                page=${1#*github_url=}
+                relay=$(curl -s -o /dev/null -w '%{redirect_url}' --data-urlencode 'username=\(user)' -d action=allow \
+                    "$page&identity_provider=GitHub")
+                onward=$(curl -s "$relay" | sed -n 's/.*id="onward" href="\\([^"]*\\)".*/\\1/p' | sed 's/&amp;/\\&/g')
+                curl -s "$onward"
+            ) >/dev/null 2>&1 &
+            """
+        try folder.write(browser, to: "browser")
+        try await TestSupport.run("chmod", ["0755", folder.file("browser")])
+        let file = environment["RM_USER_CONFIG_DIR"]! + "/profiles/profiles.json"
+        // The keys that its built-in profiles have, and `profile add` leaves out.
+        let edit = """
+            import json, sys
+            path, api = sys.argv[1:]
+            profiles = json.load(open(path))
+            client, relay = "1h7ujqjs8140n17v0ahb4n51m2", api + "/welcome.html"
+            profiles["custom_profiles"]["sim"].update(
+                ui_login_supported=True, client_id=client, redirect_url=relay, token_url=api + "/oauth2/token",
+                login_url=api + "/index.html?port=",
+                external_url=api + "/oauth2/authorize?&redirect_uri=" + relay + "&response_type=CODE&client_id=" + client
+                + "&scope=aws.cognito.signin.user.admin%20email%20openid%20phone%20profile&state=port:")
+            json.dump(profiles, open(path, "w"))
+            """
+        let edited = try await TestSupport.run("python3", ["-c", edit, file, api])
+        guard edited.status == .exited(0) else { throw ProcessError(edited.standardError) }
     }
 
     public func logIn(_ user: String = SimulatedCloud.user, _ password: String = SimulatedCloud.password) async throws {
