@@ -88,6 +88,37 @@ private struct Stored: Codable {
         var auth_url: String?
         var client_id: String?
         var ca_file: String?
+        var web_sign_in: Web?
+    }
+
+    struct Web: Codable {
+        var authorize_path: String?
+        var token_path: String?
+        var scope: [String]?
+        var relay_url: String?
+        var relay_extended_state: Bool?
+        var loopback_path: String?
+        var scheme_redirect: String?
+
+        /// nil for what is as usual.
+        init?(_ web: WebSignIn) {
+            guard web != .standard else { return nil }
+            authorize_path = web.authorizePath
+            token_path = web.tokenPath
+            scope = web.scope
+            relay_url = web.relay
+            relay_extended_state = web.relayTakesExtendedState
+            loopback_path = web.loopbackPath
+            scheme_redirect = web.schemeRedirect
+        }
+
+        func webSignIn() throws(AccountError) -> WebSignIn {
+            let usual = WebSignIn.standard
+            return try WebSignIn(
+                authorizePath: authorize_path ?? usual.authorizePath, tokenPath: token_path ?? usual.tokenPath,
+                scope: scope ?? usual.scope, relay: relay_url, relayTakesExtendedState: relay_extended_state ?? false,
+                loopbackPath: loopback_path ?? usual.loopbackPath, schemeRedirect: scheme_redirect)
+        }
     }
 
     var schemaVersion = 1
@@ -99,7 +130,8 @@ private struct Stored: Codable {
         deployments = content.added.map { added in
             Entry(
                 name: added.name, base_url: added.base.text, claim_url: added.claim?.text,
-                auth_url: added.authorization?.text, client_id: added.clientID, ca_file: added.certificateAuthorities)
+                auth_url: added.authorization?.text, client_id: added.clientID, ca_file: added.certificateAuthorities,
+                web_sign_in: Web(added.webSignIn))
         }
     }
 
@@ -109,7 +141,8 @@ private struct Stored: Codable {
             try content.add(
                 Deployment(
                     name: entry.name, base: entry.base_url, claim: entry.claim_url, authorization: entry.auth_url,
-                    clientID: entry.client_id, certificateAuthorities: entry.ca_file))
+                    clientID: entry.client_id, certificateAuthorities: entry.ca_file,
+                    webSignIn: entry.web_sign_in?.webSignIn() ?? .standard))
         }
         return content
     }

@@ -10,12 +10,14 @@ public struct Deployment: Sendable, Equatable {
     public var authorization: ServiceURL?
     /// This client's id at ``authorization``.
     public var clientID: String?
+    /// How browsers sign in there.
+    public var webSignIn: WebSignIn
     /// A PEM file of authorities to trust instead of the system's.
     public var certificateAuthorities: String?
 
     public init(
         name: String, base: String, claim: String? = nil, authorization: String? = nil, clientID: String? = nil,
-        certificateAuthorities: String? = nil
+        certificateAuthorities: String? = nil, webSignIn: WebSignIn = .standard
     ) throws(AccountError) {
         _ = try CredentialKey(name)
         let given = try ServiceURL(base)
@@ -25,6 +27,7 @@ public struct Deployment: Sendable, Equatable {
         self.authorization = try Self.url(authorization)
         self.clientID = clientID
         self.certificateAuthorities = certificateAuthorities
+        self.webSignIn = webSignIn
     }
 
     private static func url(_ text: String?) throws(AccountError) -> ServiceURL? {
@@ -38,18 +41,25 @@ public struct Deployment: Sendable, Equatable {
     /// Espressif's public cloud.
     public static let global = builtIn(
         "global", base: "https://api.rainmaker.espressif.com", claim: "https://esp-claiming.rainmaker.espressif.com",
-        authorization: "https://3pauth.rainmaker.espressif.com", clientID: "1h7ujqjs8140n17v0ahb4n51m2")
+        authorization: "https://3pauth.rainmaker.espressif.com", clientID: "1h7ujqjs8140n17v0ahb4n51m2",
+        webSignIn: .builtIn(relay: "https://rainmaker-login-ui.s3.amazonaws.com/welcome.html"))
     /// Espressif's public cloud in China.
     public static let china = builtIn(
         "china", base: "https://api2.rainmaker.espressif.com.cn", claim: "https://claiming.rainmaker.espressif.com.cn",
-        authorization: "https://api2.rainmaker.espressif.com.cn", clientID: "6m3FgmvJSt4g6pDrHgfpYj")
+        authorization: "https://api2.rainmaker.espressif.com.cn", clientID: "6m3FgmvJSt4g6pDrHgfpYj",
+        // The one relay that is registered there has no https. What it passes on is of no use without our code verifier.
+        webSignIn: .builtIn(
+            authorizePath: "/authorize", tokenPath: "/token", scope: [],
+            relay: "http://login.rainmaker.espressif.com.cn/welcome.html"))
 
     private static func builtIn(
-        _ name: String, base: String, claim: String, authorization: String, clientID: String
+        _ name: String, base: String, claim: String, authorization: String, clientID: String,
+        webSignIn: WebSignIn
     ) -> Deployment {
         do throws(AccountError) {
             return try Deployment(
-                name: name, base: base, claim: claim, authorization: authorization, clientID: clientID)
+                name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
+                webSignIn: webSignIn)
         } catch {
             preconditionFailure("a built-in deployment is not valid: \(error)")
         }

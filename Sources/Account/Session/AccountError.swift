@@ -18,6 +18,8 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
             case network, timeout
             case serverFault = "server_fault", malformedAnswer = "malformed_answer", tls
             case insecureURL = "insecure_url", invalidConfiguration = "invalid_configuration"
+            case accessDenied = "access_denied", invalidGrant = "invalid_grant", noAnswer = "no_answer"
+            case untrustedAnswer = "untrusted_answer", cannotListen = "cannot_listen"
             case cannotStore = "cannot_store", storeUnreadable = "store_unreadable"
             case storeReadOnly = "store_read_only", storeAbsent = "store_absent", storeLocked = "store_locked"
             case storeNotAnswering = "store_not_answering", cancelled
@@ -91,6 +93,18 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         /// Plain http to another machine.
         public static let insecureURL = Code(value: .insecureURL)
         public static let invalidConfiguration = Code(value: .invalidConfiguration)
+
+        /// The person, or the server for them, said no at the sign-in page.
+        public static let accessDenied = Code(value: .accessDenied)
+        /// The sign-in page's code is used up, too old, or belongs to another sign-in.
+        public static let invalidGrant = Code(value: .invalidGrant)
+        /// The sign-in page has not answered in time, or nobody will bring the answer.
+        public static let noAnswer = Code(value: .noAnswer)
+        /// The answer is well-formed and was not meant for us: another audience, issuer or nonce.
+        public static let untrustedAnswer = Code(value: .untrustedAnswer)
+        /// A browser's answer cannot be received: the port is taken, the desktop starts no handler.
+        public static let cannotListen = Code(value: .cannotListen)
+
         public static let cannotStore = Code(value: .cannotStore)
         /// What is stored as a session is none, or others may read it.
         public static let storeUnreadable = Code(value: .storeUnreadable)

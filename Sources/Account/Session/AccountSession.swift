@@ -64,6 +64,9 @@ public final class AccountSession: Sendable {
         return profile
     }
 
+    /// Makes sure that a session could be stored. Throws the store's error.
+    public func probeStore() async throws(AccountError) { try await keeper.probeStore() }
+
     /// How far a sign-out came. Here the session is over in any case.
     public enum SignOutOutcome: Sendable {
         case complete

@@ -8,6 +8,7 @@ struct Login: AsyncParsableCommand {
         commandName: "login", abstract: "Sign in and keep the session.",
         discussion: """
             Example: rainctl login me@example.com --password-file password.txt
+                     rainctl login --idp github
 
             Where the cloud wants a one-time code as well, it is asked for, or read as --code-stdin or --code-file say. \
             Without either the sign-in waits: rainctl login USER --code-stdin finishes it.
@@ -26,8 +27,15 @@ struct Login: AsyncParsableCommand {
     @Flag(help: "Sign in without a name, where the deployment has guests.")
     var guest = false
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
-    var timeout = DurationArgument(.seconds(60))
+    @OptionGroup(title: "In a browser") var web: BrowserOptions
+
+    @Option(
+        name: .customLong("timeout"),
+        help: ArgumentHelp(
+            "The time for everything: 6, 6s, 500ms, 2m. (default: 60s; 5m in a browser)", valueName: "time"))
+    var givenTimeout: DurationArgument?
+
+    var timeout: DurationArgument { givenTimeout ?? DurationArgument(.seconds(web.isWanted ? 300 : 60)) }
 
     @OptionGroup(title: "Session") var storing: StoreOptions
 
@@ -38,6 +46,10 @@ struct Login: AsyncParsableCommand {
         if guest, user != nil || oneTimeCode || password.isGiven || code.isGiven {
             throw ValidationError("A guest has no name, password or code: --guest goes alone.")
         }
+        if web.isWanted, user != nil || guest || oneTimeCode || password.isGiven || code.isGiven {
+            throw ValidationError(
+                "Who signs in is chosen in the browser: its options go without USER, password and code.")
+        }
         if oneTimeCode, password.isGiven {
             throw ValidationError("--one-time-code takes the place of the password: give one of them.")
         }
@@ -46,6 +58,7 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let account = try await context.newAccount(user: user, store: storing)
+        if web.isWanted { return try await signInThroughBrowser(context, account) }
         if guest {
             return try await signIn(.guest, account, context)
         }
@@ -72,7 +85,11 @@ struct Login: AsyncParsableCommand {
     private func signIn(
         _ credentials: SignInCredentials, _ account: AccountAccess, _ context: Context
     ) async throws {
-        let profile = try await withTimeout(timeout.duration) { try await account.session.signIn(credentials) }
+        report(
+            try await withTimeout(timeout.duration) { try await account.session.signIn(credentials) }, account, context)
+    }
+
+    func report(_ profile: Profile, _ account: AccountAccess, _ context: Context) {
         context.output.result(
             [
                 .init("profile", .string(account.deployment.name)), .init("signed_in", true),

@@ -52,13 +52,15 @@ struct ProfileAdd: AsyncParsableCommand {
     @Option(name: .customLong("client-id"), help: ArgumentHelp("This client's id there.", valueName: "id"))
     var clientID: String?
 
+    @OptionGroup(title: "How browsers sign in there") var web: WebSignInOptions
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
         let context = try Context(options)
         let deployment = try Deployment(
             name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
-            certificateAuthorities: options.caFile)
+            certificateAuthorities: options.caFile, webSignIn: web.webSignIn())
         try context.deploymentFile.change { content throws(AccountError) in try content.add(deployment) }
         context.output.result([.init("name", .string(name))], text: "Added. To use it: rainctl profile use \(name)")
     }

@@ -66,7 +66,8 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error.code {
             case .invalidCredentials, .unknownUser, .unverifiedUser, .passwordResetRequired, .secondStepRequired,
-                .expired, .notSignedIn, .signInFailed, .wrongCode, .codeExpired, .challengeExpired:
+                .expired, .notSignedIn, .signInFailed, .wrongCode, .codeExpired, .challengeExpired,
+                .accessDenied, .invalidGrant, .untrustedAnswer:
                 .auth
             case .weakPassword, .invalidUserName, .invalidPhoneNumber, .invalidName, .invalidTag, .invalidLocale,
                 .invalidInput:
@@ -74,7 +75,8 @@ extension CommandFailure {
             case .network, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
             case .tls, .insecureURL, .invalidConfiguration, .unsupported: .config
             case .cannotStore, .storeReadOnly: .cannotWrite
-            case .storeAbsent, .storeLocked, .storeNotAnswering: .unavailable
+            case .storeAbsent, .storeLocked, .storeNotAnswering, .cannotListen: .unavailable
+            case .noAnswer: .deadline
             case .storeUnreadable: .badData
             case .cancelled: .cancelled
             default: .other

@@ -63,6 +63,10 @@ struct Folders: Sendable {
     let configuration: String
     /// Sessions and what is pending.
     let state: String
+    /// Desktop entries: the folder that all applications share.
+    let data: String
+    /// Sockets; nil where the session has no such folder.
+    let runtime: String?
 
     init(_ environment: [String: String]) throws(CommandFailure) {
         func folder(_ variable: String, _ fallback: String) throws(CommandFailure) -> String {
@@ -75,5 +79,11 @@ struct Folders: Sendable {
         }
         configuration = try folder("XDG_CONFIG_HOME", ".config")
         state = try folder("XDG_STATE_HOME", ".local/state")
+        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
+            data = path
+        } else {
+            data = "\(environment["HOME"] ?? "")/.local/share"
+        }
+        runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 + "/rainkit" : nil }
     }
 }

@@ -7,7 +7,7 @@ import Vocabulary
 public struct RainMakerIdentity: IdentityProvider {
     public let name = "rainmaker"
     let service: RainMakerService
-    private let clock: any WallClock
+    let clock: any WallClock
 
     public init(_ deployment: Deployment, http: any HTTPClient, clock: any WallClock = SystemWallClock()) {
         service = RainMakerService(deployment, http: http)
@@ -24,9 +24,9 @@ public struct RainMakerIdentity: IdentityProvider {
             return try await answer(challenge, code: code)
         case .guest:
             return try await signInAsGuest()
-        case .authorizationCode:
-            throw AccountError(
-                .invalidConfiguration, message: "the RainMaker cloud signs in by user name and password here")
+        case .authorizationCode(let code, let redirectURI, let codeVerifier, let nonce):
+            return try await redeem(
+                code: code, redirectURI: redirectURI, codeVerifier: codeVerifier, nonce: nonce)
         }
     }
 

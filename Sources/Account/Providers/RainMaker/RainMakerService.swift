@@ -5,7 +5,7 @@ import JSON
 /// some ten seconds.
 package struct RainMakerService: Sendable {
     package let deployment: Deployment
-    private let http: any HTTPClient
+    let http: any HTTPClient
 
     package init(_ deployment: Deployment, http: any HTTPClient) {
         self.deployment = deployment

@@ -1,0 +1,65 @@
+import OAuth2
+import Synchronization
+
+/// Decides which of the redirects that arrive, from wherever, is the answer. The first that belongs to the attempt is; all others
+/// are strays, before it and after it.
+final class AnswerDesk: Sendable {
+    enum Verdict: Sendable, Equatable {
+        case answer(AuthorizationResponse)
+        /// Not for us, and why; the wait goes on.
+        case stray(OAuth2FormatError)
+        /// The answer had come before.
+        case late
+    }
+
+    private let addresses: [RedirectURI]
+    private let state: State?
+    private let issuer: String?
+    private let mayLackState: Bool
+    private let accepted = Mutex<AuthorizationResponse?>(nil)
+
+    init(_ attempt: AuthorizationAttempt, at target: RedirectTarget) {
+        addresses = [target.redirectURI] + target.aliases
+        state = attempt.request.state
+        issuer = attempt.issuer
+        mayLackState = target.mayLackState
+    }
+
+    var answer: AuthorizationResponse? { accepted.withLock { $0 } }
+
+    /// An address that a browser was sent to.
+    func consider(url: String) -> Verdict {
+        consider { () throws(OAuth2FormatError) in
+            guard let address = addresses.first(where: { $0.answer(in: url) != nil }) else {
+                throw OAuth2FormatError(.mismatch, "the address is not the one that the sign-in page leads to")
+            }
+            return try AuthorizationResponse(url: url, to: address)
+        }
+    }
+
+    /// What stood behind the `?` of the right address.
+    func consider(query: [UInt8]) -> Verdict {
+        consider { () throws(OAuth2FormatError) in try AuthorizationResponse(query: query) }
+    }
+
+    private func consider(_ read: () throws(OAuth2FormatError) -> AuthorizationResponse) -> Verdict {
+        let response: AuthorizationResponse
+        do throws(OAuth2FormatError) {
+            response = try read()
+            if let state { try response.check(state: state, issuer: issuer, mayLackState: mayLackState) }
+        } catch {
+            return .stray(error)
+        }
+        return accepted.withLock { accepted in
+            guard accepted == nil else { return .late }
+            accepted = response
+            return .answer(response)
+        }
+    }
+}
+
+/// Something that brings redirects to the desk.
+protocol RedirectSource: Sendable {
+    /// Returns once the desk has its answer, when nothing more can come, or when the task is cancelled.
+    func serve(_ desk: AnswerDesk) async throws(AccountError)
+}

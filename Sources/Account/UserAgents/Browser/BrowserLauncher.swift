@@ -1,0 +1,38 @@
+/// Opens an address in the person's own browser: by `$BROWSER` where it is set, else by `xdg-open`.
+///
+/// The address is an argument of the browser's, where other users can read it. An authorization request is made for that: it holds
+/// a challenge and a state, no verifier and no code.
+public struct BrowserLauncher: Sendable {
+    private let environment: [String: String]
+
+    /// Variables with secrets for us, which no browser needs to inherit.
+    public static let privateVariables = ["ESP_RAINMAKER_PASSWORD", "RAINKIT_POP"]
+
+    public init(environment: [String: String]) {
+        self.environment = environment.filter { !Self.privateVariables.contains($0.key) }
+    }
+
+    /// The commands to try, in order. `$BROWSER` is a list separated by colons; `%s` stands for the address, which else comes last.
+    public func commands(for url: String) -> [[String]] {
+        let chosen = (environment["BROWSER"] ?? "").split(separator: ":").map { entry in
+            let words = entry.split(separator: " ").map(String.init)
+            guard words.contains("%s") else { return words + [url] }
+            return words.map { $0 == "%s" ? url : $0 }
+        }
+        return chosen.filter { !$0.isEmpty && $0 != [url] } + [["xdg-open", url]]
+    }
+
+    /// Whether a browser seems to have opened: some command succeeded, or was still running after a moment.
+    /// - Parameter url: http or https; anything else is not opened, as a desktop might run it.
+    public func open(_ url: String) async -> Bool {
+        guard url.hasPrefix("https://") || url.hasPrefix("http://") else { return false }
+        for command in commands(for: url) {
+            switch await DetachedProgram.run(command, environment: environment, within: .seconds(3)) {
+            case 0: return true
+            case nil where DesktopSession.hasProgram(command[0], path: environment["PATH"]): return true
+            default: continue
+            }
+        }
+        return false
+    }
+}

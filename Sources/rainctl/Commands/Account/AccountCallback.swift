@@ -1,0 +1,35 @@
+import ArgumentParser
+import JSON
+import RainKit
+import Vocabulary
+
+/// What the desktop starts when a browser opens an address with the scheme that a sign-in waits for.
+struct AccountCallback: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "callback",
+        abstract: "Hand a redirected address to the sign-in that waits for it (the desktop starts this).",
+        discussion: "Example: rainctl account callback com.example.app:/callback?code=…&state=…", shouldDisplay: false)
+
+    @Argument(help: "The address that the browser opened.")
+    var url: String
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let outcome: CallbackHandOver.Outcome
+        do throws(AccountError) {
+            outcome = try CallbackHandOver.deliver(Secret(url), folder: context.folders.runtimeFolder())
+        } catch {
+            guard error.code == .noAnswer else { throw error }
+            // To this command, nobody who waits is a socket that is not there.
+            throw CommandFailure(.unavailable, reason: "\(error.code)", message: error.message.asSentence)
+        }
+        switch outcome {
+        case .taken: context.output.result([.init("taken", true)], text: "")
+        case .refused:
+            throw CommandFailure(
+                .badData, reason: "wrong_answer", message: "A sign-in waits, and this address is not its answer.")
+        }
+    }
+}

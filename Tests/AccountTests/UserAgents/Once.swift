@@ -1,0 +1,8 @@
+import Synchronization
+
+/// What a closure learns for its test.
+final class Once<Value: Sendable>: Sendable {
+    private let stored = Mutex<Value?>(nil)
+    var value: Value? { stored.withLock { $0 } }
+    func set(_ value: Value) { stored.withLock { $0 = value } }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import JSON
+import RainKit
+import TestSupport
+
+/// A real Chromium without a window, with a profile of its own, driven through the WebDriver protocol (W3C).
+final class HeadlessBrowser: Sendable {
+    private let driver: ChildProcess
+    private let http = CurlHTTPClient()
+    private let session: String
+    private let browser: pid_t
+
+    static func with<Result: Sendable>(
+        _ folder: TemporaryFolder, _ body: (HeadlessBrowser) async throws -> Result
+    ) async throws -> Result {
+        let browser = try await HeadlessBrowser(folder)
+        do {
+            let result = try await body(browser)
+            await browser.end()
+            return result
+        } catch {
+            await browser.end()
+            throw error
+        }
+    }
+
+    private init(_ folder: TemporaryFolder) async throws {
+        let home = ["HOME": folder.file("browser"), "XDG_CONFIG_HOME": folder.file("browser/config")]
+        driver = try await ChildProcess.start("chromedriver", ["--port=0"], environment: home)
+        var port: String?
+        while port == nil {
+            guard let line = try await driver.line() else { throw Failure(what: driver.standardError) }
+            if line.contains("started successfully on port ") {
+                port = line.split(separator: " ").last.map { $0.replacingOccurrences(of: ".", with: "") }
+            }
+        }
+        let options: JSONValue = [
+            "binary": "/usr/bin/chromium",
+            "args": [
+                // Tests run as root in containers, where Chromium's own sandbox does not come up.
+                "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                "--disable-background-networking", .string("--user-data-dir=\(folder.file("browser/data"))"),
+            ],
+        ]
+        let start = "http://127.0.0.1:\(port!)/session"
+        let reply = try await Self.call(
+            http, .post, start, ["capabilities": ["alwaysMatch": ["goog:chromeOptions": options]]])
+        guard let id = reply["sessionId"]?.string,
+            case .integer(let process)? = reply["capabilities"]?["goog:processID"]
+        else { throw Failure(what: "no session") }
+        session = "\(start)/\(id)"
+        browser = pid_t(process)
+    }
+
+    /// Chromium outlives its driver, so it is asked to end and then made to.
+    private func end() async {
+        _ = try? await Self.call(http, .delete, session, nil)
+        kill(browser, SIGKILL)
+        driver.kill()
+    }
+
+    struct Failure: Error { var what: String }
+
+    func open(_ url: String) async throws {
+        _ = try await Self.call(http, .post, session + "/url", ["url": .string(url)])
+    }
+
+    /// Clicks what a CSS selector finds.
+    func click(_ selector: String) async throws {
+        _ = try await Self.call(http, .post, try await element(selector) + "/click", [:])
+    }
+
+    func type(_ text: String, into selector: String) async throws {
+        _ = try await Self.call(http, .post, try await element(selector) + "/value", ["text": .string(text)])
+    }
+
+    private func element(_ selector: String) async throws -> String {
+        let found = try await Self.call(
+            http, .post, session + "/element", ["using": "css selector", "value": .string(selector)])
+        guard let id = found.members?.first?.value.string else { throw Failure(what: "nothing is \(selector)") }
+        return "\(session)/element/\(id)"
+    }
+
+    var address: String {
+        get async throws { try await Self.call(http, .get, session + "/url", nil).string ?? "" }
+    }
+
+    /// The page's text, once it holds `text`.
+    func text(containing text: String, within limit: Duration = .seconds(20)) async throws -> String {
+        let end = ContinuousClock.now + limit
+        while true {
+            let source = try await Self.call(http, .get, session + "/source", nil).string ?? ""
+            if source.contains(text) { return source }
+            guard ContinuousClock.now < end else { throw Failure(what: "no \"\(text)\" in: \(source.prefix(2000))") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private static func call(
+        _ http: CurlHTTPClient, _ method: HTTPRequest.Method, _ url: String, _ body: JSONValue?
+    ) async throws -> JSONValue {
+        let response = try await http.send(
+            HTTPRequest(
+                method: method, url: url, headers: [HTTPHeader("Content-Type", "application/json")],
+                body: body?.serialized() ?? [], deadline: .seconds(60), maximumResponseBytes: 8 << 20))
+        let reply = try JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 8 << 20))
+        guard response.status == 200 else {
+            throw Failure(what: "\(url): \(reply["value"]?["message"]?.string ?? "\(response.status)")")
+        }
+        return reply["value"] ?? nil
+    }
+}
