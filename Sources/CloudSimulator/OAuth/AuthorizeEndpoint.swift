@@ -94,8 +94,12 @@ extension CloudAPI {
     /// The account that the identity provider vouches for; a new one the first time.
     private func federatedUser(_ name: String, provider: String) throws(APIError) -> User {
         try change { state in
-            if let known = state.user(named: name) { return known }
-            var user = User(id: makeUUID(), userName: name, password: nil)
+            let known = state.user(named: name)
+            if let known, known.isConfirmed { return known }
+            // Whoever began to sign up with that name has not proven to own it: that password must not open the account.
+            var user = known ?? User(id: makeUUID(), userName: name, password: nil)
+            user.password = nil
+            user.isConfirmed = true
             user.provider = provider
             state.users[user.id] = user
             return user

@@ -87,7 +87,8 @@ extension CloudAPI {
     private func signIn(_ form: OAuthParameters, _ client: OAuthClient) throws(OAuthFailure) -> Response {
         let name = try form.required("username")
         let password = try form.required("password")
-        guard let user = readState({ $0.user(named: name) }), user.accepts(password: password), !user.needsSecondStep
+        guard let user = readState({ $0.user(named: name) }), user.accepts(password: password), user.isConfirmed,
+            !user.needsSecondStep
         else { throw OAuthFailure(.invalidGrant, "Incorrect user name or password") }
         let begun = try attempt { () throws(APIError) in
             try beginSession(for: user, clientID: client.id, scope: form["scope"] ?? AuthorizationRequest.defaultScope)

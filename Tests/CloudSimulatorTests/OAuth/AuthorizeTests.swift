@@ -65,6 +65,21 @@ import Testing
         #expect(try cloud.journal.entries(where: ["event": "login", "by": "GitHub"]).count == 2)
     }
 
+    @Test("whom an identity provider vouches for owns the name, not who began to sign up with it")
+    func unconfirmedName() throws {
+        let cloud = try TestCloud()
+        let name = "ada@example.com"
+        _ = cloud.signUp(name, "Passw0rd-of-another")
+        let own = OAuthFlow(cloud: cloud).submit(["username": name, "password": "Passw0rd-of-another"])
+        #expect(own.location == nil && own.page.contains("not verified"))
+        let flow = OAuthFlow(cloud: cloud, query: ["identity_provider": "GitHub"])
+        let code = try #require(flow.submit(["username": name, "action": "allow"]).redirected["code"])
+        #expect(flow.redeem(code).status == 200)
+        let reply = cloud.send(
+            "POST", "/v1/login2", ["user_name": .string(name), "password": "Passw0rd-of-another"])
+        #expect(reply.errorCode == 101009)
+    }
+
     @Test(
         "while it is not known where the browser may go, the user reads why, and nobody is redirected",
         arguments: [

@@ -118,6 +118,9 @@ import Testing
         #expect(reply.status == 200 && reply.body["refresh_token"]?.string != nil)
         #expect(cloud.form("/token", form.merging(["password": "x"]) { $1 }).body["error"] == "invalid_grant")
         #expect(cloud.form("/token", form).body["error"] == "invalid_request")
+        _ = cloud.signUp("new@example.com")
+        let early = form.merging(["username": "new@example.com", "password": TestCloud.password]) { $1 }
+        #expect(cloud.form("/token", early).body["error"] == "invalid_grant", "not confirmed")
     }
 
     @Test("a confidential client proves itself, in the body or by HTTP Basic")

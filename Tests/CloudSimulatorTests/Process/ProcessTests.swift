@@ -114,6 +114,32 @@ import Testing
         }
     }
 
+    @Test("codes are in the mailbox, which only its owner reads even where it was there before")
+    func mailbox() async throws {
+        try await withTemporaryFolder { folder in
+            try folder.write("", to: "mailbox")
+            chmod(folder.file("mailbox"), 0o644)
+            let arguments = ["--mailbox", folder.file("mailbox"), "--journal", folder.file("journal")]
+            try await withChildProcess(try Executables.path("cloud-sim"), arguments) { child in
+                let client = APIClient(base: try await Self.ready(child)["api"]?.string ?? "")
+                let body: JSONValue = ["user_name": "new@example.com", "password": "Passw0rd"]
+                #expect(try await client.send("POST", "/v1/user2", body).status == 201)
+                let mail = try #require(try TestSupport.Journal(path: folder.file("mailbox")).entries().first)
+                #expect(mail.members?.map(\.name) == ["time", "to", "kind", "code"])
+                #expect(mail["to"] == "new@example.com" && mail["kind"] == "signup")
+                #expect(mail["code"]?.string?.count == 6)
+                var status = stat()
+                #expect(stat(folder.file("mailbox"), &status) == 0 && status.st_mode & 0o777 == 0o600)
+                let confirmation: JSONValue = [
+                    "user_name": "new@example.com", "verification_code": mail["code"] ?? .null,
+                ]
+                #expect(try await client.send("POST", "/v1/user2", confirmation).status == 201)
+                try await client.signIn("new@example.com", "Passw0rd")
+                try await child.terminate()
+            }
+        }
+    }
+
     @Test(
         "options that make no sense end it with 64, before anything starts",
         arguments: [
