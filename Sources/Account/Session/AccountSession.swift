@@ -75,18 +75,13 @@ public final class AccountSession: Sendable {
     }
 
     /// Ends the session here and at the provider; `everywhere` ends all of the user's sessions on all devices.
+    ///
+    /// No other process can renew the session meanwhile and so bring it back.
     public func signOut(everywhere: Bool = false) async throws(AccountError) -> SignOutOutcome {
-        var session = try await keeper.stored()
-        var failure: AccountError?
-        do throws(AccountError) {
-            session = try await keeper.fresh()
-            try await provider.signOut(session.tokens, everywhere: everywhere)
-        } catch {
-            if error.code == .cancelled { throw error }
-            // A session that the provider had ended already needs no sign-out.
-            if error.code != .expired { failure = error }
+        let provider = provider
+        let failure = try await keeper.end { tokens async throws(AccountError) in
+            try await provider.signOut(tokens, everywhere: everywhere)
         }
-        try await keeper.remove(session)
         return failure.map { .onlyHere($0) } ?? .complete
     }
 

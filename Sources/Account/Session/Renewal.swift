@@ -5,8 +5,8 @@ import Vocabulary
 /// else has been here first.
 struct Renewal: Sendable {
     let keeper: TokenKeeper
-    /// The access token that is not good any more.
-    let rejected: Secret
+    /// The access token that is not good any more, if it was one.
+    let rejected: Secret?
     let unsaved: TokenKeeper.Unsaved?
     let pause: TokenKeeper.Pause?
 
@@ -17,7 +17,7 @@ struct Renewal: Sendable {
         var refusal: AccountError?
         for _ in 0..<Self.attempts {
             let stored = try await load(access)
-            let session = unsaved.flatMap { $0.stored.tokens == stored.tokens ? $0.renewed : nil } ?? stored
+            let session = unsaved?.newer(than: stored) ?? stored
             // Another process may have been here first.
             guard session.tokens.access == rejected || session.tokens.shouldBeRenewed(at: keeper.now) else {
                 return session
@@ -41,7 +41,7 @@ struct Renewal: Sendable {
             ?? AccountError(.rejected, message: "the session could not be renewed")
     }
 
-    private func load(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
+    func load(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
         let moment = keeper.events.moment
         return try keeper.own(try await access.load(), since: moment)
     }

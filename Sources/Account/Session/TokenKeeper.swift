@@ -27,6 +27,11 @@ actor TokenKeeper {
         var renewed: SavedSession
         /// The store never takes anything.
         var staysUnsaved: Bool
+
+        /// What came of that session, if it is the one.
+        func newer(than session: SavedSession) -> SavedSession? {
+            stored.tokens == session.tokens ? renewed : nil
+        }
     }
     private var unsaved: Unsaved?
 
@@ -168,7 +173,7 @@ actor TokenKeeper {
 
     private func current(_ session: SavedSession) -> SavedSession {
         guard let unsaved else { return session }
-        if unsaved.stored.tokens == session.tokens { return unsaved.renewed }
+        if let newer = unsaved.newer(than: session) { return newer }
         self.unsaved = nil
         return session
     }
@@ -205,6 +210,20 @@ actor TokenKeeper {
         }
         unsaved = nil
         pause = nil
+    }
+
+    /// Ends the session: `tell` tells the provider, and the store forgets it whatever comes of that.
+    /// - Returns: why the provider could not be told, if it could not.
+    func end(
+        _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> Void
+    ) async throws(AccountError) -> AccountError? {
+        _ = try await stored()
+        let ending = Ending(keeper: self, unsaved: unsaved, pause: activePause, tell: tell)
+        let failure = try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
+            try await ending.run(access)
+        }
+        unsaved = nil
+        return failure
     }
 
     /// Makes sure that a session could be saved, before anyone is asked for a password.
@@ -253,5 +272,5 @@ actor TokenKeeper {
 
 extension AccountError {
     /// Whether the old access token may be used after a renewal failed with this: nothing was said about the session.
-    fileprivate var leavesOldTokens: Bool { ![.cancelled, .expired, .notSignedIn, .cannotStore].contains(code) }
+    var leavesOldTokens: Bool { ![.cancelled, .expired, .notSignedIn, .cannotStore].contains(code) }
 }

@@ -121,6 +121,48 @@ struct TokenKeeperTests {
             await accountError { () throws(AccountError) in try await bench.session.accessToken() }?.code == .expired)
     }
 
+    // MARK: Signing out
+
+    @Test("nobody renews a session while it is signed out, and so brings it back")
+    func signOutAlone() async throws {
+        let bench = try Bench(savedSession("a"))
+        let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        bench.http.expect(.post, "/v1/logout2?logout_all=false") { _ in
+            start.finish()
+            for await _ in gate {}
+            return HTTPResponse(status: 200, body: Array(#"{"status":"success"}"#.utf8))
+        }
+        let signOut = Task { try await bench.session.signOut() }
+        for await _ in started {}
+        let other = try AccountSession.rainMaker(
+            bench.deployment, http: bench.http, store: bench.store, clock: bench.clock)
+        let renewal = Task { await accountError { () throws(AccountError) in try await other.renew() } }
+        opener.finish()
+        guard case .complete = try await signOut.value else {
+            Issue.record("the cloud was told")
+            return
+        }
+        #expect(await renewal.value?.code == .notSignedIn)
+        #expect(try await bench.stored() == nil)
+        try bench.http.finish()
+    }
+
+    @Test("an access token that is rejected at the sign-out is renewed first, so that the refresh token is revoked")
+    func signOutRejected() async throws {
+        let bench = try Bench(savedSession("a"))
+        bench.http.expect(.post, "/v1/logout2?logout_all=false", status: 401, #"{"message":"Unauthorized"}"#)
+        bench.expectRenewal(to: "b")
+        bench.http.expect(.post, "/v1/logout2?logout_all=false", #"{"status":"success"}"#)
+        guard case .complete = try await bench.session.signOut() else {
+            Issue.record("the cloud was told")
+            return
+        }
+        #expect(bench.http.requests.last?.json == ["refreshtoken": "planted-refresh-a"])
+        #expect(try await bench.stored() == nil)
+        try bench.http.finish()
+    }
+
     // MARK: What the store does not take
 
     @Test("a renewal that the store did not take does not overwrite what was stored after it")
