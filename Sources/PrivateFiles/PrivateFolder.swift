@@ -107,6 +107,8 @@ public final class PrivateFolder: Sendable {
             if errno == ELOOP { throw PrivateFileError(.symbolicLink, path: full(name)) }
             throw PrivateFileError(.unwritable, path: full(name), errno: errno)
         }
+        // A umask may have left less than that, and then nobody could open it again.
+        fchmod(file, 0o600)
         return FileLock(descriptor: file, path: full(name))
     }
 

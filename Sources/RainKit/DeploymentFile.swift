@@ -37,9 +37,23 @@ public struct DeploymentFile: Sendable {
             added.removeAll { $0.name == deployment.name }
             added.append(deployment)
         }
+
+        /// Forgets one; Espressif's own stay. If it was the one in use, `global` is now.
+        public mutating func remove(_ name: String) throws(AccountError) {
+            guard added.contains(where: { $0.name == name }) else {
+                let isBuiltIn = [Deployment.global, .china].contains { $0.name == name }
+                throw AccountError(
+                    .invalidConfiguration,
+                    message: isBuiltIn
+                        ? "\"\(name)\" is built in and stays." : "There is no deployment \"\(name)\" to remove.")
+            }
+            added.removeAll { $0.name == name }
+            if current == name { current = nil }
+        }
     }
 
     private let file: PrivateFile
+    public var path: String { file.path }
 
     public init(path: String) { file = PrivateFile(path: path) }
 

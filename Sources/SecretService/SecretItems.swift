@@ -19,6 +19,13 @@ struct SecretItems {
     private static let replaces: Int32 = 1 << 1  // SECRET_ITEM_CREATE_REPLACE
 
     func load(_ key: CredentialKey) throws(ServiceError) -> Secret? {
+        let found = try find(key)
+        // A locked keyring need not say what is in it: GNOME's does not, before it is unlocked for the first time.
+        if found == nil { try withDefaultKeyring { _ throws(ServiceError) in } }
+        return found
+    }
+
+    private func find(_ key: CredentialKey) throws(ServiceError) -> Secret? {
         try withItems(key) { items throws(ServiceError) in
             guard let item = try unlocked(items) else { return nil }
             guard let value = library.secret(item) else {
@@ -56,12 +63,14 @@ struct SecretItems {
     }
 
     func remove(_ key: CredentialKey) throws(ServiceError) {
-        try withItems(key) { items throws(ServiceError) in
+        let isFound = try withItems(key) { items throws(ServiceError) in
             for item in items {
                 guard library.isItemLocked(item) == 0 else { throw ServiceError(ServiceError.locked) }
                 try call("remove an item") { library.deleteItem(item, cancellable, $0) != 0 }
             }
+            return !items.isEmpty
         }
+        if !isFound { try withDefaultKeyring { _ throws(ServiceError) in } }
     }
 
     /// Whether an item could be saved: an unlocked one is there, or an unlocked keyring to make it in.

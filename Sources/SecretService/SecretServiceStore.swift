@@ -74,6 +74,11 @@ public final class SecretServiceStore: CredentialStore {
 
         func load() async throws(AccountError) -> SavedSession? { try await store.load(key) }
 
+        func probe() async throws(AccountError) {
+            let key = key
+            try await store.call(within: store.deadlines.load) { items throws(ServiceError) in try items.probe(key) }
+        }
+
         func save(_ session: SavedSession) async throws(AccountError) {
             let text = session.serialized
             guard text.count <= SecretServiceStore.maximumBytes else {

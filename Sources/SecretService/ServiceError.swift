@@ -27,9 +27,7 @@ struct ServiceError: Error {
             library.free(name)
         }
         isCancelled = domain == "g-io-error-quark" && given.code == 19
-        isSessionLost =
-            remote == "org.freedesktop.Secret.Error.NoSession" || remote == "org.freedesktop.DBus.Error.UnknownMethod"
-            || remote == "org.freedesktop.DBus.Error.UnknownObject"
+        isSessionLost = Self.sessionLost.contains(remote)
         switch remote {
         case "org.freedesktop.Secret.Error.IsLocked":
             error = Self.locked
@@ -53,6 +51,13 @@ struct ServiceError: Error {
             }
         }
     }
+
+    /// What a service that was restarted answers, or the bus in the place of the one that ended.
+    private static let sessionLost: Set = [
+        "org.freedesktop.Secret.Error.NoSession", "org.freedesktop.DBus.Error.UnknownMethod",
+        "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.ServiceUnknown",
+        "org.freedesktop.DBus.Error.NameHasNoOwner",
+    ]
 
     static let locked = AccountError(
         .storeLocked,

@@ -42,14 +42,15 @@ struct LinkageTests {
         #expect(foreign.isEmpty)
     }
 
-    @Test("rainctl links no server, no MQTT and no ICU")
+    @Test("rainctl links no server, no MQTT, no ICU and no desktop")
     func rainctl() async throws {
         let path = try Executables.path("rainctl")
         let libraries = try await run("ldd", [path]).standardOutput
         #expect(libraries.contains("libcurl"))
         #expect(libraries.contains("libjson-c"))
         for unwanted in [
-            "mosquitto", "libFoundation.so", "FoundationNetworking", "FoundationInternationalization", "_FoundationICU",
+            "libsecret", "libglib", "libgio", "libdbus", "mosquitto", "libFoundation.so", "FoundationNetworking",
+            "FoundationInternationalization", "_FoundationICU",
         ] {
             #expect(!libraries.contains(unwanted), "rainctl links \(unwanted)")
         }

@@ -10,9 +10,9 @@ struct HelpTests {
     static let commands: [[String]] = [
         [], ["login"], ["logout"], ["whoami"], ["provision"], ["device"], ["device", "info"], ["device", "scan"],
         ["device", "reset"], ["node"], ["node", "list"], ["profile"], ["profile", "list"], ["profile", "add"],
-        ["profile", "use"],
+        ["profile", "use"], ["profile", "show"], ["profile", "remove"],
         ["account"], ["account", "curl"], ["account", "header"], ["account", "list"], ["account", "refresh"],
-        ["account", "status"], ["account", "token"], ["account", "use"],
+        ["account", "status"], ["account", "token"], ["account", "use"], ["account", "import"], ["account", "export"],
         ["account", "signup"], ["account", "confirm"], ["account", "resend"], ["account", "update"],
         ["account", "password"], ["account", "password", "change"], ["account", "password", "reset"],
         ["account", "data"], ["account", "data", "get"], ["account", "data", "set"], ["account", "data", "remove"],

@@ -30,7 +30,14 @@ extension CredentialStore {
 /// The right to change one stored session, good inside ``CredentialStore/exclusively(_:within:_:)`` only.
 public protocol CredentialAccess: Sendable {
     func load() async throws(AccountError) -> SavedSession?
+    /// Finds out whether a session could be saved now, before a provider is asked for one that it gives only once.
+    func probe() async throws(AccountError)
     /// When this returns, the session survives a crash. When it throws, what was stored before is still there.
     func save(_ session: SavedSession) async throws(AccountError)
     func remove() async throws(AccountError)
+}
+
+extension CredentialAccess {
+    /// For stores that can do no more than try.
+    public func probe() async throws(AccountError) {}
 }

@@ -39,10 +39,12 @@ public final class FileCredentialStore: CredentialStore {
 
     public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
         try await PrivateFolder.withTurn("\(key.name).lock", in: folder, within: limit) { folder throws(AccountError) in
-            try storing { () throws(PrivateFileError) in
-                try folder.probe("\(key.name).json", count: Self.probeBytes)
-            }
+            try probe(key, in: folder)
         }
+    }
+
+    private func probe(_ key: CredentialKey, in folder: PrivateFolder) throws(AccountError) {
+        try storing { () throws(PrivateFileError) in try folder.probe("\(key.name).json", count: Self.probeBytes) }
     }
 
     private func session(_ key: CredentialKey, in folder: PrivateFolder) throws(AccountError) -> SavedSession? {
@@ -68,6 +70,7 @@ public final class FileCredentialStore: CredentialStore {
         let key: CredentialKey
 
         func load() throws(AccountError) -> SavedSession? { try store.session(key, in: folder) }
+        func probe() throws(AccountError) { try store.probe(key, in: folder) }
 
         func save(_ session: SavedSession) throws(AccountError) {
             let text = session.serialized

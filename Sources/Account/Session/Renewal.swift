@@ -23,6 +23,8 @@ struct Renewal: Sendable {
                 return session
             }
             if let pause { throw rest(pause) }
+            // Where new tokens cannot be kept, none are asked for: the provider may forget the old ones when it gives them.
+            try await access.probe()
             do throws(RenewalError) {
                 let renewed = try await renewed(session)
                 return try await save(renewed, over: stored, access)

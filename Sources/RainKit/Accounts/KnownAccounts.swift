@@ -68,6 +68,7 @@ public struct KnownAccounts: Sendable {
     }
 
     private let file: PrivateFile
+    public var path: String { file.path }
 
     public init(path: String) { file = PrivateFile(path: path) }
 

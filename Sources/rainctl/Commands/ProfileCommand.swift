@@ -6,7 +6,9 @@ import RainKit
 struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile", abstract: "Deployments of the RainMaker cloud: Espressif's and your own.",
-        subcommands: [ProfileList.self, ProfileAdd.self, ProfileUse.self])
+        subcommands: [
+            ProfileList.self, ProfileShow.self, ProfileAdd.self, ProfileUse.self, ProfileRemove.self,
+        ])
 }
 
 struct ProfileList: AsyncParsableCommand {

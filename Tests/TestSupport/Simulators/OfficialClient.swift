@@ -8,7 +8,9 @@ public final class OfficialClient: Sendable {
     private let folder: TemporaryFolder
 
     /// Installs the client if it is not there yet (`scripts/official-client`; minutes, once), and points it at `api`.
-    public init(api: String, in folder: TemporaryFolder, namespace: NetworkNamespace? = nil) async throws {
+    public init(api: String, in folder: TemporaryFolder, namespace: NetworkNamespace? = nil, addsProfile: Bool = true)
+        async throws
+    {
         program = try await Self.installed()
         let name = "official-\(UInt32.random(in: .min ... .max))"
         environment = [
@@ -20,6 +22,7 @@ public final class OfficialClient: Sendable {
         self.folder = folder
         try await TestSupport.run("mkdir", ["-p", folder.file("\(name)/config"), folder.file("\(name)/logs")])
         // It appends the API version itself; `login --profile` does not work, so the profile is switched to.
+        guard addsProfile else { return }
         try await run(["profile", "add", "sim", "--base-url", api + "/"])
         try await run(["profile", "switch", "sim"])
     }
@@ -89,6 +92,9 @@ public final class OfficialClient: Sendable {
     public func logIn(_ user: String = SimulatedCloud.user, _ password: String = SimulatedCloud.password) async throws {
         try await run(["login", "--user_name", user, "--password", password])
     }
+
+    /// Where it keeps everything.
+    public var configuration: String { environment["RM_USER_CONFIG_DIR"]! }
 
     /// Where it keeps its tokens.
     public var sessionFile: String { environment["RM_USER_CONFIG_DIR"]! + "/profiles/sim_config.json" }

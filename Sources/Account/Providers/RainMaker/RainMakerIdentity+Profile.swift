@@ -9,7 +9,9 @@ extension RainMakerIdentity {
         return profile
     }
 
-    public func profile(claimedBy tokens: Tokens) -> Profile? {
+    public func profile(claimedBy tokens: Tokens) -> Profile? { Self.profile(claimedBy: tokens) }
+
+    static func profile(claimedBy tokens: Tokens) -> Profile? {
         guard let claims = tokens.identity.flatMap(JSONWebToken.claims),
             let userID = claims["custom:user_id"]?.string, !userID.isEmpty
         else { return nil }

@@ -1,0 +1,138 @@
+import Account
+import Glibc
+import JSON
+import Vocabulary
+
+/// The configuration folder of Espressif's own command-line client (esp-rainmaker-cli 1.14.1): its profiles, and the session of each.
+///
+/// ```
+/// FOLDER/profiles/current_profile          the name of a profile; `global` where the file is missing
+/// FOLDER/profiles/profiles.json            {"profiles": {…}, "custom_profiles": {NAME: {"host": …/v1/, …}}}
+/// FOLDER/profiles/NAME_config.json         {"idtoken": …, "refreshtoken": …, "accesstoken": …}
+/// FOLDER/rainmaker_config.json             the same and `host`, of versions without profiles
+/// ```
+public struct OfficialClientFolder: Sendable {
+    public let path: String
+
+    public init(path: String) { self.path = path }
+
+    /// Where that client would look: `RM_USER_CONFIG_DIR`, or a folder of the home.
+    public init?(environment: [String: String]) {
+        if let path = environment["RM_USER_CONFIG_DIR"], !path.isEmpty {
+            self.init(path: path)
+        } else if let home = environment["HOME"], home.hasPrefix("/") {
+            self.init(path: "\(home)/.espressif/rainmaker")
+        } else {
+            return nil
+        }
+    }
+
+    /// A session of that client's, and where it is good for.
+    public struct Found: Sendable {
+        public var deployment: Deployment
+        public var session: SavedSession
+        /// The file that it is from.
+        public var file: String
+        /// Whether other users of the machine may read it there, as that client's umask allows.
+        public var isExposed: Bool
+    }
+
+    /// The session of a profile, the current one if none is named. Nothing is changed.
+    ///
+    /// Throws `notSignedIn` where there is none, `storeUnreadable` for what cannot be read, `invalidConfiguration` for a profile that
+    /// is not there or leads to no deployment.
+    public func load(profile name: String? = nil) throws(AccountError) -> Found {
+        let current = try read("profiles/current_profile").map { text in
+            String(decoding: text.bytes.filter { $0 > 0x20 }, as: UTF8.self)
+        }
+        let profiles = try json("profiles/profiles.json")
+        let name = name ?? current ?? "global"
+        if let tokens = try json("profiles/\(try safe(name))_config.json") {
+            return try found(tokens, at: try deployment(name, in: profiles?.value))
+        }
+        if profiles == nil, let legacy = try json("rainmaker_config.json") {
+            let host = legacy.value["host"]?.string ?? ""
+            let isChina = host.hasPrefix(Deployment.china.base.text)
+            return try found(legacy, at: isChina ? .china : .global)
+        }
+        throw AccountError(
+            .notSignedIn, message: "esp-rainmaker-cli has no session of its profile \"\(name)\" in \(path)")
+    }
+
+    private func found(_ file: JSONFile, at deployment: Deployment) throws(AccountError) -> Found {
+        let token = { (key: String) in
+            file.value[key]?.string.flatMap { $0.isEmpty ? nil : Secret($0) }
+        }
+        guard let access = token("accesstoken") else {
+            throw AccountError(.notSignedIn, message: "\(file.path) has no session: esp-rainmaker-cli is signed out")
+        }
+        let session = try SavedSession(
+            rainMakerAccess: access, refresh: token("refreshtoken"), identity: token("idtoken"))
+        return Found(deployment: deployment, session: session, file: file.path, isExposed: file.isExposed)
+    }
+
+    private func deployment(_ name: String, in profiles: JSONValue?) throws(AccountError) -> Deployment {
+        for builtIn in [Deployment.global, .china] where builtIn.name == name { return builtIn }
+        guard let profile = profiles?["custom_profiles"]?[name], let host = profile["host"]?.string else {
+            throw AccountError(
+                .invalidConfiguration, message: "esp-rainmaker-cli's profile \"\(name)\" is not in \(path)")
+        }
+        // Keys that its own `profile add` does not write; without them it uses Espressif's services, which are not this deployment's.
+        var authorization = profile["token_url"]?.string
+        if authorization?.hasSuffix("/token") == true { authorization = authorization.map { String($0.dropLast(6)) } }
+        return try Deployment(
+            name: name, base: host, claim: profile["claim_base_url"]?.string, authorization: authorization,
+            clientID: profile["client_id"]?.string)
+    }
+
+    // MARK: Files
+
+    struct JSONFile {
+        var path: String
+        var value: JSONValue
+        var isExposed: Bool
+    }
+
+    /// More than any of these files is long.
+    private static let maximumBytes = 1 << 20
+
+    private func safe(_ name: String) throws(AccountError) -> String {
+        guard !name.isEmpty, !name.contains("/"), !name.hasPrefix(".") else {
+            throw AccountError(.invalidConfiguration, message: "\"\(name)\" cannot name a profile")
+        }
+        return name
+    }
+
+    func json(_ name: String) throws(AccountError) -> JSONFile? {
+        guard let text = try read(name) else { return nil }
+        guard let value = try? JSONValue(parsing: text.bytes), value.members != nil else {
+            throw AccountError(.storeUnreadable, message: "\(path)/\(name) is no JSON object")
+        }
+        return JSONFile(path: "\(path)/\(name)", value: value, isExposed: text.isExposed)
+    }
+
+    /// That client keeps no mode and no owner in mind, so neither can we: it is the person's own folder that is named.
+    private func read(_ name: String) throws(AccountError) -> (bytes: [UInt8], isExposed: Bool)? {
+        let path = "\(path)/\(name)"
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw AccountError(
+                .storeUnreadable, message: "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.maximumBytes else {
+            throw AccountError(.storeUnreadable, message: "\(path) is no file of esp-rainmaker-cli's")
+        }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while bytes.count <= Self.maximumBytes {
+            let count = Glibc.read(file, &chunk, chunk.count)
+            if count == 0 { return (bytes, status.st_mode & 0o077 != 0) }
+            if count < 0, errno != EINTR { break }
+            if count > 0 { bytes += chunk[..<count] }
+        }
+        throw AccountError(.storeUnreadable, message: "\(path) cannot be read")
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+struct AccountImport: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Take over a session of Espressif's own client, esp-rainmaker-cli.",
+        discussion: """
+            Example: rainctl account import
+
+            Nothing is sent and nothing is changed there. Its profile becomes one of rainctl's, if it is not one of Espressif's.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Its configuration folder; RM_USER_CONFIG_DIR or ~/.espressif/rainmaker if not given.", valueName: "folder")
+    )
+    var from: String?
+
+    @Option(help: ArgumentHelp("Its profile; the current one if not given.", valueName: "name"))
+    var officialProfile: String?
+
+    @OptionGroup(title: "Session") var storing: StoreOptions
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        guard
+            let folder = from.map({ OfficialClientFolder(path: $0) })
+                ?? OfficialClientFolder(environment: context.environment)
+        else { throw CommandFailure(.config, message: "HOME is not set: name the folder with --from.") }
+        let found = try folder.load(profile: officialProfile)
+        let store = try await context.accounts.newAccount(
+            at: found.deployment.name, named: context.accountName, user: found.session.userName,
+            in: try storing.choice(context))
+        if let note = store.note { context.output.say("note: \(note.asSentence)") }
+        try add(found.deployment, context)
+        try await store.exclusively(try CredentialKey(found.deployment.name), within: .seconds(15)) {
+            access async throws(AccountError) in
+            try await access.save(found.session)
+        }
+        if found.isExposed {
+            context.output.warn("other users of this machine may read \(found.file): run chmod 600 on it.")
+        }
+        let name = found.session.userName.onOneLine
+        let isCurrent = try context.deployment().name == found.deployment.name
+        context.output.result(
+            [
+                .init("profile", .string(found.deployment.name)),
+                .init("base_url", .string(found.deployment.base.text)),
+                .init("user_name", .string(found.session.userName)),
+                .init("user_id", .string(found.session.userID.rawValue)),
+            ] + store.members,
+            text: "The session of \(name) at \(found.deployment.name) is rainctl's too."
+                + (isCurrent ? "" : " To use it: rainctl profile use \(found.deployment.name)"))
+    }
+
+    /// One that is there under this name is the same, or is not to be replaced.
+    private func add(_ deployment: Deployment, _ context: Context) throws(AccountError) {
+        try context.deploymentFile.change { content throws(AccountError) in
+            guard let existing = content.all.first(where: { $0.name == deployment.name }) else {
+                return try content.add(deployment)
+            }
+            guard existing.base == deployment.base else {
+                throw AccountError(
+                    .invalidConfiguration,
+                    message: """
+                        the profile \(deployment.name) leads to \(existing.base) here and to \(deployment.base) there: \
+                        rename one of them
+                        """)
+            }
+        }
+    }
+}

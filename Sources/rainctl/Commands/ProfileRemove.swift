@@ -1,0 +1,30 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+struct ProfileRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Forget a deployment of your own.",
+        discussion: "Example: rainctl profile remove lab")
+
+    @Argument(help: "Its name.")
+    var name: String
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let accounts = try context.accounts.known.load().entries(at: name)
+        // A session without its deployment could not even be signed out of.
+        if let account = accounts.first {
+            throw CommandFailure(
+                .usage, reason: "in_use",
+                message: """
+                    \(account.name.onOneLine) is signed in there: first run rainctl logout --profile \(name) --account \
+                    \(account.name.onOneLine).
+                    """)
+        }
+        try context.deploymentFile.change { content throws(AccountError) in try content.remove(name) }
+        context.output.result([.init("name", .string(name))], text: "Removed \(name).")
+    }
+}

@@ -1,0 +1,77 @@
+import RainKit
+
+/// The settings that a command would use now, and where each is from.
+struct ProfileSettings {
+    enum Origin: CustomStringConvertible {
+        case option(String), variable(String), file(String), state(String), builtIn
+
+        var description: String {
+            switch self {
+            case .option(let name): "option \(name)"
+            case .variable(let name): "environment \(name)"
+            case .file(let path), .state(let path): "file \(path)"
+            case .builtIn: "built in"
+            }
+        }
+    }
+
+    struct Value {
+        var key: String
+        var text: String
+        var origin: Origin
+    }
+
+    private(set) var values: [Value] = []
+
+    /// - Parameter name: the deployment that is asked for by name, in the place of the one in use.
+    init(_ context: Context, named name: String?) throws(AccountError) {
+        let path = context.deploymentFile.path
+        let content = try context.deploymentFile.load()
+        let chosen: (name: String, origin: Origin)
+        if let name {
+            chosen = (name, .option("NAME"))
+        } else if let name = context.options.profile {
+            chosen = (name, .option("--profile"))
+        } else if let name = context.variable("RAINKIT_PROFILE") {
+            chosen = (name, .variable("RAINKIT_PROFILE"))
+        } else {
+            chosen = (content.currentName, content.current == nil ? .builtIn : .file(path))
+        }
+        let deployment = try content.deployment(named: chosen.name)
+        let own: Origin = content.added.contains { $0.name == deployment.name } ? .file(path) : .builtIn
+        add("profile", deployment.name, chosen.origin)
+        add("base_url", deployment.base.text, own)
+        add("claim_url", deployment.claim?.text, own)
+        add("auth_url", deployment.authorization?.text, own)
+        add("client_id", deployment.clientID, own)
+        if let file = context.options.caFile {
+            add("ca_file", file, .option("--ca-file"))
+        } else if let file = context.variable("RAINKIT_CA_FILE") {
+            add("ca_file", file, .variable("RAINKIT_CA_FILE"))
+        } else {
+            add("ca_file", deployment.certificateAuthorities, own)
+        }
+        try addAccount(context, at: deployment.name)
+    }
+
+    private mutating func addAccount(_ context: Context, at deployment: String) throws(AccountError) {
+        let known = context.accounts.known
+        let list = try known.load()
+        let entry: KnownAccounts.Entry?
+        if let name = context.options.account {
+            add("account", name, .option("--account"))
+            entry = list.entry(name, at: deployment)
+        } else if let name = context.variable("RAINKIT_ACCOUNT") {
+            add("account", name, .variable("RAINKIT_ACCOUNT"))
+            entry = list.entry(name, at: deployment)
+        } else {
+            entry = list.current(at: deployment)
+            add("account", entry?.name, .state(known.path))
+        }
+        add("store", entry?.store.rawValue, .state(known.path))
+    }
+
+    private mutating func add(_ key: String, _ text: String?, _ origin: Origin) {
+        if let text { values.append(Value(key: key, text: text, origin: origin)) }
+    }
+}
