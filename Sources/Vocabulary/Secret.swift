@@ -61,9 +61,13 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// Never inlined and never optimized, so that the stores before `deallocate` are not removed as dead.
+private func overwriteWithZeros(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
+    buffer.update(repeating: 0)
+    mayRead(buffer)
+}
+
+/// Never inlined and never optimized: for all the compiler knows it reads the bytes, so the stores before `deallocate` are not
+/// removed as dead.
 @inline(never)
 @_optimize(none)
-private func overwriteWithZeros(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
-    for index in buffer.indices { buffer[index] = 0 }
-}
+private func mayRead(_ buffer: UnsafeMutableBufferPointer<UInt8>) {}

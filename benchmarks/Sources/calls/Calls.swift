@@ -9,7 +9,7 @@ enum Calls {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 6, let count = Int(arguments[4]), let pairs = Int(arguments[5]) else {
-            fputs("usage: calls API USER PASSWORD COUNT PAIRS\n", stderr)
+            fail("usage: calls API USER PASSWORD COUNT PAIRS\n")
             exit(64)
         }
         let deployment = try Deployment(name: "bench", base: arguments[1])
@@ -18,7 +18,7 @@ enum Calls {
         let session = try AccountSession.rainMaker(deployment, http: client, store: store)
         _ = try await session.signIn(.password(user: arguments[2], password: Secret(arguments[3])))
         let url = deployment.base.text + "/v1/user2"
-        guard let token = await store.load(try CredentialKey("bench"))?.tokens.access.revealString() else { exit(70) }
+        guard let token = store.load(try CredentialKey("bench"))?.tokens.access.revealString() else { exit(70) }
 
         var ours: [Double] = []
         var curl: [Double] = []
@@ -50,4 +50,9 @@ enum Calls {
         var lines: [UnsafePointer<CChar>?] = [UnsafePointer(header)]
         return curl_loop(url, &lines, 1, Int32(count))
     }
+}
+
+private func fail(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
 }

@@ -19,7 +19,7 @@ enum Handshake {
         } else if arguments.first == "device" {
             try serve()
         } else {
-            fputs("usage: handshake client COUNT | handshake device\n", stderr)
+            fail("usage: handshake client COUNT | handshake device\n")
             exit(64)
         }
     }
@@ -68,7 +68,7 @@ enum Handshake {
             }
             let answer = reply(try device.respond(to: bytes))
             print(answer.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
-            fflush(stdout)
+            fflush(nil)
         }
     }
 
@@ -77,4 +77,9 @@ enum Handshake {
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
     }
+}
+
+private func fail(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
 }
