@@ -57,36 +57,36 @@ struct Login: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try await context.newAccount(user: user, store: storing)
         if web.isWanted { return try await signInThroughBrowser(context, account) }
         if guest {
-            return try await signIn(.guest, account, context)
+            return try await signIn(.guest, account, time, context)
         }
         if code.isGiven, !oneTimeCode, !password.isGiven {
             let pending = PendingSignIn(context, profile: account.deployment.name)
-            return try await answer(pending.load(user: user), account, context)
+            return try await answer(pending.load(user: user), account, time, context)
         }
         let user = try userName(context)
         if oneTimeCode {
-            let challenge = try await withTimeout(timeout.duration) {
+            let challenge = try await time.run {
                 try await account.user.requestOneTimeCode(for: user)
             }
-            return try await answer(challenge, account, context)
+            return try await answer(challenge, account, time, context)
         }
-        let password = try password.read(context, within: timeout.duration)
+        let password = try password.read(context, within: time)
         do {
-            try await signIn(.password(user: user, password: password), account, context)
+            try await signIn(.password(user: user, password: password), account, time, context)
         } catch let error as AccountError {
             guard let challenge = error.challenge else { throw error }
-            try await answer(challenge, account, context)
+            try await answer(challenge, account, time, context)
         }
     }
 
     private func signIn(
-        _ credentials: SignInCredentials, _ account: AccountAccess, _ context: Context
+        _ credentials: SignInCredentials, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
     ) async throws {
-        report(
-            try await withTimeout(timeout.duration) { try await account.session.signIn(credentials) }, account, context)
+        report(try await time.run { try await account.session.signIn(credentials) }, account, context)
     }
 
     func report(_ profile: Profile, _ account: AccountAccess, _ context: Context) {
@@ -101,19 +101,19 @@ struct Login: AsyncParsableCommand {
 
     /// Finishes a sign-in with the code that was sent. It stays finishable by a later command until the cloud ends it.
     private func answer(
-        _ challenge: SignInChallenge, _ account: AccountAccess, _ context: Context
+        _ challenge: SignInChallenge, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
     ) async throws {
         let pending = PendingSignIn(context, profile: account.deployment.name)
         try pending.save(challenge)
         let user = challenge.userName
         var triesLeft = code.isGiven ? 1 : 3
         while true {
-            guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
+            guard let code = try code.read(sentTo: user, within: time, context) else {
                 return try leave(user, account, context)
             }
             triesLeft -= 1
             do {
-                try await signIn(.oneTimeCode(challenge, code: code), account, context)
+                try await signIn(.oneTimeCode(challenge, code: code), account, time, context)
                 return pending.remove()
             } catch let error as AccountError {
                 if error.code == .wrongCode, triesLeft > 0 {

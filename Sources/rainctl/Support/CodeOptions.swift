@@ -17,21 +17,22 @@ struct CodeOptions: ParsableArguments {
     var isGiven: Bool { code != nil || codeFile != nil || codeStdin }
 
     /// The code as given or asked for; nil where neither can be.
-    func read(sentTo user: String, within limit: Duration, _ context: Context) throws(CommandFailure) -> Secret? {
+    func read(sentTo user: String, within time: TimeBudget, _ context: Context) throws(CommandFailure) -> Secret? {
         var source = SecretSource(name: "code", flag: "--code", value: code, file: codeFile)
         source.fromStandardInput = codeStdin
-        source.patience = limit
+        source.time = time
         if let code = try source.read(environment: [:], output: context.output) { return code }
         guard context.mayAsk else { return nil }
-        guard let code = Terminal.readSecret(prompt: "The code that was sent to \(user.onOneLine): ") else {
+        let question = "The code that was sent to \(user.onOneLine): "
+        guard let code = time.asking({ Terminal.readSecret(prompt: question) }) else {
             throw CommandFailure(.cancelled, message: "Cancelled.")
         }
         return code
     }
 
     /// The code, where without one there is nothing to do.
-    func required(sentTo user: String, within limit: Duration, _ context: Context) throws(CommandFailure) -> Secret {
-        if let code = try read(sentTo: user, within: limit, context) { return code }
+    func required(sentTo user: String, within time: TimeBudget, _ context: Context) throws(CommandFailure) -> Secret {
+        if let code = try read(sentTo: user, within: time, context) { return code }
         throw CommandFailure(
             .usage, reason: "missing_code", message: "No code given: use --code-stdin or --code-file FILE.")
     }

@@ -13,20 +13,20 @@ struct PasswordOptions: ParsableArguments {
     var isGiven: Bool { passwordFile != nil || passwordStdin }
 
     /// As given, or asked for.
-    func read(_ context: Context, within limit: Duration) throws(CommandFailure) -> Secret {
-        try source(limit).required(context)
+    func read(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
+        try source(time).required(context)
     }
 
     /// As given, or asked for twice: nobody knows yet what it is.
-    func readNew(_ context: Context, within limit: Duration) throws(CommandFailure) -> Secret {
-        try source(limit).required(context, isNew: true)
+    func readNew(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
+        try source(time).required(context, isNew: true)
     }
 
-    private func source(_ limit: Duration) -> SecretSource {
+    private func source(_ time: TimeBudget) -> SecretSource {
         // The variable is the official client's, so that its scripts go on working.
         SecretSource(
             name: "password", flag: "--password", file: passwordFile, fromStandardInput: passwordStdin,
-            environmentVariable: "ESP_RAINMAKER_PASSWORD", patience: limit)
+            environmentVariable: "ESP_RAINMAKER_PASSWORD", time: time)
     }
 }
 
@@ -39,10 +39,10 @@ struct NewPasswordOptions: ParsableArguments {
     var newPasswordStdin = false
 
     /// As given, or asked for twice.
-    func read(_ context: Context, within limit: Duration) throws(CommandFailure) -> Secret {
+    func read(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
         let source = SecretSource(
             name: "new password", flag: "--new-password", file: newPasswordFile, fromStandardInput: newPasswordStdin,
-            patience: limit)
+            time: time)
         return try source.required(context, isNew: true)
     }
 }

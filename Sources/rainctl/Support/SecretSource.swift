@@ -15,7 +15,7 @@ struct SecretSource {
     var fromStandardInput = false
     var environmentVariable: String?
     /// How long standard input may take to bring it.
-    var patience: Duration?
+    var time: TimeBudget?
 
     /// The largest secret that is read from a file or standard input.
     static let maximumBytes = 4096
@@ -32,7 +32,7 @@ struct SecretSource {
             return Secret(value)
         }
         if let file { return try Self.contents(of: file, name: name) }
-        if fromStandardInput { return try Self.standardInput(name: name, within: patience) }
+        if fromStandardInput { return try Self.standardInput(name: name, within: time?.left) }
         if let environmentVariable, let value = environment[environmentVariable], !value.isEmpty {
             return Secret(value)
         }
@@ -42,7 +42,11 @@ struct SecretSource {
     /// The secret, asked for where it was not given; one that is made up now is asked for twice.
     func required(_ context: Context, isNew: Bool = false) throws(CommandFailure) -> Secret {
         if let secret = try read(environment: context.environment, output: context.output) { return secret }
-        return isNew ? try promptTwice(mayAsk: context.mayAsk) : try prompt(mayAsk: context.mayAsk)
+        let ask = { () throws(CommandFailure) in
+            isNew ? try promptTwice(mayAsk: context.mayAsk) : try prompt(mayAsk: context.mayAsk)
+        }
+        guard let time else { return try ask() }
+        return try time.asking(ask)
     }
 
     /// Asks for it on the terminal, without echo.

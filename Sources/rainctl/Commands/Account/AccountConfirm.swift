@@ -21,8 +21,9 @@ struct AccountConfirm: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try context.account()
-        let entered = try code.required(sentTo: user, within: timeout.duration, context)
-        try await Confirmation(user: user, tags: tag, code: code, timeout: timeout).confirm(entered, account, context)
+        let entered = try code.required(sentTo: user, within: time, context)
+        try await Confirmation(user: user, tags: tag, code: code, time: time).confirm(entered, account, context)
     }
 }

@@ -29,13 +29,14 @@ struct AccountConvert: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try context.account()
         let guest = try await account.session.userID()
         let user = user
         if !code.isGiven {
-            try await withTimeout(timeout.duration) { try await account.user.requestGuestConversion(to: user) }
+            try await time.run { try await account.user.requestGuestConversion(to: user) }
         }
-        guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
+        guard let code = try code.read(sentTo: user, within: time, context) else {
             let next = "rainctl account convert \(user.onOneLine) --code-stdin --password-file FILE"
             return context.output.result(
                 [
@@ -43,11 +44,11 @@ struct AccountConvert: AsyncParsableCommand {
                     .init("converted", false), .init("next", .string(next)),
                 ], text: "A code was sent to \(user.onOneLine). Finish with it: \(next)")
         }
-        let password = try password.readNew(context, within: timeout.duration)
+        let password = try password.readNew(context, within: time)
         // The session of the new name goes where the guest's is, under a name of its own.
         let named = try await context.newAccount(
             user: user, in: StoreKind(rawValue: account.store.kind).map { .kind($0) } ?? .automatic)
-        let profile = try await withTimeout(timeout.duration) {
+        let profile = try await time.run {
             let profile = try await account.user.confirmGuestConversion(
                 to: user, password: password, code: code, signingIn: named.session)
             if named.newSession?.account?.key.account != account.store.account {

@@ -27,23 +27,24 @@ struct AccountDelete: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try context.account()
         let user = try await account.session.userName()
         if !code.isGiven {
-            try confirm(user, context)
+            try time.asking { () throws(CommandFailure) in try confirm(user, context) }
             let locale = locale.locale
-            let step = try await withTimeout(timeout.duration) {
+            let step = try await time.run {
                 try await account.user.requestDeletion(locale: locale)
             }
             if case .deleted = step { return try deleted(user, account, context) }
         }
-        guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
+        guard let code = try code.read(sentTo: user, within: time, context) else {
             let next = "rainctl account delete --code-stdin"
             return context.output.result(
                 members(user, account, isDeleted: false) + [.init("next", .string(next))],
                 text: "A code was sent to \(user.onOneLine). Delete the account with it: \(next)")
         }
-        try await withTimeout(timeout.duration) { try await account.user.confirmDeletion(code: code) }
+        try await time.run { try await account.user.confirmDeletion(code: code) }
         try deleted(user, account, context)
     }
 

@@ -20,11 +20,12 @@ struct AccountPasswordChange: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try context.account()
         let user = try await account.session.userName()
-        let old = try password.read(context, within: timeout.duration)
-        let new = try newPassword.read(context, within: timeout.duration)
-        try await withTimeout(timeout.duration) { try await account.user.changePassword(from: old, to: new) }
+        let old = try password.read(context, within: time)
+        let new = try newPassword.read(context, within: time)
+        try await time.run { try await account.user.changePassword(from: old, to: new) }
         context.output.result(
             [.init("profile", .string(account.deployment.name)), .init("user_name", .string(user))],
             text: "The password is changed and all your sessions have ended. Sign in: rainctl login \(user.onOneLine)")

@@ -31,21 +31,22 @@ struct AccountPasswordReset: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try context.account()
         let (user, locale) = (user, locale.locale)
         if !code.isGiven {
-            try await withTimeout(timeout.duration) {
+            try await time.run {
                 try await account.user.requestPasswordReset(user, locale: locale)
             }
         }
-        guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
+        guard let code = try code.read(sentTo: user, within: time, context) else {
             let next = "rainctl account password reset \(user.onOneLine) --code-file FILE --new-password-stdin"
             return context.output.result(
                 members(account, isReset: false) + [.init("next", .string(next))],
                 text: "A code was sent to \(user.onOneLine). Set the new password with it: \(next)")
         }
-        let new = try newPassword.read(context, within: timeout.duration)
-        try await withTimeout(timeout.duration) {
+        let new = try newPassword.read(context, within: time)
+        try await time.run {
             try await account.user.resetPassword(user, to: new, code: code)
         }
         context.output.result(

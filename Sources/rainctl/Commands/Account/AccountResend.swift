@@ -21,11 +21,12 @@ struct AccountResend: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try context.account()
         let (user, locale) = (user, locale.locale)
         // To the cloud this is the sign-up once more, which is why the password is wanted again.
-        let password = try password.read(context, within: timeout.duration)
-        try await withTimeout(timeout.duration) {
+        let password = try password.read(context, within: time)
+        try await time.run {
             try await account.user.resendSignUpCode(user, password: password, locale: locale)
         }
         let next = "rainctl account confirm \(user.onOneLine) --code-stdin"

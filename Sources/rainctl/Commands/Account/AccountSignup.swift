@@ -33,12 +33,13 @@ struct AccountSignup: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try context.account()
         let (user, locale) = (user, locale.locale)
-        let password = try password.readNew(context, within: timeout.duration)
-        try await withTimeout(timeout.duration) {
+        let password = try password.readNew(context, within: time)
+        try await time.run {
             try await account.user.signUp(user, password: password, locale: locale)
         }
-        try await Confirmation(user: user, tags: tag, code: code, timeout: timeout).orNext(account, context)
+        try await Confirmation(user: user, tags: tag, code: code, time: time).orNext(account, context)
     }
 }

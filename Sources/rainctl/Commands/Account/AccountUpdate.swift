@@ -52,12 +52,13 @@ struct AccountUpdate: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try context.account()
         let changes = changes
         // Before a code is asked for: nobody should enter one in vain.
         let user = try await account.session.userName()
         if !changes.isEmpty {
-            try await withTimeout(timeout.duration) { try await account.user.update(changes) }
+            try await time.run { try await account.user.update(changes) }
         }
         var members: [JSONValue.Member] = [
             .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
@@ -65,11 +66,11 @@ struct AccountUpdate: AsyncParsableCommand {
         var text = "Updated."
         if confirmPhone || phone != nil {
             let place = phone ?? "your telephone"
-            if let code = try code.read(sentTo: place, within: timeout.duration, context) {
-                try await withTimeout(timeout.duration) { try await account.user.update([.phoneCode(code)]) }
+            if let code = try code.read(sentTo: place, within: time, context) {
+                try await time.run { try await account.user.update([.phoneCode(code)]) }
                 members.append(.init("phone_confirmed", true))
             } else if confirmPhone {
-                _ = try code.required(sentTo: place, within: timeout.duration, context)
+                _ = try code.required(sentTo: place, within: time, context)
             } else {
                 let next = "rainctl account update --confirm-phone --code-stdin"
                 members += [.init("phone_confirmed", false), .init("next", .string(next))]

@@ -7,11 +7,11 @@ struct Confirmation {
     let user: String
     let tags: [String]
     let code: CodeOptions
-    let timeout: DurationArgument
+    let time: TimeBudget
 
     /// Confirms with a code that is given or asked for; where there is none, says what to run once it has come.
     func orNext(_ account: AccountAccess, _ context: Context) async throws {
-        guard let code = try code.read(sentTo: user, within: timeout.duration, context) else {
+        guard let code = try code.read(sentTo: user, within: time, context) else {
             let next = "rainctl account confirm \(user.onOneLine) --code-stdin"
             return context.output.result(
                 members(account, isConfirmed: false) + [.init("next", .string(next))],
@@ -22,7 +22,7 @@ struct Confirmation {
 
     func confirm(_ code: Secret, _ account: AccountAccess, _ context: Context) async throws {
         let (user, tags) = (user, tags)
-        try await withTimeout(timeout.duration) {
+        try await time.run {
             try await account.user.confirmSignUp(user, code: code, tags: tags)
         }
         context.output.result(

@@ -1,0 +1,25 @@
+import Synchronization
+
+/// The time that a command may take, all of its steps together. While a person is asked it stands still.
+final class TimeBudget: Sendable {
+    private let limit: Duration
+    private let end: Mutex<ContinuousClock.Instant>
+
+    init(_ limit: DurationArgument) {
+        self.limit = limit.duration
+        end = Mutex(ContinuousClock.now + limit.duration)
+    }
+
+    var left: Duration { max(.zero, ContinuousClock.now.duration(to: end.withLock { $0 })) }
+
+    /// Runs one step within what is left; throws `deadline` when that is over.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await withTimeout(left, of: limit, body)
+    }
+
+    func asking<Answer, Failure: Error>(_ question: () throws(Failure) -> Answer) throws(Failure) -> Answer {
+        let start = ContinuousClock.now
+        defer { end.withLock { $0 += start.duration(to: ContinuousClock.now) } }
+        return try question()
+    }
+}
