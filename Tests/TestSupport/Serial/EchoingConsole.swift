@@ -24,6 +24,7 @@ public final class EchoingConsole: Sendable {
         run: @escaping @Sendable (String) -> String?
     ) throws {
         terminal = try PseudoTerminal()
+        terminal.switchOffEcho()
         self.run = run
         self.interruptEcho = interruptEcho
         let served = Task { [weak self, terminal] in

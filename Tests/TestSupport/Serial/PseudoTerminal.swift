@@ -59,6 +59,16 @@ public final class PseudoTerminal: Sendable {
         }
     }
 
+    /// What is sent before the near end was made raw does not come back: a board at the end of a cable has no such echo.
+    public func switchOffEcho() {
+        master.withLock {
+            var settings = termios()
+            tcgetattr($0, &settings)
+            settings.c_lflag &= ~tcflag_t(ECHO)
+            tcsetattr($0, TCSANOW, &settings)
+        }
+    }
+
     public func unplug() {
         master.withLock {
             if $0 >= 0 { Glibc.close($0) }
