@@ -89,7 +89,8 @@ struct OfficialClientProvisioningTests {
             ])
 
             let byChallenge = tried.mapping == "ch-resp"
-            let changes = try journals.changes()
+            // A second later the service is gone; whether this is read before or after that is chance.
+            let changes = try journals.changes().filter { $0 != "service_stopped" }
             #expect(
                 changes == [
                     "session_opened", "session_established",
