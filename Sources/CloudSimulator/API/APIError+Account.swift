@@ -19,6 +19,8 @@ extension APIError {
     static let refreshFailed = APIError(101017, "Refreshing the access token failed")
     static let newPasswordMissing = APIError(101018, "New password is missing")
     static let attemptsExceeded = APIError(500, 101019, "Attempt limit exceeded, try again later")
+    /// This simulator's own: it keeps ``UserTable/maximum`` accounts.
+    static let noRoom = APIError(500, 101008, "User creation failed: the simulator keeps no more accounts")
     static let passwordChangeFailed = APIError(101020, "Changing the password failed")
     static let userMissing = APIError(404, 101025, "User does not exist")
     static let codeMissing = APIError(101030, "Verification code is missing")

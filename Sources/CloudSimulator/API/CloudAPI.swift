@@ -73,15 +73,19 @@ public final class CloudAPI: Sendable {
 
     /// Adds an account, or gives it this password.
     public func addUser(name: String, password: String) throws(SimulatorError) {
-        try changeState { state in
+        let changes = try changeState { state -> [MappingChange]? in
             let known = state.user(named: name)
-            if known?.accepts(password: password) == true { return }
+            if known?.accepts(password: password) == true { return [] }
             let hash = PasswordHash(password)
             var user = known ?? User(id: makeUUID(), userName: name, password: hash)
             user.password = hash
             user.isConfirmed = true
-            state.users[user.id] = user
+            return state.add(user)
         }
+        guard let changes else {
+            throw SimulatorError(.usage, "there are \(UserTable.maximum) users already; choose another --data")
+        }
+        record(changes)
     }
 
     /// Makes a user of that name a super-admin.

@@ -36,7 +36,7 @@ struct VerificationCodes: Codable, Sendable, Equatable {
 
     static let maximumFailures = 5
     /// The oldest are forgotten beyond this.
-    static let maximum = 10_000
+    static let maximum = 1_000
 
     private var pending: [String: Pending] = [:]
 

@@ -93,7 +93,7 @@ extension CloudAPI {
 
     /// The account that the identity provider vouches for; a new one the first time.
     private func federatedUser(_ name: String, provider: String) throws(APIError) -> User {
-        try change { state in
+        try addUser { state in
             let known = state.user(named: name)
             if let known, known.isConfirmed { return known }
             // Whoever began to sign up with that name has not proven to own it: that password must not open the account.
@@ -101,7 +101,6 @@ extension CloudAPI {
             user.password = nil
             user.isConfirmed = true
             user.provider = provider
-            state.users[user.id] = user
             return user
         }
     }

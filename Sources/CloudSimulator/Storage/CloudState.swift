@@ -2,8 +2,7 @@ import JSON
 
 /// Everything that survives a restart.
 struct CloudState: Codable, Sendable {
-    /// By id.
-    var users: [String: User] = [:]
+    var users = UserTable()
     /// By id.
     var sessions: [String: Session] = [:]
     var grants = AuthorizationGrants()
@@ -27,7 +26,22 @@ struct CloudState: Codable, Sendable {
 
     mutating func endSessions(of userID: String) { sessions = sessions.filter { $0.value.userID != userID } }
 
-    func user(named name: String) -> User? { users.values.first { $0.userName == name } }
+    func user(named name: String) -> User? { users.named(name) }
+
+    /// Adds a user, or replaces the one of that id; whoever had to go for it loses everything.
+    /// - Returns: what that changes; nil if there is no room.
+    mutating func add(_ user: User) -> [MappingChange]? {
+        guard case .added(let gone) = users.add(user) else { return nil }
+        return gone.map { remove(userID: $0) } ?? []
+    }
+
+    /// Nothing of the user stays: sessions, codes, nodes.
+    mutating func remove(userID: String) -> [MappingChange] {
+        endSessions(of: userID)
+        codes.removeAll(of: userID)
+        users[userID] = nil
+        return mappings.nodes(of: userID).flatMap { mappings.remove($0, from: userID) ?? [] }
+    }
 
     private static let file = "state.json"
     private static let limits = JSONLimits(maximumBytes: 256 << 20, maximumDepth: 64, maximumValues: 10_000_000)

@@ -11,7 +11,7 @@ struct APIFuzzTests {
     @Test("HTTP, through the parser to the router")
     func http() async {
         await #expect(processExitsWith: .success) {
-            let cloud = try TestCloud(nodes: ["node1"])
+            let cloud = try TestCloud(isForgetful: true, nodes: ["node1"])
             let token = try cloud.signIn().access
             let report = fuzz("HTTP", from: Examples.requests(token: token), seed: 21) { input in
                 var parser = RequestParser()
@@ -28,7 +28,7 @@ struct APIFuzzTests {
     @Test("bodies of every endpoint")
     func bodies() async {
         await #expect(processExitsWith: .success) {
-            let cloud = try TestCloud(nodes: ["node1"])
+            let cloud = try TestCloud(isForgetful: true, nodes: ["node1"])
             let token = try cloud.signIn().access
             var turn = 0
             let targets = Examples.targets
@@ -47,7 +47,7 @@ struct APIFuzzTests {
     @Test("what nodes publish")
     func messages() async {
         await #expect(processExitsWith: .success) {
-            let cloud = try TestCloud(nodes: ["node1"])
+            let cloud = try TestCloud(isForgetful: true, nodes: ["node1"])
             var turn = 0
             let topics = ["config", "params/local", "params/local/init", "user/mapping"].map { "node/node1/\($0)" }
             let report = fuzz("messages", from: Examples.messages, seed: 23) { input in
@@ -61,7 +61,7 @@ struct APIFuzzTests {
     @Test("tokens")
     func tokens() async {
         await #expect(processExitsWith: .success) {
-            let cloud = try TestCloud()
+            let cloud = try TestCloud(isForgetful: true)
             let session = try cloud.signIn()
             let examples = [session.access, session.id, session.refresh].map { Array($0.utf8) }
             let report = fuzz("tokens", from: examples, seed: 24) { input in
@@ -75,7 +75,7 @@ struct APIFuzzTests {
 
     @Test("a socket that mutants are thrown at still answers the next client")
     func socket() async throws {
-        let cloud = try TestCloud(nodes: ["node1"])
+        let cloud = try TestCloud(isForgetful: true, nodes: ["node1"])
         let token = try cloud.signIn().access
         let api = cloud.api
         let listener = try HTTPListener(

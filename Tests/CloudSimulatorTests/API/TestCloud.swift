@@ -19,8 +19,11 @@ final class TestCloud: Sendable {
     }
     private let clock: Clock
 
+    private let data: DataFolder
+
+    /// - Parameter isForgetful: keeps nothing on disk, as the simulator does without `--data`.
     init(
-        folder given: TemporaryFolder? = nil, nodes: [String] = [],
+        folder given: TemporaryFolder? = nil, isForgetful: Bool = false, nodes: [String] = [],
         configure: (inout CloudAPI.Options) -> Void = { _ in }
     ) throws {
         let folder = try given ?? TemporaryFolder()
@@ -29,14 +32,17 @@ final class TestCloud: Sendable {
         options.clock = { clock.milliseconds.withLock { $0 } }
         configure(&options)
         let journal = try CloudSimulator.Journal(path: folder.file("journal"), clock: options.clock)
+        data = try DataFolder(path: isForgetful ? nil : folder.file("data"))
         api = try CloudAPI(
-            folder: try DataFolder(path: folder.file("data")), journal: journal,
+            folder: data, journal: journal,
             mailbox: try Mailbox(path: folder.file("mailbox")), options: options)
         self.folder = folder
         self.clock = clock
         try api.addUser(name: Self.user, password: Self.password)
         for node in nodes { try api.addNode(NodeSpecification(node)!) }
     }
+
+    deinit { data.removeIfTemporary() }
 
     func pass(_ duration: Duration) { clock.milliseconds.withLock { $0 += duration.milliseconds } }
 

@@ -24,15 +24,8 @@ extension CloudAPI {
         return success("Verification code sent")
     }
 
-    /// Nothing of the user stays: sessions, codes, nodes.
     private func remove(_ user: User) throws(APIError) {
-        let changes = try change { state -> [MappingChange] in
-            state.endSessions(of: user.id)
-            state.codes.removeAll(of: user.id)
-            state.users[user.id] = nil
-            return state.mappings.nodes(of: user.id).flatMap { state.mappings.remove($0, from: user.id) ?? [] }
-        }
-        record(changes)
+        record(try change { $0.remove(userID: user.id) })
         journal.account("deleted", user: user.userName)
     }
 }

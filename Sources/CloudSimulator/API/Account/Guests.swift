@@ -8,10 +8,12 @@ extension CloudAPI {
     func beGuest(_ call: Call) throws(APIError) -> Response {
         _ = try call.body(isOptional: true)
         let id = makeUUID()
-        var user = User(id: id, userName: "guest@\(id).temp.user", password: nil)
-        user.guestUntil = now + Self.guestLifetime
-        let guest = user
-        try change { $0.users[id] = guest }
+        let end = now + Self.guestLifetime
+        let guest = try addUser { _ in
+            var guest = User(id: id, userName: "guest@\(id).temp.user", password: nil)
+            guest.guestUntil = end
+            return guest
+        }
         let begun = try beginSession(for: guest)
         journal.account("guest", user: guest.userName)
         return success(

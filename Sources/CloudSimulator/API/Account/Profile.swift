@@ -102,6 +102,6 @@ extension CloudAPI {
 extension CloudState {
     /// Whether another user has that phone number, as a name or beside it.
     fileprivate func hasPhone(_ phone: String, beside userID: String) -> Bool {
-        users.values.contains { $0.id != userID && ($0.phone == phone || $0.userName == phone) }
+        users.all.contains { $0.id != userID && ($0.phone == phone || $0.userName == phone) }
     }
 }

@@ -11,17 +11,15 @@ extension CloudAPI {
         guard AccountRules.accepts(password: password) else { throw .weakPassword }
 
         let hash = PasswordHash(password)
-        let user = try change { state -> User? in
+        let user = try addUser { state throws(APIError) in
             let known = state.user(named: name)
-            guard known?.isConfirmed != true else { return nil }
+            guard known?.isConfirmed != true else { throw .accountExists }
             var user = known ?? User(id: makeUUID(), userName: name, password: hash)
             // Nobody has proven yet to own the name: the last one who asked may confirm it.
             user.password = hash
             user.isConfirmed = false
-            state.users[user.id] = user
             return user
         }
-        guard let user else { throw .accountExists }
         journal.account("signed_up", user: name)
         try sendCode(to: name, for: .signUp, holder: user.id, userID: user.id)
         return success("User created successfully. Verification code sent", status: 201)
