@@ -12,7 +12,8 @@ struct CloudSim: ParsableCommand {
             When it is ready it prints one JSON line: where the API and the broker listen, and where the certificates are.
             SIGTERM and SIGINT end it, and its broker. Exit codes: 64 wrong options, 69 mosquitto or a port is missing,
             70 a failure inside, 74 the data folder cannot be used.
-            """)
+            """,
+        subcommands: [SimulateIdentity.self])
 
     @Option(help: ArgumentHelp("Where the API listens; port 0 takes a free one.", valueName: "HOST:PORT"))
     var listen = ListenAddress(host: "127.0.0.1", port: 0)
@@ -95,12 +96,7 @@ struct CloudSim: ParsableCommand {
     }
 
     func run() throws {
-        // Blocked in every thread from here on, and taken by sigwait below: nothing runs inside of a signal handler.
-        var ending = sigset_t()
-        sigemptyset(&ending)
-        for number in [SIGTERM, SIGINT, SIGHUP, SIGUSR1] { sigaddset(&ending, number) }
-        pthread_sigmask(SIG_BLOCK, &ending, nil)
-        signal(SIGPIPE, SIG_IGN)
+        let ending = EndingSignals(also: [SIGUSR1])
 
         var configuration = CloudServer.Configuration()
         configuration.listen = listen
@@ -130,20 +126,13 @@ struct CloudSim: ParsableCommand {
         }
         write(String(decoding: simulator.readyLine.serialized(), as: UTF8.self) + "\n", to: STDOUT_FILENO)
 
-        var number: Int32 = 0
-        while sigwait(&ending, &number) != 0 {}
+        let number = ending.wait()
         simulator.stop()
         if number == SIGUSR1 {
             write("cloud-sim: its broker, mosquitto, ended by itself; start cloud-sim again\n", to: STDERR_FILENO)
             throw ExitCode(EX_SOFTWARE)
         }
     }
-}
-
-/// Past the C library's buffers: who waits for the ready line reads it at once.
-private func write(_ text: String, to descriptor: Int32) {
-    let bytes = Array(text.utf8)
-    _ = Glibc.write(descriptor, bytes, bytes.count)
 }
 
 /// A user of `--user`, split at the first colon: names have none, passwords may.

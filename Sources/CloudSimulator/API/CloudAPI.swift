@@ -156,7 +156,7 @@ public final class CloudAPI: Sendable {
         var call = Call(request: request)
         var response: Response
         if let fault, !fault.isProcessed {
-            response = fault.response
+            response = fault.response()
         } else {
             do throws(APIError) {
                 response = try answer(&call)

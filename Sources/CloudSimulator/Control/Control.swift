@@ -52,10 +52,7 @@ extension CloudAPI {
 
     /// Replaces all that was asked for before.
     private func setFaults(_ body: Fields) throws(APIError) -> Response {
-        guard let list = body.value["rules"]?.array, list.count <= FaultTable.maximumRules else { throw .invalidBody }
-        var rules: [Fault] = []
-        for element in list { rules.append(try Fault(element)) }
-        let table = FaultTable(rules: rules)
+        let table = try FaultTable(body)
         faults.withLock { $0 = table }
         return success("Faults set")
     }

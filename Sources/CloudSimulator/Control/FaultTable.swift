@@ -17,6 +17,10 @@ struct Fault: Sendable, Equatable {
     var count: Int64?
     /// Whether the request is carried out before: then only its answer is lost.
     var isProcessed: Bool
+    /// What a failure says, whatever JSON that is.
+    var body: JSONValue?
+    /// Where a failure redirects to.
+    var location: String?
 
     func matches(_ request: Request) -> Bool {
         if let method, method != request.method { return false }
@@ -24,15 +28,18 @@ struct Fault: Sendable, Equatable {
     }
 
     /// What the client gets when the request is not carried out.
-    var response: Response {
-        applied(to: Response(["status": "success", "description": "The fault answers in place of the cloud"]))
+    ///
+    /// - Parameter failure: how the system itself words a failure, where it is not the cloud.
+    func response(failure: Response? = nil) -> Response {
+        let answer: JSONValue = ["status": "success", "description": "The fault answers in place of the cloud"]
+        return applied(to: Response(answer), failure: failure)
     }
 
     /// What becomes of the cloud's own answer.
-    func applied(to answer: Response) -> Response {
+    func applied(to answer: Response, failure: Response? = nil) -> Response {
         var response = answer
         switch action {
-        case .status: response = failure
+        case .status: response = body == nil && errorCode == nil ? failure ?? ownFailure : ownFailure
         case .html:
             response = Response(
                 status: status,
@@ -42,11 +49,13 @@ struct Fault: Sendable, Equatable {
         case .truncate: response.delivery = .halved
         case .cut: response.delivery = .cut
         }
+        if let location { response.headers.append(.init("Location", location)) }
         if let retryAfter { response.headers.append(.init("Retry-After", "\(retryAfter)")) }
         return response
     }
 
-    private var failure: Response {
+    private var ownFailure: Response {
+        if let body { return Response(status: status, body) }
         guard let errorCode else { return Response(status: status, ["message": .string(reasonPhrase(status))]) }
         return APIError(status, errorCode, "A fault that was asked for").response
     }
@@ -72,6 +81,14 @@ struct FaultTable: Sendable {
     }
 }
 
+extension FaultTable {
+    /// The body of `POST /_sim/faults`.
+    init(_ body: Fields) throws(APIError) {
+        guard let list = body.value["rules"]?.array, list.count <= Self.maximumRules else { throw .invalidBody }
+        for element in list { rules.append(try Fault(element)) }
+    }
+}
+
 extension Fault {
     /// One of the `rules` of `POST /_sim/faults`.
     init(_ value: JSONValue) throws(APIError) {
@@ -82,10 +99,14 @@ extension Fault {
         let status = try fields.integer("status") ?? (action == .status ? 500 : 200)
         let count = try fields.integer("count")
         let retryAfter = try fields.integer("retry_after")
-        guard (200...599).contains(status), count ?? 1 > 0, retryAfter ?? 0 >= 0 else { throw .invalidBody }
+        let location = try fields.string("location")
+        guard (200...599).contains(status), count ?? 1 > 0, retryAfter ?? 0 >= 0,
+            location?.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) != false
+        else { throw .invalidBody }
         self.init(
             method: try fields.string("method"), path: path, action: action, status: Int(status),
             retryAfter: retryAfter, errorCode: try fields.integer("error_code"), count: count,
-            isProcessed: try fields.bool("processed") ?? false)
+            isProcessed: try fields.bool("processed") ?? false, body: fields.value["body"]?.unlessNull,
+            location: location)
     }
 }

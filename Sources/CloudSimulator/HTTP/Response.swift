@@ -5,6 +5,8 @@ public struct Response: Sendable, Equatable {
     public enum Content: Sendable, Equatable {
         case json(JSONValue)
         case html(String)
+        /// Any other bytes, and their media type.
+        case data([UInt8], type: String)
         case none
     }
 
@@ -61,6 +63,7 @@ public struct Response: Sendable, Equatable {
         switch content {
         case .json(let value): ("application/json", value.serialized())
         case .html(let text): ("text/html; charset=utf-8", Array(text.utf8))
+        case .data(let bytes, let type): (type, bytes)
         case .none: (nil, [])
         }
     }
@@ -80,6 +83,7 @@ func reasonPhrase(_ status: Int) -> String {
     case 411: "Length Required"
     case 413: "Content Too Large"
     case 414: "URI Too Long"
+    case 420: "Enhance Your Calm"
     case 429: "Too Many Requests"
     case 431: "Request Header Fields Too Large"
     case 500: "Internal Server Error"

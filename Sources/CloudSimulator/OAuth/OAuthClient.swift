@@ -79,13 +79,13 @@ public struct RegisteredRedirect: Sendable, Equatable {
     /// Absolute, without a fragment, and nothing in it that would need quoting in a header.
     static func isURI(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), text.utf8.count <= 2048 else { return false }
-        let scheme = text[..<colon].utf8
+        let scheme = text[..<colon].lowercased().utf8
         let isScheme =
             scheme.first.map { (0x61...0x7A).contains($0) } == true
             && scheme.allSatisfy {
                 (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0)
             }
-        return isScheme && !["javascript", "data", "file", "vbscript"].contains(String(text[..<colon]))
+        return isScheme && !["javascript", "data", "file", "vbscript"].contains(text[..<colon].lowercased())
             && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !Array("\"<>\\^`{|}#".utf8).contains($0) }
     }
 }

@@ -27,10 +27,12 @@ extension CloudAPI {
     private func authenticatedClient(_ request: Request, _ form: OAuthParameters) throws(OAuthFailure) -> OAuthClient {
         var (id, secret) = (form["client_id"], form["client_secret"])
         if let header = request.header("Authorization") {
-            guard secret == nil, let credentials = basicCredentials(header), id == nil || id == credentials.user else {
+            guard secret == nil, let credentials = BasicCredentials(header, isFormEncoded: true),
+                id == nil || id == credentials.user
+            else {
                 throw OAuthFailure(.invalidClient, "The client's authentication is not understood")
             }
-            (id, secret) = (credentials.user, credentials.password)
+            (id, secret) = (credentials.user, credentials.password.isEmpty ? nil : credentials.password)
         }
         guard let id else { throw OAuthFailure(.invalidRequest, "client_id is missing") }
         guard let client = options.oauthClients.first(where: { $0.id == id }), client.accepts(secret: secret) else {
@@ -114,18 +116,4 @@ extension CloudAPI {
             throw OAuthFailure(.serverError, error.description)
         }
     }
-}
-
-/// `Basic` and base64 of `user:password`, both percent-encoded (RFC 6749, 2.3.1).
-private func basicCredentials(_ header: String) -> (user: String, password: String?)? {
-    guard header.lowercased().hasPrefix("basic ") else { return nil }
-    // base64 of the standard alphabet, padded, as base64url without.
-    let digits = header.dropFirst(6).filter { $0 != "=" && $0 != " " }
-        .map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
-    guard let bytes = decodedBase64URL(String(digits)), let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
-        return nil
-    }
-    let text = { (part: ArraySlice<UInt8>) in percentDecoded(Substring(String(decoding: part, as: UTF8.self))) }
-    let password = text(bytes[(colon + 1)...])
-    return (text(bytes[..<colon]), password.isEmpty ? nil : password)
 }

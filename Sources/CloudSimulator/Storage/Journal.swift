@@ -106,7 +106,8 @@ public final class Journal: Sendable {
         write("node", [.init("node", .string(id)), .init("what", .string(what))])
     }
 
-    private func write(_ event: String, _ members: [JSONValue.Member]) {
+    /// For the typed entries above, and those of the identity systems.
+    func write(_ event: String, _ members: [JSONValue.Member]) {
         guard descriptor >= 0 else { return }
         // One write for one line, so that a reader never sees half of one.
         turn.withLock { _ in

@@ -1,0 +1,28 @@
+import Glibc
+
+/// The signals that end the program: blocked in every thread once this is made, and taken by ``wait()``. Nothing runs inside
+/// of a signal handler.
+struct EndingSignals {
+    private var signals = sigset_t()
+
+    init(also others: [Int32] = []) {
+        sigemptyset(&signals)
+        for number in [SIGTERM, SIGINT, SIGHUP] + others { sigaddset(&signals, number) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Waits for one of them, and says which.
+    func wait() -> Int32 {
+        var signals = signals
+        var number: Int32 = 0
+        while sigwait(&signals, &number) != 0 {}
+        return number
+    }
+}
+
+/// Past the C library's buffers: who waits for the ready line reads it at once.
+func write(_ text: String, to descriptor: Int32) {
+    let bytes = Array(text.utf8)
+    _ = Glibc.write(descriptor, bytes, bytes.count)
+}

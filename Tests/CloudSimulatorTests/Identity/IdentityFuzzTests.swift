@@ -1,0 +1,134 @@
+import JSON
+import TestSupport
+import Testing
+
+@testable import CloudSimulator
+
+/// Mutated requests to every entry of every simulated system.
+@Suite("Identity systems, fuzzed")
+struct IdentityFuzzTests {
+    @Test("forms and bodies", arguments: IdentitySystem.allCases)
+    func bodies(system: IdentitySystem) async {
+        // The name alone: what crosses into the process of its own must be a constant there.
+        switch system {
+        case .spid: await #expect(processExitsWith: .success) { fuzzBodies(.spid, seed: 41) }
+        }
+    }
+
+    @Test("targets, and headers that prove something", arguments: IdentitySystem.allCases)
+    func targets(system: IdentitySystem) async {
+        switch system {
+        case .spid: await #expect(processExitsWith: .success) { fuzzTargets(.spid, seed: 51) }
+        }
+    }
+
+    @Test("dates and base64 of whatever it is are refused or read, and base64 comes back as it was")
+    func values() async {
+        await #expect(processExitsWith: .success) {
+            let examples = ["2030-01-01 00:00:00+0000", "2014-01-05T11:57:26Z", "QUJD/+==", "aGVsbG8="].map {
+                Array($0.utf8)
+            }
+            let report = fuzz("values", from: examples, seed: 61) { input in
+                let text = String(decoding: input, as: UTF8.self)
+                _ = seconds(ofUTCDate: text)
+                if let decoded = decodedBase64(text) {
+                    #expect(base64(decoded).utf8.elementsEqual(text.utf8.filter { $0 != 0x0A && $0 != 0x0D }))
+                }
+                _ = SPiDAssertion(text, secret: "s1gn")
+                _ = BasicCredentials("Basic " + text)
+            }
+            #expect(report.failures.isEmpty, "\(report.complaint)")
+        }
+    }
+}
+
+/// What a system may answer to anything at all.
+private func isSound(_ response: Response) -> Bool {
+    let statuses: Set<Int> = [200, 201, 302, 400, 401, 403, 404, 405, 413, 415, 420, 429, 500, 503]
+    let headers = response.headers.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
+    // Every page is ours; the portal's token is the only script.
+    return statuses.contains(response.status) && headers && !response.page.lowercased().contains("<script>alert")
+        && !response.serialized(keepsConnection: false, now: 0).isEmpty
+}
+
+private func fuzzBodies(_ system: IdentitySystem, seed: UInt64) {
+    guard let identity = try? TestIdentity(system) else { preconditionFailure("no simulator") }
+    let examples = system.examples
+    var turn = 0
+    let report = fuzz("\(system) bodies", from: examples.bodies.map { Array($0.utf8) }, seed: seed) { input in
+        let target = examples.posts[turn % examples.posts.count]
+        let header = examples.headers[turn % examples.headers.count]
+        turn += 1
+        let type =
+            input.first == UInt8(ascii: "{") || input.first == UInt8(ascii: "[")
+            ? "application/json" : TestIdentity.form.value
+        let reply = identity.send(
+            "POST", target, headers: [.init("Content-Type", type), .init("Authorization", header)], body: input)
+        #expect(isSound(reply), "\(target): \(reply)")
+    }
+    #expect(report.failures.isEmpty, "\(report.complaint)")
+}
+
+private func fuzzTargets(_ system: IdentitySystem, seed: UInt64) {
+    guard let identity = try? TestIdentity(system) else { preconditionFailure("no simulator") }
+    let examples = system.examples
+    var turn = 0
+    let inputs = examples.targets + examples.headers + examples.cookies
+    let report = fuzz("\(system) targets", from: inputs.map { Array($0.utf8) }, seed: seed) { input in
+        turn += 1
+        // What the parser lets through: printable ASCII in the target, no control characters in headers.
+        let text = String(decoding: input.filter { $0 > 0x20 && $0 < 0x7F }, as: UTF8.self)
+        let line = String(decoding: input.filter { $0 >= 0x20 && $0 != 0x7F }, as: UTF8.self)
+        let fixed = examples.targets[turn % examples.targets.count]
+        let replies = [
+            identity.get("/" + text.drop { $0 == "/" }),
+            identity.get(fixed, headers: [.init("Authorization", line)]),
+            identity.get(fixed, headers: [.init("Cookie", line)]),
+        ]
+        for reply in replies { #expect(isSound(reply), "\(reply)") }
+    }
+    #expect(report.failures.isEmpty, "\(report.complaint)")
+}
+
+/// Good requests to start from.
+private struct Examples {
+    var posts: [String]
+    var bodies: [String]
+    var targets: [String]
+    var headers: [String]
+    var cookies: [String]
+}
+
+extension IdentitySystem {
+    fileprivate var examples: Examples {
+        switch self {
+        case .spid:
+            Examples(
+                posts: [
+                    "/oauth/token", TestIdentity.spidPage(), "/api/2/oauth/exchange", "/oauth/introspect", "/oauth/ro",
+                    "/api/2/signup", "/api/2/signup_jwt", "/api/2/user/attach_jwt", "/api/2/passwordless/start",
+                    "/login",
+                ],
+                bodies: [
+                    "grant_type=password&username=ada%40example.com&password=correct-horse&scope=openid",
+                    "grant_type=authorization_code&code=abc&redirect_uri=http%3A%2F%2F127.0.0.1%2Fbackend&code_verifier=x",
+                    "grant_type=refresh_token&refresh_token=abc", "grant_type=client_credentials",
+                    "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
+                        + percentEncoded(SPiDResourceTests.assertion),
+                    "username=ada%40example.com&password=correct-horse&action=allow&remember=1",
+                    "handle=abc&action=allow",
+                    "clientId=backend-1&type=session&redirectUri=http%3A%2F%2F127.0.0.1%2Fbackend&oauth_token=abc",
+                    "token=abc&client_id=app-1&client_secret=app-1-secret", "connection=email&email=ada%40example.com",
+                ],
+                targets: [
+                    TestIdentity.spidPage(), "/oauth/authorize?client_id=app-1", "/session/abc", "/auth/session/abc",
+                    "/logout?redirect_uri=spidmobile-app-1%3A%2F%2Flogout&oauth_token=abc", "/api/2/me?oauth_token=abc",
+                    "/api/2/user/1001", "/api/2/email/YWRhQGV4YW1wbGUuY29t/status", "/api/2/logout",
+                ],
+                headers: [
+                    "Bearer abc", "Basic YXBwLTE6YXBwLTEtc2VjcmV0", "Basic YmFja2VuZC0xOmJhY2tlbmQtMS1zZWNyZXQ=",
+                ],
+                cookies: ["identity=abc; remember=def", "identity=abc"])
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import JSON
+
+/// A running `cloud-sim identity`. People, clients and secrets are those of docs/simulated-identity.md.
+public final class SimulatedIdentity: Sendable {
+    public let process: ChildProcess
+    public let journal: Journal
+    private let ready: JSONValue
+
+    public static let user = "ada@example.com"
+    public static let password = "correct-horse"
+
+    /// Starts it with these providers (`spid`, `liferay`, `oclc`, `oidc`, `neo`), and returns once they answer.
+    public static func start(
+        _ providers: String..., in folder: TemporaryFolder, namespace: NetworkNamespace? = nil
+    ) async throws -> SimulatedIdentity {
+        let journal = folder.file("identity-\(UInt32.random(in: .min ... .max)).ndjson")
+        let arguments = ["identity", "--journal", journal] + providers.flatMap { ["--provider", $0] }
+        let process = try await startSimulator("cloud-sim", arguments, namespace, in: folder)
+        let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
+        return SimulatedIdentity(process: process, journal: Journal(path: journal), ready: ready)
+    }
+
+    private init(process: ChildProcess, journal: Journal, ready: JSONValue) {
+        (self.process, self.journal, self.ready) = (process, journal, ready)
+    }
+
+    /// Where that provider is, without a slash at the end.
+    public func url(_ provider: String) throws -> String {
+        guard let url = ready["providers"]?[provider]?.string else {
+            throw ProcessError("cloud-sim identity does not simulate \(provider): \(ready)")
+        }
+        return url
+    }
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# The requests of SPiD's documents "Login" and "OAuth 2.0 authentication with SPiD on mobile devices", letter by letter, with
+# curl as device, browser and backend. Only host, client and user differ. Prints one line for each step; fails at the first
+# that is not what the documents say.
+#
+# usage: spid-documents.sh http://127.0.0.1:PORT
+set -euo pipefail
+spid=$1
+jar=$(mktemp)
+trap 'rm -f "$jar"' EXIT
+request() { curl -sS --max-time 10 --noproxy '*' "$@"; }
+# Where it redirects to, as the server wrote it: curl's own %{redirect_url} puts a slash behind the host.
+location() { request -o /dev/null -D - "$@" | tr -d '\r' | sed -n 's/^Location: //p'; }
+member() { python3 -c 'import json,sys
+value = json.load(sys.stdin)
+for name in sys.argv[1].split("."): value = value[name]
+print(value)' "$1"; }
+fail() { echo "spid-documents: $*" >&2; exit 1; }
+
+# 1. "Direct user to authorize your app on SPiD", and what the user does there: sign in, agree to the terms.
+page="$spid/login?client_id=app-1&response_type=code&redirect_uri=spidmobile-app-1%3A%2F%2Flogin"
+request -b "$jar" -c "$jar" "$page" | grep -q 'name="password"' || fail "no sign-in page"
+terms=$(request -b "$jar" -c "$jar" --data-urlencode username=ada@example.com --data-urlencode password=correct-horse "$page")
+handle=$(sed -n 's/.*name="handle" value="\([0-9a-f]*\)".*/\1/p' <<<"$terms")
+[[ -n $handle ]] || fail "nobody asks whether the app may"
+# 2. "The server redirects the user back to the application with an OAuth code".
+back=$(location -b "$jar" -c "$jar" -d "handle=$handle" -d action=allow "$page")
+[[ $back == spidmobile-app-1://login?code=* ]] || fail "redirected to $back"
+code=${back#*code=}
+echo "redirected with a code"
+
+# 3. "Use the OAuth code to get a permanent OAuth token by POST-ing the code along with your credentials".
+tokens=$(request -d client_id=app-1 -d client_secret=app-1-secret -d redirect_uri=spidmobile-app-1%3A%2F%2Flogin \
+    -d grant_type=authorization_code -d "code=$code" -d scope=ddf -d state= "$spid/oauth/token")
+# 4. "Parse the response": these members, user_id as text.
+python3 - "$tokens" <<'P'
+import json, re, sys
+reply = json.loads(sys.argv[1])
+assert re.fullmatch("[0-9a-f]{40}", reply["access_token"]) and re.fullmatch("[0-9a-f]{40}", reply["refresh_token"])
+assert reply["expires_in"] == 3600 and reply["user_id"] == "1001" and reply["is_admin"] is False
+assert isinstance(reply["server_time"], int) and isinstance(reply["scope"], str)
+P
+token=$(member access_token <<<"$tokens")
+echo "tokens of user $(member user_id <<<"$tokens")"
+# 5. "Make REST API calls with the oauth token".
+[[ $(request "$spid/api/2/me?oauth_token=$token" | member data.email) == ada@example.com ]] || fail "me is somebody else"
+echo "me is ada"
+
+# "Ask for a onetime exchange code for Client Backend": the path as document and reference have it.
+for path in /oauth/exchange /api/2/oauth/exchange; do
+    once=$(request -d clientId=backend-1 -d type=code -d "oauth_token=$token" "$spid$path" | member data.code)
+    backend=$(request -d grant_type=authorization_code -d redirect_uri=http://127.0.0.1/backend -d client_id=backend-1 \
+        -d client_secret=backend-1-secret -d "code=$once" "$spid/oauth/token")
+    [[ $(member user_id <<<"$backend") == 1001 && $(member expires_in <<<"$backend") == 3600 ]] || fail "backend: $backend"
+    own=$(member access_token <<<"$backend")
+    [[ $own != "$token" ]] || fail "the backend has the app's token"
+    [[ $(request "$spid/api/2/user/1001?oauth_token=$own" | member data.userId) == 1001 ]] || fail "the backend reads nothing"
+    again=$(request -d grant_type=authorization_code -d redirect_uri=http://127.0.0.1/backend -d client_id=backend-1 \
+        -d client_secret=backend-1-secret -d "code=$once" "$spid/oauth/token")
+    [[ $(member error <<<"$again") == invalid_grant ]] || fail "the code works twice: $again"
+    echo "exchanged at $path"
+done
+# "Both clients must belong to the same merchant."
+status=$(request -o /dev/null -w '%{http_code}' -d clientId=other-1 -d type=code -d "oauth_token=$token" "$spid/oauth/exchange")
+[[ $status == 403 ]] || fail "another merchant's client: $status"
+echo "another merchant is refused"
+
+# "Grant type: session": the webview is redirected to /auth/session/{onetimecode}.
+for path in /auth/session /session; do
+    once=$(request -d clientId=app-1 -d type=session -d redirectUri=http://127.0.0.1:9/callback -d "oauth_token=$token" \
+        "$spid/oauth/exchange" | member data.code)
+    : >"$jar"
+    back=$(location -c "$jar" "$spid$path/$once")
+    [[ $back == http://127.0.0.1:9/callback ]] || fail "$path: $back"
+    grep -q identity "$jar" || fail "$path sets no cookie"
+    # Signed in there: no password is asked for.
+    back=$(location -b "$jar" "$page")
+    [[ $back == spidmobile-app-1://login?code=* ]] || fail "the browser is not signed in: $back"
+    echo "a session by $path"
+done
+
+# "/logout?redirect_uri=…&oauth_token=…": this particular access token will be deleted.
+back=$(location "$spid/logout?redirect_uri=spidmobile-app-1%3A%2F%2Flogout&oauth_token=$token")
+[[ $back == spidmobile-app-1://logout ]] || fail "after logout: $back"
+[[ $(request "$spid/api/2/user/1001?oauth_token=$token" | member error) == invalid_token ]] || fail "the token lives on"
+# "If omitted, the user will be redirected to the login page after being logged out", which answers 200 OK.
+[[ $(request -L -o /dev/null -w '%{http_code} %{url_effective}' "$spid/logout") == "200 $spid/login" ]] || fail "logout"
+echo "logged out"
