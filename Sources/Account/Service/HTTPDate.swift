@@ -47,7 +47,7 @@ private func number(_ text: Substring, digits: Int) -> Int? {
 }
 
 /// The proleptic Gregorian calendar with years that begin in March, so that the leap day comes last.
-private func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let shifted = (month + 9) % 12
     let leapDays = year / 4 - year / 100 + year / 400

@@ -1,12 +1,12 @@
 /// RFC 4648, the two alphabets that OAuth 2.0 uses.
-enum Base64 {
+package enum Base64 {
     /// Section 5, without padding: verifiers, challenges, states (RFC 7636, appendix A).
-    static func urlEncoded(_ bytes: [UInt8]) -> [UInt8] {
+    package static func urlEncoded(_ bytes: [UInt8]) -> [UInt8] {
         encoded(bytes, alphabet: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", padding: false)
     }
 
     /// Section 4, padded: Basic authentication (RFC 7617).
-    static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+    package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         encoded(bytes, alphabet: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", padding: true)
     }
 

@@ -1,0 +1,88 @@
+import HTTPCore
+import JSON
+import OAuth2
+import Testing
+import Vocabulary
+
+@testable import Account
+
+@Suite("What OCLC answers with")
+struct OCLCAnswerTests {
+    private let received = UnixTime(seconds: 1_388_923_046 - 1199)
+
+    private func answer(_ json: String) throws -> OCLCTokenAnswer {
+        OCLCTokenAnswer(try TokenResponse(try JSONValue(parsing: Array(json.utf8))))
+    }
+
+    @Test("document E's second example: a token of 20 minutes and a refresh token of 7 days, each with its own end")
+    func documentExample() throws {
+        let redirect = try RedirectURI("oclcApp://user_agent_flow")
+        let response = try AuthorizationResponse(
+            url:
+                "oclcApp://user_agent_flow#access_token=tk_nd4GoLXjFcAabig2AJzOMpzhPkI2LFZtbLD6&context_institution_id=128807&expires_at=2014-01-05%2011:57:26Z&expires_in=1199&principalID=p-ada&principalIDNS=urn%3Aoclc%3Aplatform%3A128807&refresh_token=rt_nucaPASHXXZ3L2F6vNYucr2xudlKfnc8v8si&refresh_token_expires_at=2014-01-12%2011:47:09Z&refresh_token_expires_in=604799&token_type=bearer",
+            to: redirect)
+        guard case .tokens(let tokens) = response.outcome else {
+            Issue.record("no tokens")
+            return
+        }
+        let answer = OCLCTokenAnswer(tokens)
+        #expect(answer.end(received: received) == received + 1199)
+        #expect(answer.refreshEnd(received: received) == received + 604_799)
+        #expect(answer.principal == OCLCPrincipal(id: "p-ada", namespace: "urn:oclc:platform:128807"))
+        #expect(answer.contextInstitution == "128807")
+    }
+
+    @Test(
+        "a date serves where there is no lifetime, escaped once more or not",
+        arguments: ["2014-01-05 11:57:26Z", "2014-01-05%2011:57:26Z", "2014-01-05T11:57:26Z"])
+    func dates(text: String) throws {
+        let answer = try answer(
+            #"{"access_token":"tk_a","expires_at":"\#(text)","refresh_token":"rt_a","refresh_token_expires_at":"\#(text)"}"#
+        )
+        #expect(answer.end(received: received)?.seconds == 1_388_923_046)
+        #expect(answer.refreshEnd(received: received)?.seconds == 1_388_923_046)
+    }
+
+    @Test(
+        "names and types as they vary",
+        arguments: [#""contextInstitutionId":"128807""#, #""context_institution_id":128807"#])
+    func variants(member: String) throws {
+        let answer = try answer(
+            #"{"access_token":"tk_a","expires_in":"1199","refresh_token_expires_in":"9",\#(member)}"#)
+        #expect(answer.contextInstitution == "128807")
+        #expect(answer.end(received: received) == received + 1199)
+        // Without a refresh token its end means nothing.
+        #expect(answer.refreshEnd(received: received) == nil)
+        #expect(answer.principal == nil)
+    }
+
+    @Test("the error that quotes the request: neither the header nor the signature in it is kept")
+    func echo() async throws {
+        let body =
+            #"{"code":{"type":"http","value":"401"},"message":"WSKey 'abc' is invalid","details":"Authorization header: http://www.worldcat.org/wskey/v2/hmac/v1 clientId=\"planted-key\", signature=\"planted-signature\""}"#
+        let response = HTTPResponse(status: 401, body: Array(body.utf8))
+        let error = await accountError { () throws(AccountError) in try OCLCReply.value(response, from: "oclc.example")
+        }
+        #expect(error?.code == .invalidConfiguration && error?.serverCode == 401 && error?.status == 401)
+        #expect(error?.serverMessage == "WSKey 'abc' is invalid")
+        #expect(!"\(String(describing: error)) \(error.debugDescription)".contains("planted"))
+    }
+
+    @Test(
+        "words that quote a credential are cut before it",
+        arguments: [
+            "Authorization header: Basic cGxhbnRlZA==", "no user for Bearer planted", "token tk_planted is too old",
+            "refresh RT_planted gone", "signature=\"planted\" does not match",
+        ])
+    func quoted(words: String) async throws {
+        let json: JSONValue = ["error": "invalid_token", "error_description": .string(words)]
+        let legacy: JSONValue = ["code": ["type": "http", "value": 403], "message": .string(words)]
+        for value in [json, legacy] {
+            let response = HTTPResponse(status: 403, body: value.serialized())
+            let error = await accountError { () throws(AccountError) in try OCLCReply.value(response, from: "h") }
+            let shown = "\(error.debugDescription)"
+            #expect(!shown.lowercased().contains("planted") && !shown.contains("cGxhbnRlZA"))
+            #expect(shown.contains("left out"))
+        }
+    }
+}
