@@ -19,6 +19,24 @@ public struct OAuthError: Error, Sendable, Equatable {
         public static let accessDenied = Code(rawValue: "access_denied")
         public static let serverError = Code(rawValue: "server_error")
         public static let temporarilyUnavailable = Code(rawValue: "temporarily_unavailable")
+
+        // RFC 8628, section 3.5.
+        /// The person has not answered yet.
+        public static let authorizationPending = Code(rawValue: "authorization_pending")
+        /// Not answered yet either, and asked too often: five seconds more between questions from now on.
+        public static let slowDown = Code(rawValue: "slow_down")
+        /// The time to answer is over.
+        public static let expiredToken = Code(rawValue: "expired_token")
+
+        // RFC 6750, section 3.1.
+        /// The access token is expired, revoked or malformed.
+        public static let invalidToken = Code(rawValue: "invalid_token")
+        public static let insufficientScope = Code(rawValue: "insufficient_scope")
+
+        // OpenID Connect Core 1.0, section 3.1.2.6.
+        public static let loginRequired = Code(rawValue: "login_required")
+        public static let interactionRequired = Code(rawValue: "interaction_required")
+        public static let consentRequired = Code(rawValue: "consent_required")
     }
 
     public var code: Code

@@ -20,6 +20,10 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
             case insecureURL = "insecure_url", invalidConfiguration = "invalid_configuration"
             case accessDenied = "access_denied", invalidGrant = "invalid_grant", noAnswer = "no_answer"
             case untrustedAnswer = "untrusted_answer", cannotListen = "cannot_listen"
+            case usedCode = "used_code", clientRefused = "client_refused", missingParameter = "missing_parameter"
+            case wrongContext = "wrong_context", insufficientScope = "insufficient_scope", moved, abandoned
+            case notRenewable = "not_renewable", webSessionRequired = "web_session_required"
+            case pending, unreadableProfile = "unreadable_profile", unknownProvider = "unknown_provider"
             case cannotStore = "cannot_store", storeUnreadable = "store_unreadable"
             case storeReadOnly = "store_read_only", storeAbsent = "store_absent", storeLocked = "store_locked"
             case storeNotAnswering = "store_not_answering", cancelled
@@ -27,6 +31,14 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         private let value: Value
         /// The fine cause in snake case, as JSON errors carry it in `reason`.
         public var description: String { value.rawValue }
+
+        private init(value: Value) { self.value = value }
+
+        /// The code of that name, as a provider's profile writes it; nil if there is none.
+        public init?(reason: String) {
+            guard let value = Value(rawValue: reason) else { return nil }
+            self.value = value
+        }
 
         /// Wrong user name or password (101009).
         public static let invalidCredentials = Code(value: .invalidCredentials)
@@ -102,6 +114,30 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         public static let noAnswer = Code(value: .noAnswer)
         /// The answer is well-formed and was not meant for us: another audience, issuer or nonce.
         public static let untrustedAnswer = Code(value: .untrustedAnswer)
+        /// The code was right and has been redeemed before.
+        public static let usedCode = Code(value: .usedCode)
+        /// The client may not have this, whoever its user is: another merchant's, or without the grant.
+        public static let clientRefused = Code(value: .clientRefused)
+        /// A setting that the provider cannot do without was not given; the message names it.
+        public static let missingParameter = Code(value: .missingParameter)
+        /// The stored session is good for another server, company or institution than the one configured.
+        public static let wrongContext = Code(value: .wrongContext)
+        /// The access token is good and does not go that far.
+        public static let insufficientScope = Code(value: .insufficientScope)
+        /// The service is at another address: credentials are not sent after a redirect.
+        public static let moved = Code(value: .moved)
+        /// The person came back from the sign-in page without having signed in.
+        public static let abandoned = Code(value: .abandoned)
+        /// The session lives until its tokens end: this client may not renew it. The message says why.
+        public static let notRenewable = Code(value: .notRenewable)
+        /// The service answers only within a signed-in web session, which a native sign-in does not make.
+        public static let webSessionRequired = Code(value: .webSessionRequired)
+        /// The person has not answered yet (RFC 8628, `authorization_pending`).
+        public static let pending = Code(value: .pending)
+        /// A provider's profile is not one: not JSON, of a later version, or with something missing.
+        public static let unreadableProfile = Code(value: .unreadableProfile)
+        /// No provider has that name, built in or added.
+        public static let unknownProvider = Code(value: .unknownProvider)
         /// A browser's answer cannot be received: the port is taken, the desktop starts no handler.
         public static let cannotListen = Code(value: .cannotListen)
 
@@ -126,6 +162,8 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     public var serverCode: Int?
     /// The service's own words (`description`), where it gave any.
     public var serverMessage: String?
+    /// The service's own name for the cause: OAuth's `error`, a portal's exception class.
+    public var serverCause: String?
     /// The HTTP status, where there was a response.
     public var status: Int?
     /// How long the service asked to be left alone (`Retry-After`), with a 429 or a 503 above all.

@@ -55,7 +55,8 @@ public final class AccountSession: Sendable {
         do throws(AccountError) {
             try await keeper.begin(
                 SavedSession(
-                    provider: provider.name, userID: profile.userID, userName: profile.userName, tokens: tokens))
+                    provider: provider.name, userID: profile.userID, userName: profile.userName, tokens: tokens,
+                    attributes: profile.attributes, context: provider.context))
         } catch {
             try? await provider.signOut(tokens, everywhere: false)
             throw error

@@ -34,7 +34,9 @@ struct Ending: Sendable {
     private func living(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
         let stored = try await renewal(replacing: nil).load(access)
         let session = unsaved?.newer(than: stored) ?? stored
-        guard session.tokens.shouldBeRenewed(at: keeper.now), session.tokens.refresh != nil else { return session }
+        guard session.tokens.shouldBeRenewed(at: keeper.now), session.tokens.canBeRenewed(at: keeper.now) else {
+            return session
+        }
         do throws(AccountError) {
             return try await renewed(session, access)
         } catch {

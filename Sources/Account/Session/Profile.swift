@@ -1,3 +1,4 @@
+import JSON
 import Vocabulary
 
 /// Whom the service knows the signed-in user to be.
@@ -11,6 +12,8 @@ public struct Profile: Sendable, Equatable {
     public var phoneNumber: String?
     public var locale: String?
     public var usesSecondFactor: Bool?
+    /// Everything that the provider says about the user, in its own words and order. It is stored with the session, to be read offline.
+    public var attributes: [JSONValue.Member] = []
 
     public init(userID: UserID, userName: String) {
         self.userID = userID

@@ -80,7 +80,7 @@ actor TokenKeeper {
         guard tokens.shouldBeRenewed(at: clock.now) else { return session }
         let stillLives = !tokens.haveExpired(at: clock.now)
         // Without a refresh token there is nothing to renew with, and with the last minute of this one all to gain.
-        if stillLives, tokens.refresh == nil || isPaused { return session }
+        if stillLives, !tokens.canBeRenewed(at: clock.now) || isPaused { return session }
         do throws(AccountError) {
             return try await renewed(replacing: tokens.access)
         } catch {
@@ -258,6 +258,13 @@ actor TokenKeeper {
                 .notSignedIn,
                 message: "the session of \(key) belongs to \(session.provider), not \(provider.name); sign in again")
         }
+        for (name, value) in provider.context where session.context[name] != value {
+            throw AccountError(
+                .wrongContext,
+                message:
+                    "the session of \(key) is for another \(name) than the one configured; sign in again, or set it back"
+            )
+        }
         events.found(session, since: moment, status: status)
         return session
     }
@@ -266,7 +273,8 @@ actor TokenKeeper {
         SessionStatus(
             provider: session.provider, userID: session.userID, userName: session.userName,
             received: session.tokens.received, expires: session.tokens.expires,
-            hasExpired: session.tokens.haveExpired(at: now), isRenewable: session.tokens.refresh != nil)
+            hasExpired: session.tokens.haveExpired(at: now), isRenewable: session.tokens.canBeRenewed(at: now),
+            kind: session.tokens.kind, refreshExpires: session.tokens.refreshExpires)
     }
 }
 

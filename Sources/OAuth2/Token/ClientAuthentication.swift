@@ -8,6 +8,14 @@ public enum ClientAuthentication: Sendable, Equatable {
     case basic(clientID: String, secret: Secret)
     /// Id and secret in the body (`client_secret_post`).
     case post(clientID: String, secret: Secret)
+    /// By something over the whole request that its sender adds, such as an HMAC in the `Authorization` header: nothing is added here.
+    case signed(clientID: String)
+
+    public var clientID: String {
+        switch self {
+        case .none(let clientID), .basic(let clientID, _), .post(let clientID, _), .signed(let clientID): clientID
+        }
+    }
 
     /// The value of the `Authorization` header, where there is one: both halves are form-encoded first (section 2.3.1).
     public var authorizationHeader: Secret? {
@@ -21,7 +29,7 @@ public enum ClientAuthentication: Sendable, Equatable {
     var fields: [TokenRequest.Field] {
         switch self {
         case .none(let clientID): [.init("client_id", clientID)]
-        case .basic: []
+        case .basic, .signed: []
         case .post(let clientID, let secret): [.init("client_id", clientID), .init("client_secret", secret)]
         }
     }

@@ -7,4 +7,8 @@ public struct GrantType: RawRepresentable, Sendable, Hashable {
     public static let refreshToken = GrantType(rawValue: "refresh_token")
     public static let password = GrantType(rawValue: "password")
     public static let clientCredentials = GrantType(rawValue: "client_credentials")
+    /// RFC 7523, section 2.1.
+    public static let jwtBearer = GrantType(rawValue: "urn:ietf:params:oauth:grant-type:jwt-bearer")
+    /// RFC 8628, section 3.4.
+    public static let deviceCode = GrantType(rawValue: "urn:ietf:params:oauth:grant-type:device_code")
 }

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// What a token endpoint is asked (RFC 6749, sections 4.1.3, 4.3.2, 4.4.2 and 6).
+/// What a token endpoint is asked (RFC 6749, sections 4.1.3, 4.3.2, 4.4.2 and 6; RFC 7523; RFC 8628).
 public struct TokenRequest: Sendable, Equatable {
     public struct Field: Sendable, Equatable {
         public var name: String
@@ -38,20 +38,43 @@ public struct TokenRequest: Sendable, Equatable {
 
     public static func refreshToken(_ token: Secret, scope: [String] = []) -> TokenRequest {
         var request = TokenRequest(.refreshToken, [Field("refresh_token", token)])
-        if !scope.isEmpty { request.fields.append(Field("scope", scope.joined(separator: " "))) }
+        request.ask(for: scope)
         return request
     }
 
-    /// The body to send; the header that may belong to it is ``ClientAuthentication/authorizationHeader``.
-    public func body(for client: ClientAuthentication) -> Secret {
-        var bytes: [UInt8] = []
-        for field in [Field("grant_type", grantType.rawValue)] + fields + client.fields {
-            if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
-            bytes += FormEncoding.encoded(field.name.utf8)
-            bytes.append(UInt8(ascii: "="))
-            field.value.reveal { bytes += FormEncoding.encoded($0) }
-        }
-        defer { for index in bytes.indices { bytes[index] = 0 } }
-        return Secret(bytes)
+    /// The user's own name and password, for servers that have nothing better (RFC 6749, section 4.3.2).
+    public static func password(user: String, password: Secret, scope: [String] = []) -> TokenRequest {
+        var request = TokenRequest(.password, [Field("username", user), Field("password", password)])
+        request.ask(for: scope)
+        return request
     }
+
+    /// In the client's own name (section 4.4.2).
+    public static func clientCredentials(scope: [String] = []) -> TokenRequest {
+        var request = TokenRequest(.clientCredentials)
+        request.ask(for: scope)
+        return request
+    }
+
+    /// By a signed assertion (RFC 7523, section 2.1).
+    public static func jwtBearer(_ assertion: Secret, scope: [String] = []) -> TokenRequest {
+        var request = TokenRequest(.jwtBearer, [Field("assertion", assertion)])
+        request.ask(for: scope)
+        return request
+    }
+
+    /// Asks whether the person has answered by now (RFC 8628, section 3.4).
+    public static func deviceCode(_ code: Secret) -> TokenRequest {
+        TokenRequest(.deviceCode, [Field("device_code", code)])
+    }
+
+    private mutating func ask(for scope: [String]) {
+        if !scope.isEmpty { fields.append(Field("scope", scope.joined(separator: " "))) }
+    }
+
+    /// All of it as a form.
+    public var form: FormRequest { FormRequest([Field("grant_type", grantType.rawValue)] + fields) }
+
+    /// The body to send; the header that may belong to it is ``ClientAuthentication/authorizationHeader``.
+    public func body(for client: ClientAuthentication) -> Secret { form.body(for: client) }
 }

@@ -67,13 +67,16 @@ extension CommandFailure {
             switch error.code {
             case .invalidCredentials, .unknownUser, .unverifiedUser, .passwordResetRequired, .secondStepRequired,
                 .expired, .notSignedIn, .signInFailed, .wrongCode, .codeExpired, .challengeExpired,
-                .accessDenied, .invalidGrant, .untrustedAnswer:
+                .accessDenied, .invalidGrant, .untrustedAnswer, .usedCode, .insufficientScope, .abandoned,
+                .wrongContext, .webSessionRequired, .pending:
                 .auth
             case .weakPassword, .invalidUserName, .invalidPhoneNumber, .invalidName, .invalidTag, .invalidLocale,
-                .invalidInput:
+                .invalidInput, .missingParameter, .unknownProvider:
                 .usage
             case .network, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
-            case .tls, .insecureURL, .invalidConfiguration, .unsupported: .config
+            case .tls, .insecureURL, .invalidConfiguration, .unsupported, .notRenewable, .clientRefused, .moved,
+                .unreadableProfile:
+                .config
             case .cannotStore, .storeReadOnly: .cannotWrite
             case .storeAbsent, .storeLocked, .storeNotAnswering, .cannotListen: .unavailable
             case .noAnswer: .deadline

@@ -27,6 +27,8 @@ public struct RainMakerIdentity: IdentityProvider {
         case .authorizationCode(let code, let redirectURI, let codeVerifier, let nonce):
             return try await redeem(
                 code: code, redirectURI: redirectURI, codeVerifier: codeVerifier, nonce: nonce)
+        case .tokens, .clientCredentials, .assertion, .thirdParty:
+            throw unsupported(credentials)
         }
     }
 

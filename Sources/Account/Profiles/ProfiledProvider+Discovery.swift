@@ -1,0 +1,42 @@
+import HTTPCore
+import JSON
+import OAuth2
+import Synchronization
+
+/// What a server said about itself, once it was asked. Shared by all copies of a provider.
+final class DiscoveredMetadata: Sendable {
+    private let value = Mutex<ServerMetadata?>(nil)
+    var known: ServerMetadata? { value.withLock { $0 } }
+    func set(_ metadata: ServerMetadata) { value.withLock { $0 = metadata } }
+}
+
+extension ProfiledProvider {
+    /// What the server says about itself (RFC 8414): asked for once.
+    ///
+    /// - Throws: `untrustedAnswer` if it is another issuer's (section 3.3), `malformedAnswer` if it is none.
+    public func serverMetadata() async throws(AccountError) -> ServerMetadata {
+        if let known = metadata.known { return known }
+        guard let template = profile.discovery else {
+            throw AccountError(.unsupported, message: "\(name) does not tell about itself (no discovery)")
+        }
+        guard let url = filled(template, values, isURL: true) else {
+            throw AccountError(
+                .missingParameter, message: "\(name) cannot be found without its settings: \(template); give --base-url"
+            )
+        }
+        let request = HTTPRequest(
+            method: .get, url: try secureURL(url), headers: Self.headers,
+            maximumResponseBytes: ServerMetadata.limits.maximumBytes)
+        let json = try await exchange(request).json
+        do throws(OAuth2FormatError) {
+            let found = try ServerMetadata(json)
+            if let issuer = profile.issuer.flatMap(text) { try found.check(issuer: issuer) }
+            metadata.set(found)
+            return found
+        } catch {
+            throw AccountError(
+                error.code == .mismatch ? .untrustedAnswer : .malformedAnswer,
+                message: "\(presentable(url)) does not describe this provider: \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Account
+import Hashing
+import HashingOpenSSL
+import JSON
+import RainKitTesting
+import Vocabulary
+
+/// One profiled provider with everything that a test steers.
+struct ProviderBench {
+    let http = ScriptedHTTPClient()
+    let clock = ManualWallClock()
+    let provider: ProfiledProvider
+
+    var tools: ProviderTools { Self.tools(http, clock) }
+
+    static func tools(_ http: ScriptedHTTPClient, _ clock: ManualWallClock) -> ProviderTools {
+        ProviderTools(http: http, clock: clock, hashes: OpenSSLHashes.self) { count in
+            var random = OpenSSLRandom()
+            return random.bytes(count)
+        }
+    }
+
+    init(
+        _ members: String, settings: ProviderSettings = ProviderSettings(clientID: "app-1"),
+        extension hooks: any ProviderExtension = NoExtension()
+    ) throws {
+        let text = """
+            {"schemaVersion":1,"id":"test","environments":{"production":"http://127.0.0.1:1"},
+             "defaultEnvironment":"production","endpoints":{"token":"{base}/token","user":"{base}/me","revoke":"{base}/revoke"},
+             "grants":{"authorizationCode":{},"password":{},"clientCredentials":{"publicClient":false},"refreshToken":{},"assertion":{}}
+             \(members.isEmpty ? "" : ",")\(members)}
+            """
+        let json = try JSONValue(parsing: Array(text.utf8))
+        provider = try ProfiledProvider(
+            profile: ProviderProfile(json, origin: "test"), settings: settings, tools: Self.tools(http, clock),
+            extension: hooks)
+    }
+}
