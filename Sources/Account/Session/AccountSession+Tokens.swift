@@ -15,19 +15,12 @@ public struct SessionStatus: Sendable, Equatable {
     public var hasExpired: Bool
     /// Whether new tokens can be had without the user.
     public var isRenewable: Bool
-    /// What kind of proof the session holds.
-    public var kind = CredentialKind.oauth
-    /// When what renews it expires itself, by this machine's clock; nil if nobody said.
-    public var refreshExpires: UnixTime?
 }
 
 /// What scripts and gateways need when another program makes the requests.
 extension AccountSession {
     /// What is stored of the session: nothing is sent.
     public func status() async throws(AccountError) -> SessionStatus { keeper.status(of: try await keeper.stored()) }
-
-    /// Whom the provider knew the user to be at sign-in, from the stored session: nothing is sent, so it works offline.
-    public func storedProfile() async throws(AccountError) -> Profile { try await keeper.stored().profile }
 
     /// An access token that is good for a while, renewed first if it is not.
     ///
@@ -57,6 +50,6 @@ extension AccountSession {
 
     /// Whether a URL is one of the provider's services, where alone its tokens belong.
     public func isForTokens(_ url: String) -> Bool {
-        provider.resources.contains { url == $0.text || url.hasPrefix($0.text + "/") || url.hasPrefix($0.text + "?") }
+        provider.resources.contains { url.hasPrefix($0.text + "/") }
     }
 }
