@@ -3,6 +3,8 @@ struct BasicCredentials: Equatable {
     var user: String
     var password: String
 
+    init(user: String, password: String) { (self.user, self.password) = (user, password) }
+
     /// - Parameter isFormEncoded: as OAuth clients do it (RFC 6749, 2.3.1).
     init?(_ header: String, isFormEncoded: Bool = false) {
         guard header.lowercased().hasPrefix("basic ") else { return nil }

@@ -11,6 +11,16 @@ struct OAuthFailure: Error, Equatable {
         case unsupportedResponseType = "unsupported_response_type"
         case accessDenied = "access_denied"
         case serverError = "server_error"
+        case invalidScope = "invalid_scope"
+        /// Of resources (RFC 6750, 3.1).
+        case invalidToken = "invalid_token"
+        case insufficientScope = "insufficient_scope"
+        /// Of devices (RFC 8628, 3.5).
+        case authorizationPending = "authorization_pending"
+        case slowDown = "slow_down"
+        case expiredToken = "expired_token"
+        /// Of OpenID Connect (Core, 3.1.2.6).
+        case loginRequired = "login_required"
     }
 
     var code: Code

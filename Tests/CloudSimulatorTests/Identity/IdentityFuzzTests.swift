@@ -12,6 +12,7 @@ struct IdentityFuzzTests {
         // The name alone: what crosses into the process of its own must be a constant there.
         switch system {
         case .spid: await #expect(processExitsWith: .success) { fuzzBodies(.spid, seed: 41) }
+        case .liferay: await #expect(processExitsWith: .success) { fuzzBodies(.liferay, seed: 42) }
         }
     }
 
@@ -19,6 +20,7 @@ struct IdentityFuzzTests {
     func targets(system: IdentitySystem) async {
         switch system {
         case .spid: await #expect(processExitsWith: .success) { fuzzTargets(.spid, seed: 51) }
+        case .liferay: await #expect(processExitsWith: .success) { fuzzTargets(.liferay, seed: 52) }
         }
     }
 
@@ -129,6 +131,33 @@ extension IdentitySystem {
                     "Bearer abc", "Basic YXBwLTE6YXBwLTEtc2VjcmV0", "Basic YmFja2VuZC0xOmJhY2tlbmQtMS1zZWNyZXQ=",
                 ],
                 cookies: ["identity=abc; remember=def", "identity=abc"])
+        case .liferay:
+            Examples(
+                posts: [
+                    "/api/jsonws/invoke", "/c/portal/login", LiferayOAuthTests.target(), "/o/oauth2/token",
+                    "/o/oauth2/introspect", "/o/oauth2/revoke", "/api/secure/jsonws/invoke",
+                    "/api/jsonws/user/get-user-by-id",
+                ],
+                bodies: [
+                    #"[{"/user/get-user-by-email-address":{"companyId":10157,"emailAddress":"ada@example.com"}}]"#,
+                    #"{"/user/get-current-user":{}}"#, #"[{"/user/get-user-by-id":{"userId":"1001"}},{"/x":null}]"#,
+                    "cmd=%7B%22%2Fuser%2Fget-current-user%22%3A%7B%7D%7D",
+                    "login=ada%40example.com&password=correct-horse&rememberMe=true",
+                    "username=ada%40example.com&password=correct-horse&action=allow", "handle=abc&action=allow",
+                    "grant_type=password&username=ada%40example.com&password=correct-horse&scope=x", "userId=1001",
+                    "grant_type=authorization_code&client_id=screens-1&code=abc&redirect_uri=x&code_verifier=y",
+                    "token=abc", "grant_type=client_credentials&client_id=screens-2&client_secret=screens-2-secret",
+                ],
+                targets: [
+                    LiferayOAuthTests.target(), "/c/portal/login", "/c", "/web/guest/home", "/c/portal/logout",
+                    "/documents/10184/0/private.txt", "/api/jsonws/user/get-user-by-id?userId=1001",
+                    "/api/jsonws/user/get-current-user?p_auth=abcdefgh",
+                ],
+                headers: [
+                    "Basic YWRhQGV4YW1wbGUuY29tOmNvcnJlY3QtaG9yc2U=", "Bearer abc",
+                    "Basic c2NyZWVucy0yOnNjcmVlbnMtMi1zZWNyZXQ=",
+                ],
+                cookies: ["JSESSIONID=abc; COOKIE_SUPPORT=true", "COOKIE_SUPPORT=true"])
         }
     }
 }

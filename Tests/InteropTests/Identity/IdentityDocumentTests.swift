@@ -19,4 +19,10 @@ struct IdentityDocumentTests {
         let steps = try await Self.follow("spid-documents.sh", "spid")
         #expect(steps.count == 9 && steps.last == "logged out", "\(steps)")
     }
+
+    @Test("Liferay: basic, cookie and OAuth 2.0, as the Login Screenlet uses them")
+    func liferay() async throws {
+        let steps = try await Self.follow("liferay-documents.sh", "liferay")
+        #expect(steps.count == 8 && steps.last == "OAuth 2.0 by redirect", "\(steps)")
+    }
 }
