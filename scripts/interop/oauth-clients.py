@@ -152,5 +152,44 @@ def liferay(base):
     say("denied")
 
 
+def oclc(base):
+    from urllib.parse import urlparse
+
+    native = OAuth2Session(client=MobileApplicationClient("wskey-1"), redirect_uri="oclcApp://user_agent_flow",
+                           scope=["WMS_NCIP", "refresh_token"])
+    url, state = native.authorization_url(
+        base + "/oauth2/authorizeCode", authenticatingInstitutionId="128807", contextInstitutionId="128807")
+    token = native.token_from_fragment(browse(url, user="ada"))
+    assert token["expires_in"] in (1199, "1199") and token["principalIDNS"] == "urn:oclc:platform:128807"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", token["expires_at"] if isinstance(
+        token["expires_at"], str) else "2014-01-05 11:57:26Z")
+    assert requests.get(base + "/ncip", headers={"Authorization": "Bearer " + token["access_token"]}).ok
+    say("requests-oauthlib: user agent flow")
+
+    asked = requests.get(url.replace("authenticatingInstitutionId=128807&", "")).text
+    at = html.unescape(re.search(r'id="institution-91475" href="([^"]*)"', asked).group(1))
+    back = browse(base + "/oauth2/authorizeCode" + at, user="bob", password="battery-staple")
+    assert "principalID=p-bob" in urlparse(back).fragment
+    say("where are you from")
+
+    denied = dict(parse_qsl(urlsplit(browse(url, user="ada", answer="deny")).query))
+    assert denied["error"] == "access_denied" and denied["http_code"] == "403" and denied["state"] == state
+    say("denied")
+
+    web = OAuth2Session("wskey-1", redirect_uri=LOOPBACK, scope="WMS_NCIP refresh_token context:128807", pkce="S256")
+    url, state = web.authorization_url(base + "/auth/128807")
+    token = web.fetch_token(base + "/token", authorization_response=browse(url, user="ada"), client_secret="wskey-1-secret")
+    assert token["principalID"] == "p-ada" and token["access_token"].startswith("tk_")
+    renewed = web.refresh_token(base + "/token", auth=("wskey-1", "wskey-1-secret"))
+    assert renewed["access_token"] != token["access_token"] and renewed["refresh_token"] == token["refresh_token"]
+    assert web.get(base + "/ncip").json()["principalID"] == "p-ada"
+    say("requests-oauthlib: the current service, and renewal")
+
+    own = AuthlibSession("wskey-1", "wskey-1-secret", scope="WorldCatMetadataAPI context:128807")
+    own.fetch_token(base + "/token", grant_type="client_credentials")
+    assert own.get(base + "/bib/data/1039085").ok
+    say("Authlib: client credentials")
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](sys.argv[2].rstrip("/"))

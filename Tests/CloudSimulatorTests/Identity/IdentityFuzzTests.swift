@@ -13,6 +13,7 @@ struct IdentityFuzzTests {
         switch system {
         case .spid: await #expect(processExitsWith: .success) { fuzzBodies(.spid, seed: 41) }
         case .liferay: await #expect(processExitsWith: .success) { fuzzBodies(.liferay, seed: 42) }
+        case .oclc: await #expect(processExitsWith: .success) { fuzzBodies(.oclc, seed: 43) }
         }
     }
 
@@ -21,6 +22,7 @@ struct IdentityFuzzTests {
         switch system {
         case .spid: await #expect(processExitsWith: .success) { fuzzTargets(.spid, seed: 51) }
         case .liferay: await #expect(processExitsWith: .success) { fuzzTargets(.liferay, seed: 52) }
+        case .oclc: await #expect(processExitsWith: .success) { fuzzTargets(.oclc, seed: 53) }
         }
     }
 
@@ -158,6 +160,30 @@ extension IdentitySystem {
                     "Basic c2NyZWVucy0yOnNjcmVlbnMtMi1zZWNyZXQ=",
                 ],
                 cookies: ["JSESSIONID=abc; COOKIE_SUPPORT=true", "COOKIE_SUPPORT=true"])
+        case .oclc:
+            Examples(
+                posts: [
+                    TestIdentity.oclcPage(), "/token", "/auth/128807?client_id=wskey-1", "/ncip",
+                    "/oauth2/accessToken?grant_type=client_credentials&scope=WMS_NCIP",
+                ],
+                bodies: [
+                    "username=ada&password=correct-horse&action=allow", "handle=abc&action=allow",
+                    "grant_type=client_credentials&scope=WMS_NCIP%20context%3A128807",
+                    "grant_type=refresh_token&refresh_token=rt_abc",
+                    "grant_type=authorization_code&code=auth_abc&redirect_uri=oclcApp%3A%2F%2Fuser_agent_flow",
+                ],
+                targets: [
+                    TestIdentity.oclcPage(), TestIdentity.oclcPage(["authenticatingInstitutionId": nil]),
+                    "/auth?client_id=wskey-1&scope=x", "/auth/128807?scope=WMS_NCIP%20context:128807&client_id=wskey-1",
+                    "/bib/data/1?inst=128807&q=a%20b&q=", "/ncip",
+                ],
+                headers: [
+                    "Bearer tk_abc, principalID=\"p-ada\", principalIDNS=\"urn:oclc:platform:128807\"",
+                    "Basic d3NrZXktMTp3c2tleS0xLXNlY3JldA==",
+                    WSKeyHeader.scheme
+                        + " clientId=\"wskey-1\", timestamp=\"1700000000\", nonce=\"1\", signature=\"YQ==\"",
+                ],
+                cookies: ["a=b"])
         }
     }
 }

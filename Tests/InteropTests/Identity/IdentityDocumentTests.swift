@@ -25,4 +25,10 @@ struct IdentityDocumentTests {
         let steps = try await Self.follow("liferay-documents.sh", "liferay")
         #expect(steps.count == 8 && steps.last == "OAuth 2.0 by redirect", "\(steps)")
     }
+
+    @Test("OCLC: both examples of the sample application, and the signed renewal that it warns of")
+    func oclc() async throws {
+        let steps = try await Self.follow("oclc-documents.sh", "oclc")
+        #expect(steps.count == 7 && steps.last == "client credentials at the current service", "\(steps)")
+    }
 }

@@ -36,6 +36,10 @@ extension StandardOAuth {
         var attributes: (OAuthParameters) throws(OAuthFailure) -> [String: String] = { _ throws(OAuthFailure) in [:] }
         /// How errors are worded in the redirect, where it is not RFC 6749's way.
         var failure: (OAuthFailure) -> [Request.Field] = { $0.parameters }
+        /// Where errors stand; nil for where the token would.
+        var putsErrorsInFragment: Bool?
+        /// What stands behind the `#` beside the state, where it is not RFC 6749's; given the time in milliseconds.
+        var fragment: ((Issued, Int64) -> String)?
     }
 
     /// `GET` and `POST` of the authorization endpoint.
@@ -95,7 +99,7 @@ extension StandardOAuth {
                     pkce: waiting.authorization.challenge != nil, state: waiting.authorization.state != nil
                 )
             }
-            return (goOn(waiting, call), nil)
+            return (goOn(waiting, call, front), nil)
         }
         do throws(OAuthFailure) {
             let person = try front.signIn(form["username"] ?? "", form["password"] ?? "")
@@ -129,20 +133,24 @@ extension StandardOAuth {
     }
 
     /// Back to the application, with a code, or with a token behind a `#`.
-    private mutating func goOn(_ waiting: Pending, _ call: IdentityCall) -> Response {
+    private mutating func goOn(_ waiting: Pending, _ call: IdentityCall, _ front: Front) -> Response {
         let authorization = waiting.authorization
         let grant = Grant(
             client: authorization.client.id, person: waiting.person, scope: authorization.scope, login: opaqueToken(),
             authenticatedAt: call.now / 1000, nonce: authorization.nonce, attributes: authorization.attributes)
         guard !authorization.isImplicit else {
             let issued = issue(grant, at: call.now)
+            if let text = front.fragment?(issued, call.now) {
+                let rest = formEncoded(tail(authorization, call))
+                return redirect(to: authorization.redirect + "#" + text + (rest.isEmpty ? "" : "&" + rest), [])
+            }
             let fields: [Request.Field] = [
                 .init("access_token", issued.access), .init("token_type", "Bearer"),
                 .init("expires_in", "\(rules.accessLifetime)"), .init("scope", grant.scope),
             ]
             return redirect(to: authorization.redirect, fields + tail(authorization, call), inFragment: true)
         }
-        let code = opaqueToken()
+        let code = rules.code()
         codes.insert(
             Code(grant: grant, redirect: authorization.redirect, challenge: authorization.challenge), key: code,
             until: call.now + rules.codeLifetime * 1000, at: call.now)
@@ -154,7 +162,7 @@ extension StandardOAuth {
     ) -> Response {
         redirect(
             to: authorization.redirect, front.failure(failure) + tail(authorization, call),
-            inFragment: authorization.isImplicit)
+            inFragment: front.putsErrorsInFragment ?? authorization.isImplicit)
     }
 
     /// The state, and who says all this.

@@ -40,7 +40,8 @@ extension StandardOAuth {
                 }
             }
             call.note(.token, "granted") { $0.kind = kind }
-            return issue(grant, at: call.now)
+            let kept = kind == "refresh_token" && !rules.rotates ? form["refresh_token"] : nil
+            return issue(grant, at: call.now, keeping: kept)
         } catch {
             call.note(.token, "refused") { ($0.kind, $0.reason) = (kind, error.code.rawValue) }
             throw error
@@ -106,7 +107,7 @@ extension StandardOAuth {
         return code.grant
     }
 
-    /// Each use replaces the refresh token. One that comes again was copied, and ends the sign-in for both.
+    /// With rotation each use replaces the refresh token. One that comes again was copied, and ends the sign-in for both.
     mutating func renew(_ form: OAuthParameters, _ client: Client, at now: Int64) throws(OAuthFailure) -> Grant {
         let token = try form.required("refresh_token")
         guard let renewal = refreshTokens.value(token, at: now), renewal.grant.client == client.id else {
@@ -128,14 +129,18 @@ extension StandardOAuth {
             }
             grant.scope = words.joined(separator: " ")
         }
-        refreshTokens.update(token) { $0.isUsed = true }
-        accessTokens.removeAll { $0.login == grant.login }
+        if rules.rotates {
+            refreshTokens.update(token) { $0.isUsed = true }
+            accessTokens.removeAll { $0.login == grant.login }
+        }
         return grant
     }
 
-    mutating func issue(_ grant: Grant, at now: Int64) -> Issued {
+    /// - Parameter kept: the refresh token that goes on being good, where none is replaced.
+    mutating func issue(_ grant: Grant, at now: Int64, keeping kept: String? = nil) -> Issued {
         let access = rules.accessToken()
         accessTokens.insert(grant, key: access, until: now + rules.accessLifetime * 1000, at: now)
+        if let kept { return Issued(grant: grant, access: access, refresh: kept) }
         let mayRenew = client(grant.client)?.grants.contains("refresh_token") == true
         guard grant.person != nil, mayRenew, rules.refreshScope.map({ grant.scopes.contains($0) }) != false else {
             return Issued(grant: grant, access: access)

@@ -23,6 +23,9 @@ struct StandardOAuth: Sendable {
         var refreshScope: String?
         /// Stands in the redirect, too (RFC 9207); nil for none.
         var namesIssuer = false
+        /// Whether each use replaces the refresh token.
+        var rotates = true
+        var code: @Sendable () -> String = { opaqueToken() }
         var accessToken: @Sendable () -> String = { opaqueToken() }
         var refreshToken: @Sendable () -> String = { opaqueToken() }
     }
