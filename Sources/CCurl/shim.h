@@ -1,5 +1,7 @@
 #pragma once
 #include <curl/curl.h>
+// Not part of Glibc as Swift imports it: what wakes a thread that sleeps in libcurl.
+#include <sys/eventfd.h>
 
 // libcurl's setopt and getinfo are variadic, which Swift does not import: one typed wrapper for each argument type.
 

@@ -3,148 +3,181 @@ import Glibc
 import HTTPCore
 import Synchronization
 
-/// The thread on which all transfers of one client run, and the inbox through which everyone else speaks to it.
+/// Who lets libcurl work, and the inbox through which everyone else speaks to it.
+///
+/// libcurl is used by one thread at a time: the one that has the turn. Whoever starts a transfer while nobody has it takes it and
+/// works for a moment (``patience``), since a server nearby has answered sooner than a thread could be woken twice. What takes
+/// longer is handed to a thread that sleeps until it is needed. While answers are known to take longer, it gets them at once:
+/// tasks of the caller's pool are not held up for nothing.
 final class CurlDriver: Sendable {
-    typealias Ticket = UInt64
-
     private enum Command: Sendable {
         case start(PendingTransfer)
         case cancel(Ticket)
         case closeKept(String)
     }
 
+    private enum Turn: Sendable { case free, taken, over }
+
     private struct Inbox {
         var commands: [Command] = []
-        /// Exists while the thread does. `curl_multi_wakeup` is called under the lock, so that it never meets a freed handle.
-        var multi: Multi?
-        var lastTicket: Ticket = 0
-        var started: Set<Ticket> = []
-        /// Cancelled before they were started, which happens when the calling task already was.
-        var cancelledEarly: Set<Ticket> = []
+        var turn = Turn.free
+        /// Whether the one that has the turn will look for commands without being woken.
+        var isAwake = false
+        var threadRuns = false
+        var answersAreQuick = true
         var isClosed = false
     }
 
-    /// A pointer that is only used by the thread, but for waking it.
-    struct Multi: @unchecked Sendable { let handle: UnsafeMutableRawPointer }
+    /// How long a calling thread may be held up.
+    static let patience = Duration.milliseconds(1)
 
     private let configuration: CurlConfiguration
     private let inbox = Mutex(Inbox())
+    /// Wakes the one that has the turn.
+    private let alarm = Alarm()
+    /// Gives the turn to the thread.
+    private let relay = Alarm()
+    /// Touched only by the one that has the turn.
+    private nonisolated(unsafe) var table: TransferTable?
 
     init(_ configuration: CurlConfiguration) { self.configuration = configuration }
 
     // MARK: From any thread
 
-    func ticket() -> Ticket {
-        inbox.withLock {
-            $0.lastTicket += 1
-            return $0.lastTicket
-        }
-    }
-
     func start(_ transfer: PendingTransfer) {
-        let refusal: HTTPError? = inbox.withLock { inbox in
-            if inbox.isClosed { return transfer.error(.cancelled, "the HTTP client was closed") }
-            if inbox.cancelledEarly.contains(transfer.ticket) { return transfer.error(.cancelled, "cancelled") }
-            if inbox.multi == nil {
-                guard let multi = startThread() else { return transfer.error(.unreachable, "no thread can be started") }
-                inbox.multi = multi
-            }
-            inbox.started.insert(transfer.ticket)
+        enum Next { case refuse(String), wait, wake, drive, handOver }
+        let next: Next = inbox.withLock { inbox in
+            if inbox.isClosed { return .refuse("the HTTP client was closed") }
+            if !transfer.ticket.start() { return .refuse("cancelled") }
             inbox.commands.append(.start(transfer))
-            curl_multi_wakeup(inbox.multi?.handle)
-            return nil
+            defer { inbox.isAwake = true }
+            guard inbox.turn == .free else { return inbox.isAwake ? .wait : .wake }
+            inbox.turn = .taken
+            return inbox.answersAreQuick ? .drive : .handOver
         }
-        if let refusal { transfer.continuation.resume(returning: .failure(refusal)) }
+        switch next {
+        case .refuse(let reason): transfer.continuation.resume(returning: .failure(transfer.error(.cancelled, reason)))
+        case .wait: break
+        case .wake: alarm.ring()
+        case .drive: if !drive(within: Self.patience) { handOver() }
+        case .handOver: handOver()
+        }
     }
 
     func cancel(_ ticket: Ticket) {
-        inbox.withLock { inbox in
-            if inbox.started.contains(ticket) {
-                inbox.commands.append(.cancel(ticket))
-                if let multi = inbox.multi { curl_multi_wakeup(multi.handle) }
-            } else {
-                inbox.cancelledEarly.insert(ticket)
+        if ticket.cancel() { tell { $0.commands.append(.cancel(ticket)) } }
+    }
+
+    func close(kept name: String) { tell { $0.commands.append(.closeKept(name)) } }
+
+    func close() { tell { $0.isClosed = true } }
+
+    /// Leaves word for the one that has the turn; if nobody has it, takes it and sees to the matter at once.
+    private func tell(_ change: (inout Inbox) -> Void) {
+        let (isMine, mustWake) = inbox.withLock { inbox -> (Bool, Bool) in
+            change(&inbox)
+            guard inbox.isClosed || !inbox.commands.isEmpty, inbox.turn != .over else { return (false, false) }
+            defer { inbox.isAwake = true }
+            guard inbox.turn == .free else { return (false, !inbox.isAwake) }
+            inbox.turn = .taken
+            return (true, false)
+        }
+        if mustWake { alarm.ring() }
+        if isMine, !drive(within: .zero) { handOver() }
+    }
+
+    // MARK: With the turn
+
+    /// Lets libcurl work until nothing is left to do, then gives the turn up; or until the time is over.
+    /// - Returns: whether the turn was given up.
+    private func drive(within limit: Duration?) -> Bool {
+        let end = limit.map { ContinuousClock.now + $0 }
+        while true {
+            let (commands, turn) = look()
+            switch turn {
+            case .free: return true
+            case .over:
+                table?.closeAll()
+                table = nil
+                // The thread must learn that it is over, too.
+                relay.ring()
+                return true
+            case .taken: break
             }
+            for command in commands { obey(command) }
+            table?.perform()
+            guard let table, !table.isIdle else { continue }
+            if let end, end <= .now { return false }
+            alarm.poll(
+                table.multi, milliseconds: min(table.pollMilliseconds, end.map { _ in 1 } ?? table.pollMilliseconds))
         }
     }
 
-    /// Whatever became of it, nobody asks for that ticket again.
-    func forget(_ ticket: Ticket) {
-        inbox.withLock {
-            $0.started.remove(ticket)
-            $0.cancelledEarly.remove(ticket)
+    /// Takes the commands that have come, or gives the turn up if there is nothing to do.
+    private func look() -> ([Command], Turn) {
+        let isIdle = table?.isIdle ?? true
+        let wasQuick = table?.lastWasQuick ?? true
+        return inbox.withLock { inbox in
+            inbox.answersAreQuick = wasQuick
+            // From here on whoever has a command rings, also if that is before this thread sleeps.
+            inbox.isAwake = false
+            if inbox.isClosed {
+                inbox.turn = .over
+            } else if isIdle, inbox.commands.isEmpty {
+                inbox.turn = .free
+            }
+            defer { inbox.commands.removeAll() }
+            return (inbox.turn == .over ? [] : inbox.commands, inbox.turn)
         }
     }
 
-    func close(kept name: String) {
-        inbox.withLock { inbox in
-            guard let multi = inbox.multi else { return }
-            inbox.commands.append(.closeKept(name))
-            curl_multi_wakeup(multi.handle)
-        }
-    }
-
-    func close() {
-        inbox.withLock { inbox in
-            inbox.isClosed = true
-            if let multi = inbox.multi { curl_multi_wakeup(multi.handle) }
+    private func obey(_ command: Command) {
+        switch command {
+        case .start(let pending):
+            if table == nil { table = TransferTable(configuration: configuration) }
+            guard let table, alarm.works, relay.works else {
+                let error = pending.error(.unreachable, "libcurl cannot be set up: out of memory or of descriptors")
+                return pending.continuation.resume(returning: .failure(error))
+            }
+            table.start(pending)
+        case .cancel(let ticket): table?.cancel(ticket)
+        case .closeKept(let name): table?.close(kept: name)
         }
     }
 
     // MARK: The thread
 
-    private func startThread() -> Multi? {
-        guard isCurlReady, let handle = curl_multi_init() else { return nil }
-        let start = Unmanaged.passRetained(ThreadStart(driver: self, multi: Multi(handle: handle)))
+    private func handOver() {
+        let threadRuns = inbox.withLock { inbox in
+            if !inbox.threadRuns { inbox.threadRuns = startThread() }
+            return inbox.threadRuns
+        }
+        // Without a thread the caller must wait to the end.
+        if threadRuns { relay.ring() } else { _ = drive(within: nil) }
+    }
+
+    private func startThread() -> Bool {
+        let driver = Unmanaged.passRetained(self)
         var thread = pthread_t()
-        guard pthread_create(&thread, nil, runDriver, start.toOpaque()) == 0 else {
-            start.release()
-            curl_multi_cleanup(handle)
-            return nil
+        guard pthread_create(&thread, nil, runDriver, driver.toOpaque()) == 0 else {
+            driver.release()
+            return false
         }
         pthread_detach(thread)
-        return Multi(handle: handle)
+        return true
     }
 
-    fileprivate func run(_ multi: Multi) {
-        let transfers = TransferTable(multi: multi.handle, configuration: configuration)
-        while true {
-            let (commands, isClosed) = inbox.withLock { inbox in
-                defer { inbox.commands = [] }
-                return (inbox.commands, inbox.isClosed)
-            }
-            for command in commands {
-                switch command {
-                case .start(let pending): transfers.start(pending)
-                case .cancel(let ticket): transfers.cancel(ticket)
-                case .closeKept(let name): transfers.close(kept: name)
-                }
-            }
-            if isClosed { break }
-            transfers.perform()
-            curl_multi_poll(multi.handle, nil, 0, transfers.pollMilliseconds, nil)
+    fileprivate func run() {
+        while relay.wait() {
+            let isOver = inbox.withLock { $0.turn == .over }
+            if isOver { return }
+            _ = drive(within: nil)
         }
-        inbox.withLock { $0.multi = nil }
-        transfers.closeAll()
-        curl_multi_cleanup(multi.handle)
-    }
-}
-
-private final class ThreadStart: Sendable {
-    let driver: CurlDriver
-    let multi: CurlDriver.Multi
-    init(driver: CurlDriver, multi: CurlDriver.Multi) {
-        self.driver = driver
-        self.multi = multi
     }
 }
 
 private func runDriver(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context else { return nil }
-    let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
-    start.driver.run(start.multi)
+    Unmanaged<CurlDriver>.fromOpaque(context).takeRetainedValue().run()
     return nil
 }
-
-/// libcurl's one-time initialization, which must not run on two threads at once.
-private let isCurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK

@@ -1,12 +1,14 @@
 import HTTPCore
 
-/// HTTP by libcurl: all transfers of one client run on one thread of its own, which starts with the first request and ends
-/// when the client is closed or dropped.
+/// HTTP by libcurl. A server nearby is answered for on the calling thread, which is held up for a millisecond at most; all other
+/// transfers of one client run on one thread of its own, which starts when it is needed and ends when the client is closed or
+/// dropped.
 ///
 /// Certificates are always verified. Proxies are taken from the usual environment variables, but never for an address of this
 /// machine or of a private network: there stand simulators and boards.
 public final class CurlHTTPClient: HTTPClient {
     private let driver: CurlDriver
+    private let targets = RecentTarget()
 
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         driver = CurlDriver(configuration)
@@ -15,8 +17,8 @@ public final class CurlHTTPClient: HTTPClient {
     deinit { driver.close() }
 
     public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        let target = try RequestTarget(checking: request)
-        let ticket = driver.ticket()
+        let target = try targets.target(of: request)
+        let ticket = Ticket()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 driver.start(
@@ -25,7 +27,6 @@ public final class CurlHTTPClient: HTTPClient {
         } onCancel: {
             driver.cancel(ticket)
         }
-        driver.forget(ticket)
         return try result.get()
     }
 

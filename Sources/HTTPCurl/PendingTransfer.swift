@@ -1,15 +1,15 @@
 import HTTPCore
 
-/// A request on its way to the thread, and who waits for the outcome.
-struct PendingTransfer: Sendable {
-    let ticket: CurlDriver.Ticket
+/// A request on its way to libcurl, and who waits for the outcome.
+final class PendingTransfer: Sendable {
+    let ticket: Ticket
     let request: HTTPRequest
     let target: RequestTarget
     let continuation: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
     let limit: ContinuousClock.Instant
 
     init(
-        ticket: CurlDriver.Ticket, request: HTTPRequest, target: RequestTarget,
+        ticket: Ticket, request: HTTPRequest, target: RequestTarget,
         continuation: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
     ) {
         self.ticket = ticket

@@ -10,23 +10,27 @@ final class Transfer {
     private let body: UnsafeMutableBufferPointer<UInt8>
     private let errorText: UnsafeMutableBufferPointer<CChar>
 
+    let began = ContinuousClock.now
+
     private var received = ReceivedResponse()
     private var attempts = 0
     private var refusal: HTTPError?
 
-    init?(_ pending: PendingTransfer, configuration: CurlConfiguration, share: UnsafeMutableRawPointer?) {
-        guard let easy = curl_easy_init() else { return nil }
+    init(_ pending: PendingTransfer, easy: UnsafeMutableRawPointer, share: UnsafeMutableRawPointer?) {
         self.easy = easy
         self.pending = pending
         body = .allocate(capacity: pending.request.body.count)
         _ = body.initialize(from: pending.request.body)
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
-        errorText.initialize(repeating: 0)
-        configure(configuration, share: share)
+        errorText[0] = 0
+        configure(share: share)
     }
 
+    /// Lets go of everything that the handle was given, which the next transfer may use.
     func cleanUp() {
-        curl_easy_cleanup(easy)
+        rk_curl_setopt_pointer(easy, CURLOPT_HTTPHEADER, nil)
+        rk_curl_setopt_pointer(easy, CURLOPT_POSTFIELDS, nil)
+        rk_curl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
         curl_slist_free_all(headerList)
         for index in body.indices { body[index] = 0 }
         body.deallocate()
@@ -35,45 +39,48 @@ final class Transfer {
 
     // MARK: Options
 
-    private func configure(_ configuration: CurlConfiguration, share: UnsafeMutableRawPointer?) {
+    /// A handle with all that is the same for every request of a client.
+    static func makeHandle(_ configuration: CurlConfiguration) -> UnsafeMutableRawPointer? {
+        guard let easy = curl_easy_init() else { return nil }
+        rk_curl_setopt_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        rk_curl_setopt_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+        rk_curl_setopt_long(easy, CURLOPT_NOSIGNAL, 1)
+        // Otherwise cancelling during a slow name look-up would block the thread, and with it every other transfer.
+        rk_curl_setopt_long(easy, CURLOPT_QUICK_EXIT, 1)
+        rk_curl_setopt_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+
+        rk_curl_setopt_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
+        rk_curl_setopt_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
+        rk_curl_setopt_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if configuration.certificateAuthorities != nil || configuration.certificateAuthorityFolder != nil {
+            optionalString(easy, CURLOPT_CAINFO, configuration.certificateAuthorities)
+            optionalString(easy, CURLOPT_CAPATH, configuration.certificateAuthorityFolder)
+        }
+
+        rk_curl_setopt_transfer(easy, CURLOPT_WRITEFUNCTION, takeBody)
+        rk_curl_setopt_transfer(easy, CURLOPT_HEADERFUNCTION, takeHeader)
+        rk_curl_setopt_open_socket(easy, openPrivateSocket)
+        rk_curl_setopt_prerequest(easy, CURLOPT_PREREQFUNCTION, aboutToSend)
+        return easy
+    }
+
+    private func configure(share: UnsafeMutableRawPointer?) {
         let request = pending.request
         string(CURLOPT_URL, request.url)
-        string(CURLOPT_PROTOCOLS_STR, "http,https")
-        long(CURLOPT_FOLLOWLOCATION, 0)
-        long(CURLOPT_NOSIGNAL, 1)
-        // Otherwise cancelling during a slow name look-up would block the thread, and with it every other transfer.
-        long(CURLOPT_QUICK_EXIT, 1)
         long(CURLOPT_TIMEOUT_MS, Int(clamping: milliseconds(until: pending.limit)))
-        long(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        if !pending.target.mayUseProxy { string(CURLOPT_NOPROXY, "*") }
-
-        long(CURLOPT_SSL_VERIFYPEER, 1)
-        long(CURLOPT_SSL_VERIFYHOST, 2)
-        long(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        if configuration.certificateAuthorities != nil || configuration.certificateAuthorityFolder != nil {
-            optionalString(CURLOPT_CAINFO, configuration.certificateAuthorities)
-            optionalString(CURLOPT_CAPATH, configuration.certificateAuthorityFolder)
-        }
-
-        switch request.connection {
-        case .pooled: break
-        case .fresh:
-            long(CURLOPT_FRESH_CONNECT, 1)
-            long(CURLOPT_FORBID_REUSE, 1)
-        case .kept: rk_curl_setopt_pointer(easy, CURLOPT_SHARE, share)
-        }
+        Self.optionalString(easy, CURLOPT_NOPROXY, pending.target.mayUseProxy ? nil : "*")
+        let isFresh = request.connection == .fresh
+        long(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
+        long(CURLOPT_FORBID_REUSE, isFresh ? 1 : 0)
+        if let share { rk_curl_setopt_pointer(easy, CURLOPT_SHARE, share) }
 
         setBody()
         setHeaders()
 
         let context = Unmanaged.passUnretained(self).toOpaque()
         rk_curl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, errorText.baseAddress)
-        rk_curl_setopt_transfer(easy, CURLOPT_WRITEFUNCTION, takeBody)
         rk_curl_setopt_pointer(easy, CURLOPT_WRITEDATA, context)
-        rk_curl_setopt_transfer(easy, CURLOPT_HEADERFUNCTION, takeHeader)
         rk_curl_setopt_pointer(easy, CURLOPT_HEADERDATA, context)
-        rk_curl_setopt_open_socket(easy, openPrivateSocket)
-        rk_curl_setopt_prerequest(easy, CURLOPT_PREREQFUNCTION, aboutToSend)
         rk_curl_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
         offset(CURLOPT_MAXFILESIZE_LARGE, max(1, request.maximumResponseBytes))
     }
@@ -97,14 +104,13 @@ final class Transfer {
 
     /// The headers that were given, and the removal of those that libcurl would add by itself.
     private func setHeaders() {
-        var names: Set<String> = []
-        for header in pending.request.headers {
-            names.insert(header.name.lowercased())
+        let headers = pending.request.headers
+        for header in headers {
             // `Name;` is how libcurl wants a header without a value; `Name:` would remove it.
             let isEmpty = header.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
-            append(isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+            append(isEmpty ? header.name + ";" : header.name + ": " + header.value)
         }
-        for name in ["Accept", "Content-Type", "User-Agent"] where !names.contains(name.lowercased()) {
+        for name in ["accept", "content-type", "user-agent"] where !headers.contains(where: { $0.isNamed(name) }) {
             append("\(name):")
         }
         append("Expect:")
@@ -115,8 +121,8 @@ final class Transfer {
     private func string(_ option: CURLoption, _ value: String) { rk_curl_setopt_string(easy, option, value) }
     private func long(_ option: CURLoption, _ value: Int) { rk_curl_setopt_long(easy, option, value) }
     private func offset(_ option: CURLoption, _ value: Int) { rk_curl_setopt_offset(easy, option, curl_off_t(value)) }
-    private func optionalString(_ option: CURLoption, _ value: String?) {
-        if let value { string(option, value) } else { rk_curl_setopt_string(easy, option, nil) }
+    private static func optionalString(_ easy: UnsafeMutableRawPointer, _ option: CURLoption, _ value: String?) {
+        if let value { rk_curl_setopt_string(easy, option, value) } else { rk_curl_setopt_string(easy, option, nil) }
     }
 
     // MARK: Events, called by libcurl on the driver's thread

@@ -1,13 +1,17 @@
 import CCurl
 import HTTPCore
 
-/// All transfers of one thread, and the connections that are kept by name. Used on that thread only.
+/// All transfers of one client, and the connections that are kept by name. Used by one thread at a time.
 final class TransferTable {
-    private let multi: UnsafeMutableRawPointer
+    let multi: UnsafeMutableRawPointer
+    /// Whether the transfer that ended last took no longer than ``CurlDriver/patience``.
+    private(set) var lastWasQuick = true
     private let configuration: CurlConfiguration
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
     private var kept: [String: KeptConnection] = [:]
     private var uses = 0
+    /// Handles of transfers that went well, to be used again: setting one up takes longer than a server nearby.
+    private var idleHandles: [UnsafeMutableRawPointer] = []
 
     /// A connection cache of its own for one name, so that its connection serves no one else, and who waits for it: requests on it
     /// go one after the other, as there is one connection.
@@ -27,13 +31,20 @@ final class TransferTable {
         deinit { curl_share_cleanup(share) }
     }
 
+    private static let maximumIdleHandles = 4
     /// More names than this are not in use at once on any machine we know of; the longest unused is closed for a new one.
     private static let maximumKept = 32
 
-    init(multi: UnsafeMutableRawPointer, configuration: CurlConfiguration) {
+    init?(configuration: CurlConfiguration) {
+        guard isCurlReady, let multi = curl_multi_init() else { return nil }
         self.multi = multi
         self.configuration = configuration
     }
+
+    deinit { curl_multi_cleanup(multi) }
+
+    /// Whether nothing is under way. Who waits for a kept connection waits for what is under way on it.
+    var isIdle: Bool { running.isEmpty }
 
     func start(_ pending: PendingTransfer) {
         guard case .kept(let name) = pending.request.connection else { return begin(pending, share: nil) }
@@ -47,13 +58,13 @@ final class TransferTable {
         begin(pending, share: connection.share)
     }
 
-    func cancel(_ ticket: CurlDriver.Ticket) {
-        if let (easy, transfer) = running.first(where: { $0.value.pending.ticket == ticket }) {
+    func cancel(_ ticket: Ticket) {
+        if let (easy, transfer) = running.first(where: { $0.value.pending.ticket === ticket }) {
             end(easy, transfer, .failure(transfer.pending.error(.cancelled, "cancelled")))
             return
         }
         for connection in kept.values {
-            guard let index = connection.waiting.firstIndex(where: { $0.ticket == ticket }) else { continue }
+            guard let index = connection.waiting.firstIndex(where: { $0.ticket === ticket }) else { continue }
             let pending = connection.waiting.remove(at: index)
             finish(pending, .failure(pending.error(.cancelled, "cancelled")))
         }
@@ -66,7 +77,7 @@ final class TransferTable {
 
     /// Lets libcurl work on whatever is ready, and hands out what is done.
     func perform() {
-        expireWaiting()
+        if !kept.isEmpty { expireWaiting() }
         var count: Int32 = 0
         curl_multi_perform(multi, &count)
         var left: Int32 = 0
@@ -74,13 +85,19 @@ final class TransferTable {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
                 let transfer = running[easy]
             else { continue }
+            lastWasQuick = transfer.began.duration(to: .now) <= CurlDriver.patience
             end(easy, transfer, transfer.outcome(message.pointee.data.result))
         }
     }
 
     /// How long to sleep at most; libcurl wakes earlier for its own timers.
     var pollMilliseconds: Int32 {
-        let next = kept.values.flatMap(\.waiting).map(\.limit).min()
+        var next: ContinuousClock.Instant?
+        for connection in kept.values {
+            for pending in connection.waiting where pending.limit < next ?? pending.limit + .seconds(1) {
+                next = pending.limit
+            }
+        }
         guard let next else { return 60_000 }
         return Int32(clamping: milliseconds(until: next))
     }
@@ -94,13 +111,18 @@ final class TransferTable {
             end(easy, transfer, .failure(transfer.pending.error(.cancelled, "the HTTP client was closed")))
         }
         kept = [:]
+        for easy in idleHandles { curl_easy_cleanup(easy) }
+        idleHandles = []
     }
 
     private func begin(_ pending: PendingTransfer, share: UnsafeMutableRawPointer?) {
-        guard let transfer = Transfer(pending, configuration: configuration, share: share) else {
-            finish(pending, .failure(pending.error(.unreachable, "libcurl does not accept this request")))
+        // What shares a connection has a handle of its own: a handle cannot be taken from one share to another.
+        let idle = share == nil ? idleHandles.popLast() : nil
+        guard let easy = idle ?? Transfer.makeHandle(configuration) else {
+            finish(pending, .failure(pending.error(.unreachable, "out of memory")))
             return release(pending)
         }
+        let transfer = Transfer(pending, easy: easy, share: share)
         running[transfer.easy] = transfer
         curl_multi_add_handle(multi, transfer.easy)
     }
@@ -112,6 +134,13 @@ final class TransferTable {
         running[easy] = nil
         curl_multi_remove_handle(multi, easy)
         transfer.cleanUp()
+        if case .success = result, transfer.pending.request.connection == .pooled,
+            idleHandles.count < Self.maximumIdleHandles
+        {
+            idleHandles.append(easy)
+        } else {
+            curl_easy_cleanup(easy)
+        }
         finish(transfer.pending, result)
         release(transfer.pending)
     }
@@ -154,6 +183,9 @@ final class TransferTable {
         }
     }
 }
+
+/// libcurl's one-time initialization, which must not run on two threads at once.
+private let isCurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
 /// Rounded up, so that whoever waits does not wake too early; at least 1, as 0 means no limit to libcurl.
 func milliseconds(until limit: ContinuousClock.Instant) -> Int64 {

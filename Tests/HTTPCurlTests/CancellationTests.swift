@@ -112,7 +112,7 @@ struct CancellationTests {
         #expect(await client.failure(request)?.code == .cancelled)
     }
 
-    @Test("letting the client go closes its idle connections, which only its thread can do")
+    @Test("letting the client go closes its idle connections")
     func drop() async throws {
         let (events, event) = AsyncStream.makeStream(of: Bool.self)
         let server = try LoopbackServer { peer in
