@@ -5,6 +5,8 @@ public enum AccountEvent: Sendable {
     /// The session is in the store, from where it survives this process. Comes before the event that tells why it was saved.
     case saved(SessionStatus)
     case signedIn(SessionStatus)
+    /// Somebody tried to sign in and is not. A session that was there before still is.
+    case signInFailed(AccountError)
     /// The tokens are new.
     case refreshed(SessionStatus)
     /// The provider has ended the session, and it was removed from the store: somebody has to sign in again.

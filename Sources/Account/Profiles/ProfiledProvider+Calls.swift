@@ -56,6 +56,11 @@ extension ProfiledProvider {
         return try await exchange(request, wantsJSON: wantsJSON)
     }
 
+    /// Reads an answer that came by another way, a session's above all.
+    public func read(_ response: HTTPResponse, of url: String) throws(AccountError) -> Reply {
+        try read(response, from: host(of: url), wantsJSON: true)
+    }
+
     private func read(_ response: HTTPResponse, from host: String, wantsJSON: Bool) throws(AccountError) -> Reply {
         let json = try? JSONValue(parsing: response.body, limits: TokenResponse.limits)
         if let failure = hooks.failure(of: response, json, self) { throw failure }

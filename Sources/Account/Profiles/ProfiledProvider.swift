@@ -44,6 +44,15 @@ public struct ProfiledProvider: IdentityProvider {
                 .invalidConfiguration,
                 message: "\(profile.id) has no parameter \"\(presentable(name))\"; see rainctl account providers")
         }
+        if let mode = settings.mode, profile.modes?.contains(mode) != true {
+            let modes = profile.modes.map { "but " + $0.joined(separator: ", ") } ?? "nor any other"
+            throw AccountError(
+                .invalidConfiguration, message: "\(profile.id) has no mode \"\(presentable(mode))\", \(modes)")
+        }
+        for name in settings.secrets.keys.sorted() where profile.secrets?.contains(where: { $0.name == name }) != true {
+            throw AccountError(
+                .invalidConfiguration, message: "\(profile.id) has no use for a secret called \"\(presentable(name))\"")
+        }
         values["clientID"] = settings.clientID ?? profile.client?.id
         let base = try Self.base(profile, settings)
         values["base"] = base?.text
@@ -83,7 +92,7 @@ public struct ProfiledProvider: IdentityProvider {
     public var context: [String: String] {
         var context: [String: String] = [:]
         for name in profile.context ?? ["base"] { context[name] = values[name] }
-        return context
+        return context.merging(hooks.context(of: self)) { $1 }
     }
 
     /// A setting: `base`, `clientID` or one of the profile's parameters.
@@ -176,7 +185,10 @@ public struct ProfiledProvider: IdentityProvider {
     }
 
     /// What to ask for.
-    public var scope: [String] { settings.scope ?? (profile.scope?.usual ?? []).compactMap { text($0) } }
+    public var scope: [String] {
+        let asked = settings.scope ?? (profile.scope?.usual ?? []).compactMap { text($0) }
+        return asked + (profile.scope?.always ?? []).compactMap { text($0) }.filter { !asked.contains($0) }
+    }
 }
 
 /// A template with its braces filled in; nil if a value is missing. In a URL values are escaped, but for `base`.

@@ -43,6 +43,9 @@ public protocol ProviderExtension: Sendable {
 
     /// Puts the proof on a request in a way of its own; false leaves it to the profile's placement.
     func authorize(_ request: inout HTTPRequest, with tokens: Tokens, _ provider: ProfiledProvider) -> Bool
+
+    /// What sessions are bound to beside the profile's own ``ProviderProfile/context``.
+    func context(of provider: ProfiledProvider) -> [String: String]
 }
 
 extension ProviderExtension {
@@ -77,6 +80,8 @@ extension ProviderExtension {
     public func authorize(
         _ request: inout HTTPRequest, with tokens: Tokens, _ provider: ProfiledProvider
     ) -> Bool { false }
+
+    public func context(of provider: ProfiledProvider) -> [String: String] { [:] }
 }
 
 /// For providers whose profile says all.

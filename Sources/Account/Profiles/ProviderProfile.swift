@@ -23,6 +23,10 @@ public struct ProviderProfile: Sendable, Equatable, Codable {
     public var resources: [String]?
     public var client: Client?
     public var parameters: [Parameter]?
+    /// Secrets beside the client's, which an extension asks for by name. They are settings only: no secret stands in a profile.
+    public var secrets: [Parameter]?
+    /// The ways that ``ProviderSettings/mode`` chooses between, the usual one first.
+    public var modes: [String]?
     /// URLs by use: `authorize`, `token`, `revoke`, `introspect`, `user`, `device`, `endSession`, and what an extension needs.
     public var endpoints: [String: String]?
     /// The ways in and on, by their short names: see ``GrantName``.
@@ -93,6 +97,8 @@ public struct ProviderProfile: Sendable, Equatable, Codable {
     public struct ScopeRules: Sendable, Equatable, Codable {
         /// What is asked for if nobody says otherwise. A scope whose text names a parameter that is not set is left out.
         public var usual: [String]?
+        /// What is asked for besides, whatever anybody says.
+        public var always: [String]?
         /// The scope without which there is no refresh token.
         public var refresh: String?
     }

@@ -21,7 +21,9 @@ public struct ProviderRegistry: Sendable {
 
     /// Those that need no file.
     public static let builtIn = ProviderRegistry([
-        (OIDCProfile.text, NoExtension())
+        (OIDCProfile.text, NoExtension()), (SPiDProfile.text, SPiDExtension()),
+        (LiferayProfile.text, LiferayExtension()), (OCLCProfile.text, OCLCExtension()),
+        (OCLCProfile.current, OCLCExtension()),
     ])
 
     private init(_ builtIn: [(text: String, hooks: any ProviderExtension)]) {

@@ -16,10 +16,13 @@ public struct ProviderSettings: Sendable {
     public var mode: String?
     /// The profile's parameters by name.
     public var parameters: [String: String]
+    /// The profile's secrets by name.
+    public var secrets: [String: Secret]
 
     public init(
         environment: String? = nil, base: String? = nil, clientID: String? = nil, clientSecret: Secret? = nil,
-        scope: [String]? = nil, mode: String? = nil, parameters: [String: String] = [:]
+        scope: [String]? = nil, mode: String? = nil, parameters: [String: String] = [:],
+        secrets: [String: Secret] = [:]
     ) {
         self.environment = environment
         self.base = base
@@ -28,6 +31,7 @@ public struct ProviderSettings: Sendable {
         self.scope = scope
         self.mode = mode
         self.parameters = parameters
+        self.secrets = secrets
     }
 }
 
@@ -38,14 +42,17 @@ public struct ProviderTools: Sendable {
     public var hashes: any Hashes.Type
     /// Unpredictable bytes.
     public var random: @Sendable (_ count: Int) -> [UInt8]
+    /// Who answers a server on the way that asks who is there; nobody if nil.
+    public var challenges: (any ChallengeResolver)?
 
     public init(
         http: any HTTPClient, clock: any WallClock = SystemWallClock(), hashes: any Hashes.Type,
-        random: @escaping @Sendable (_ count: Int) -> [UInt8]
+        challenges: (any ChallengeResolver)? = nil, random: @escaping @Sendable (_ count: Int) -> [UInt8]
     ) {
         self.http = http
         self.clock = clock
         self.hashes = hashes
+        self.challenges = challenges
         self.random = random
     }
 

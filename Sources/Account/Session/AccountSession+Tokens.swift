@@ -1,4 +1,5 @@
 import HTTPCore
+import JSON
 import Vocabulary
 
 /// A stored session without its secrets: fit to be shown.

@@ -42,6 +42,16 @@ public final class AccountSession: Sendable {
     /// The store is tried before the provider is. The profile comes from the service; if it cannot be had for a passing reason, what
     /// the id token claims stands in. A session that cannot be stored is signed out again.
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Profile {
+        do throws(AccountError) {
+            return try await begin(credentials)
+        } catch {
+            // A second step is no failure: the sign-in goes on with it.
+            if error.code != .secondStepRequired { keeper.events.happened(.signInFailed(error)) }
+            throw error
+        }
+    }
+
+    private func begin(_ credentials: SignInCredentials) async throws(AccountError) -> Profile {
         try await keeper.probeStore()
         let tokens = try await provider.signIn(credentials)
         let profile: Profile
@@ -113,7 +123,8 @@ public final class AccountSession: Sendable {
         do throws(AccountError) {
             return try await provider.profile(session.tokens)
         } catch {
-            guard error.status == 401 else { throw error }
+            // Portals say it with another status.
+            guard error.status == 401 || error.code == .expired else { throw error }
             return try await provider.profile(try await keeper.renewed(replacing: session.tokens.access).tokens)
         }
     }

@@ -33,7 +33,7 @@ public enum ChallengeAnswer: Sendable, Equatable {
 }
 
 /// Answers challenges. It is asked again after each refusal of its answer, with ``AuthenticationChallenge/previousFailureCount`` one
-/// higher, and no more than ``attemptLimit`` times in one sign-in.
+/// higher, and three times at most in one sign-in.
 ///
 /// ```swift
 /// struct Proxy: ChallengeResolver {
@@ -45,9 +45,4 @@ public enum ChallengeAnswer: Sendable, Equatable {
 /// ```
 public protocol ChallengeResolver: Sendable {
     func resolve(_ challenge: AuthenticationChallenge) async -> ChallengeAnswer
-}
-
-extension ChallengeResolver {
-    /// A resolver that never gives up must not lock the account out.
-    public static var attemptLimit: Int { 3 }
 }

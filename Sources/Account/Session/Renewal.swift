@@ -52,7 +52,7 @@ struct Renewal: Sendable {
         var renewed = session
         renewed.tokens = try await keeper.provider.renew(session.tokens)
         renewed.tokens.carryOver(from: session.tokens)
-        renewed.serverIsAhead = keeper.server?.secondsAhead ?? session.serverIsAhead
+        renewed.serverIsAhead = keeper.server?.secondsAhead ?? renewed.tokens.serverIsAhead ?? session.serverIsAhead
         if let ahead = renewed.serverIsAhead { renewed.tokens.correctEnd(serverIsAhead: ahead) }
         return renewed
     }

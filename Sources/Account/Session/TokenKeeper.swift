@@ -197,7 +197,7 @@ actor TokenKeeper {
     /// Stores a session that somebody has just signed in to.
     func begin(_ new: SavedSession) async throws(AccountError) {
         var session = new
-        session.serverIsAhead = server?.secondsAhead
+        session.serverIsAhead = server?.secondsAhead ?? session.tokens.serverIsAhead
         if let ahead = session.serverIsAhead { session.tokens.correctEnd(serverIsAhead: ahead) }
         let begun = session
         let status = status(of: begun)

@@ -63,6 +63,12 @@ public struct Tokens: Sendable, Equatable {
         set { extras[name] = newValue.map { Secret($0) } }
     }
 
+    /// By how many seconds the server's clock was ahead of this machine's, by its own word in the answer that brought the tokens.
+    var serverIsAhead: Double? {
+        get { self["server_ahead"].flatMap(Double.init) }
+        set { self["server_ahead"] = newValue.map { "\($0)" } }
+    }
+
     /// What a renewal did not bring anew goes on as it was.
     mutating func carryOver(from old: Tokens) {
         if refresh == nil {

@@ -1,4 +1,3 @@
-import HTTPCore
 import JSON
 import OAuth2
 import Testing
@@ -57,13 +56,11 @@ struct OCLCAnswerTests {
     }
 
     @Test("the error that quotes the request: neither the header nor the signature in it is kept")
-    func echo() async throws {
+    func echo() throws {
         let body =
             #"{"code":{"type":"http","value":"401"},"message":"WSKey 'abc' is invalid","details":"Authorization header: http://www.worldcat.org/wskey/v2/hmac/v1 clientId=\"planted-key\", signature=\"planted-signature\""}"#
-        let response = HTTPResponse(status: 401, body: Array(body.utf8))
-        let error = await accountError { () throws(AccountError) in try OCLCReply.value(response, from: "oclc.example")
-        }
-        #expect(error?.code == .invalidConfiguration && error?.serverCode == 401 && error?.status == 401)
+        let error = OCLCReply.failure(try JSONValue(parsing: Array(body.utf8)), status: 401, from: "oclc.example")
+        #expect(error?.code == .clientRefused && error?.serverCode == 401 && error?.status == 401)
         #expect(error?.serverMessage == "WSKey 'abc' is invalid")
         #expect(!"\(String(describing: error)) \(error.debugDescription)".contains("planted"))
     }
@@ -74,12 +71,11 @@ struct OCLCAnswerTests {
             "Authorization header: Basic cGxhbnRlZA==", "no user for Bearer planted", "token tk_planted is too old",
             "refresh RT_planted gone", "signature=\"planted\" does not match",
         ])
-    func quoted(words: String) async throws {
+    func quoted(words: String) {
         let json: JSONValue = ["error": "invalid_token", "error_description": .string(words)]
         let legacy: JSONValue = ["code": ["type": "http", "value": 403], "message": .string(words)]
         for value in [json, legacy] {
-            let response = HTTPResponse(status: 403, body: value.serialized())
-            let error = await accountError { () throws(AccountError) in try OCLCReply.value(response, from: "h") }
+            let error = OCLCReply.failure(value, status: 403, from: "h")
             let shown = "\(error.debugDescription)"
             #expect(!shown.lowercased().contains("planted") && !shown.contains("cGxhbnRlZA"))
             #expect(shown.contains("left out"))

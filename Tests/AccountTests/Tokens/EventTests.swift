@@ -139,6 +139,7 @@ extension AccountEvent {
         case .loaded: "loaded"
         case .saved: "saved"
         case .signedIn: "signedIn"
+        case .signInFailed(let error): "signInFailed \(error.code)"
         case .refreshed: "refreshed"
         case .expired(let error): "expired \(error.serverCode ?? 0)"
         case .signedOut(let place): "signedOut \(place)"

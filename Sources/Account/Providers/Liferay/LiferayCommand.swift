@@ -1,3 +1,4 @@
+import HTTPCore
 import JSON
 
 /// One call of Liferay's JSON web services. They are called in arrays, one object with one key a call, and answered in arrays of the
@@ -15,6 +16,13 @@ struct LiferayCommand: Sendable, Equatable {
     /// The body of `POST …/invoke`.
     static func body(_ commands: [LiferayCommand]) -> [UInt8] {
         JSONValue.array(commands.map { .object([.init($0.name, .object($0.parameters))]) }).serialized()
+    }
+
+    static func request(_ commands: [LiferayCommand], _ settings: LiferaySettings) -> HTTPRequest {
+        HTTPRequest(
+            method: .post, url: settings.server.text + settings.version.servicesPath + "/invoke",
+            headers: ProfiledProvider.headers + [HTTPHeader("Content-Type", "application/json")],
+            body: body(commands), maximumResponseBytes: LiferayReply.limits.maximumBytes)
     }
 
     /// The user who is signed in. Before version 7 only Liferay's own plug-in for apps offered that.

@@ -22,7 +22,7 @@ struct LiferayCookieSignIn: Sendable {
     private var jar = CookieJar()
     private var redirects = 0
     private var failures = 0
-    private var asked: HTTPRequest?
+    private var asked: HTTPRequest
     private var preAuthorization: HTTPHeader?
 
     init(server: ServiceURL, user: String, password: Secret) {
@@ -38,6 +38,7 @@ struct LiferayCookieSignIn: Sendable {
             fields += FormEncoding.encoded(value.revealString()).utf8
         }
         form = Secret(fields)
+        asked = HTTPRequest(method: .post, url: server.text)
         // Portals refuse a form from a browser that has not shown that it takes cookies.
         jar.set("COOKIE_SUPPORT", Secret("true"))
     }
@@ -58,7 +59,7 @@ struct LiferayCookieSignIn: Sendable {
         case 301, 302, 303: return try follow(response)
         case 300..<400:
             throw AccountError(
-                .invalidConfiguration,
+                .moved,
                 message: "the portal's address has moved (HTTP \(response.status)); configure the new one",
                 status: response.status)
         // Portals answer a form that they cannot make sense of with a fault of their own.
@@ -76,16 +77,14 @@ struct LiferayCookieSignIn: Sendable {
     }
 
     /// Sends the last request once more, with the answer to a challenge.
-    mutating func answer(_ challenge: AuthenticationChallenge, user: String, password: Secret) -> HTTPRequest? {
-        guard var request = asked else { return nil }
+    mutating func answer(_ challenge: AuthenticationChallenge, user: String, password: Secret) -> HTTPRequest {
         failures += 1
         let name = challenge.isProxy ? "Proxy-Authorization" : "Authorization"
         let header = HTTPHeader(name, BasicAuthorization.value(user: user, password: password).revealString())
         preAuthorization = header
-        request.headers.removeAll { $0.name.lowercased() == name.lowercased() }
-        request.headers.append(header)
-        asked = request
-        return request
+        asked.headers.removeAll { $0.name.lowercased() == name.lowercased() }
+        asked.headers.append(header)
+        return asked
     }
 
     // MARK: Steps
@@ -111,7 +110,7 @@ struct LiferayCookieSignIn: Sendable {
         }
         guard let location = response.header("Location"), let url = target(of: location) else {
             throw AccountError(
-                .invalidConfiguration,
+                .moved,
                 message: "the portal sends sign-ins to another address, which was not followed; configure that one",
                 status: response.status)
         }
@@ -155,10 +154,12 @@ struct LiferayCookieSignIn: Sendable {
                 message: "\(server.authority) showed no page of a signed-in user; check the user name and the password",
                 status: response.status)
         }
-        return LiferayCookies(jar: jar, token: token, preAuthorization: preAuthorization.map { Secret($0.value) })
+        return LiferayCookies(
+            jar: jar, token: token,
+            preAuthorization: preAuthorization.map { .init(name: $0.name, value: Secret($0.value)) })
     }
 
-    private func refused(_ status: Int) -> AccountError {
+    func refused(_ status: Int) -> AccountError {
         AccountError(
             .invalidCredentials,
             message: "\(server.authority) does not accept the user name or the password (HTTP \(status))",
@@ -172,5 +173,10 @@ struct LiferayCookies: Sendable, Equatable {
     /// What shows that a request comes from the portal's own page.
     var token: Secret
     /// What a server before the portal wants with each request.
-    var preAuthorization: Secret?
+    var preAuthorization: PreAuthorization?
+
+    struct PreAuthorization: Sendable, Equatable {
+        var name: String
+        var value: Secret
+    }
 }

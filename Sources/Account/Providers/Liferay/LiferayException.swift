@@ -48,7 +48,9 @@ struct LiferayException: Equatable {
 
     func accountError(from host: String, status: Int) -> AccountError {
         let (code, sentence) = meaning(host: host)
-        return AccountError(code, message: sentence, serverMessage: words.map(presentable), status: status)
+        var error = AccountError(code, message: sentence, serverMessage: words.map(presentable), status: status)
+        error.serverCause = name
+        return error
     }
 
     private func meaning(host: String) -> (AccountError.Code, String) {

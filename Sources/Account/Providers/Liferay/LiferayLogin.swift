@@ -11,6 +11,9 @@ public struct LiferayLogin: Sendable, Equatable {
         self.name = name
     }
 
+    /// Whether the name can be one of its kind at all.
+    var isPossible: Bool { kind != .userId || Int64(name).map { $0 > 0 } ?? false }
+
     /// Liferay's mobile SDK guesses the same: an `@` makes an e-mail address, digits alone a user's id.
     private static func guess(_ name: String) -> Kind {
         if name.utf8.contains(UInt8(ascii: "@")) { return .email }

@@ -11,7 +11,9 @@ enum LiferayReply {
 
     /// The answers to `count` commands, in their order.
     static func values(_ response: HTTPResponse, count: Int, from host: String) throws(AccountError) -> [JSONValue] {
-        try checkStatus(response, from: host)
+        if [301, 302, 303, 307, 308, 401].contains(response.status), let refusal = refusal(response, from: host) {
+            throw refusal
+        }
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONValue(parsing: response.body, limits: limits)
@@ -26,7 +28,7 @@ enum LiferayReply {
         if let exception = LiferayException(json) {
             throw exception.accountError(from: host, status: response.status)
         }
-        guard 200..<300 ~= response.status else { throw refused(response, from: host) }
+        if let refusal = refusal(response, from: host) { throw refusal }
         let values = json.array ?? (count == 1 ? [json] : [])
         guard values.count == count else {
             throw AccountError(
@@ -41,25 +43,16 @@ enum LiferayReply {
         return values
     }
 
-    private static func checkStatus(_ response: HTTPResponse, from host: String) throws(AccountError) {
-        switch response.status {
-        case 300..<400:
-            // What was asked with a password or a token is not asked again somewhere else.
-            throw AccountError(
-                .invalidConfiguration,
-                message: "the portal's address has moved (HTTP \(response.status)); configure \(host)'s new one",
-                status: response.status)
-        case 401:
-            throw AccountError(
-                .invalidCredentials, message: "\(host) does not accept the user name, the password or the session",
-                status: 401)
-        default: break
-        }
-    }
-
-    private static func refused(_ response: HTTPResponse, from host: String) -> AccountError {
+    /// What a status alone says; nil for one of success.
+    static func refusal(_ response: HTTPResponse, from host: String) -> AccountError? {
+        guard !(200..<300 ~= response.status) else { return nil }
         let (code, sentence): (AccountError.Code, String) =
             switch response.status {
+            // What was asked with a password or a token is not asked again somewhere else.
+            case 300..<400:
+                (.moved, "the portal's address has moved (HTTP \(response.status)); configure \(host)'s new one")
+            case 401:
+                (.invalidCredentials, "\(host) does not accept the user name, the password or the session")
             case 403: (.forbidden, "the signed-in user may not do this")
             case 404: (.unsupported, "\(host) has no such service; check the portal's version and address")
             case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")

@@ -39,6 +39,7 @@ struct LiferayUser: Sendable, Equatable {
         profile.name = names.isEmpty ? screenName : names.joined(separator: " ")
         profile.email = email
         profile.locale = self["languageId"]?.string
+        profile.attributes = attributes
         return profile
     }
 }

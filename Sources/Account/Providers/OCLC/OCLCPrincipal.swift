@@ -15,4 +15,7 @@ public struct OCLCPrincipal: Sendable, Hashable {
         self.id = id
         self.namespace = namespace
     }
+
+    /// As an `Authorization` header has it.
+    var headerFields: String { "principalID=\"\(id)\", principalIDNS=\"\(namespace)\"" }
 }

@@ -8,23 +8,28 @@ import OAuth2
 /// `details` quotes the whole `Authorization` header of the request, signature and all. It is never kept, and neither is anything in
 /// `message` that looks like such a header.
 enum OCLCReply {
-    /// The JSON of an answer that is no refusal.
-    static func value(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
-        guard let json = try? JSONValue(parsing: response.body, limits: TokenResponse.limits), json.members != nil
-        else {
-            let isServerFault = response.status >= 500
-            throw AccountError(
-                isServerFault ? .serverFault : .malformedAnswer,
-                message: "\(host) answered with HTTP \(response.status) and no readable JSON; try again later",
-                status: response.status)
+    /// What an answer refuses with; nil for one that does not.
+    static func failure(_ json: JSONValue?, status: Int, from host: String) -> AccountError? {
+        let isSuccess = 200..<300 ~= status
+        guard let json, json.members != nil else {
+            if isSuccess { return nil }
+            return AccountError(
+                status >= 500 ? .serverFault : .rejected,
+                message: "\(host) answered with HTTP \(status) and no readable JSON; try again later", status: status)
         }
-        if let refusal = OAuthError(json) {
-            throw AccountError(token: redacted(refusal), host: host, status: response.status)
+        if let refusal = OAuthError(json) { return standard(redacted(refusal), status: status, host: host) }
+        return json["code"]?.members != nil || !isSuccess ? legacy(json, status: status, host: host) : nil
+    }
+
+    private static func standard(_ refusal: OAuthError, status: Int, host: String) -> AccountError {
+        var error = AccountError(token: refusal, host: host, status: status)
+        error.serverCause = presentable(refusal.code.rawValue)
+        switch refusal.code {
+        case .invalidClient, .unauthorizedClient: error.code = .clientRefused
+        case .invalidToken: error.code = .expired
+        default: break
         }
-        if json["code"]?.members != nil || !(200..<300 ~= response.status) {
-            throw legacy(json, status: response.status, host: host)
-        }
-        return json
+        return error
     }
 
     private static func redacted(_ error: OAuthError) -> OAuthError {
@@ -40,7 +45,7 @@ enum OCLCReply {
             switch code {
             case 401, 403:
                 (
-                    .invalidConfiguration,
+                    .clientRefused,
                     "\(host) does not accept this WSKey, its signature, or the services that were asked for"
                 )
             case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")

@@ -42,11 +42,11 @@ struct WSKeySignature: Sendable {
         let signature = String(
             decoding: Base64.encoded(hash(Self.signed(key: key, method: method, query: query, stamp: stamp))),
             as: UTF8.self)
-        var fields = [
+        let fields = [
             ("clientId", key), ("timestamp", stamp.timestamp), ("nonce", stamp.nonce), ("signature", signature),
-        ]
-        if let principal { fields += [("principalID", principal.id), ("principalIDNS", principal.namespace)] }
-        return Secret(Self.scheme + " " + fields.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ", "))
+        ].map { "\($0.0)=\"\($0.1)\"" }
+        let all = fields + [principal?.headerFields].compactMap { $0 }
+        return Secret(Self.scheme + " " + all.joined(separator: ", "))
     }
 
     /// The text under the signature. The line for the body's hash is empty: OCLC uses none.
@@ -86,9 +86,5 @@ struct QueryItem: Sendable, Equatable {
 
     private static func unescaped(_ text: Substring) -> String {
         FormEncoding.decoded(text.utf8.flatMap { $0 == UInt8(ascii: "+") ? Array("%2B".utf8) : [$0] }) ?? String(text)
-    }
-
-    static func query(_ items: [QueryItem]) -> String {
-        items.map { percentEncoded($0.name) + "=" + percentEncoded($0.value) }.joined(separator: "&")
     }
 }

@@ -29,6 +29,11 @@ struct SPiDContainer {
         if let failure = SPiDFailure(json, status: response.status) {
             throw failure.accountError(from: host, retryAfter: response.retryAfter)
         }
+        try self.init(json, from: host, signature: signature)
+    }
+
+    /// The container of an answer that refuses nothing.
+    init(_ json: JSONValue, from host: String, signature: SPiDSignature?) throws(AccountError) {
         object = json["object"]?.string
         remaining = json["request"]?["remaining"].flatMap(LenientInteger.init).map { Int($0.value) }
         reset = json["request"]?["reset"].flatMap(LenientInteger.init).map { Int($0.value) }

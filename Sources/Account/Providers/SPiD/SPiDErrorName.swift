@@ -21,18 +21,18 @@ struct SPiDErrorName: RawRepresentable, Hashable, Sendable {
         case "expired_token", "invalid_token":
             (.expired, "the session has ended; sign in again")
         case "insufficient_scope":
-            (.forbidden, "the session may not do this: its scope is too small")
+            (.insufficientScope, "the session may not do this: its scope is too small")
         case "invalid_client", "invalid_client_credentials":
-            (.invalidConfiguration, "\(host) does not accept the client's id and secret (\(rawValue)); check them")
+            (.clientRefused, "\(host) does not accept the client's id and secret (\(rawValue)); check them")
         case "invalid_client_id":
             (
-                .invalidConfiguration,
+                .clientRefused,
                 "\(host) does not know the client, or not with this redirect URI (invalid_client_id); check both"
             )
         case "redirect_uri_mismatch":
             (.invalidConfiguration, "the redirect URI is not the one that is registered for the client; check it")
         case "unauthorized_client":
-            (.invalidConfiguration, "the client may not sign in this way (unauthorized_client)")
+            (.clientRefused, "the client may not sign in this way (unauthorized_client)")
         case "unsupported_grant_type", "unsupported_response_type":
             (.unsupported, "\(host) does not offer this way to sign in (\(rawValue))")
         case "invalid_scope":
