@@ -191,5 +191,84 @@ def oclc(base):
     say("Authlib: client credentials")
 
 
+def oidc(base):
+    import time
+
+    from authlib.oidc.core import CodeIDToken
+    from joserfc import jwt
+    from joserfc.jwk import KeySet
+
+    metadata = requests.get(base + "/.well-known/openid-configuration").json()
+    keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"]).json())
+
+    def check(id_token, client, nonce=None):
+        """As Authlib's own integrations do it: the signature by joserfc, the claims by Authlib."""
+        token = jwt.decode(id_token, keys, algorithms=metadata["id_token_signing_alg_values_supported"])
+        claims = CodeIDToken(token.claims, token.header, options={
+            "iss": {"values": [base], "essential": True}, "aud": {"values": [client]}},
+            params={"nonce": nonce, "client_id": client} if nonce else {"client_id": client})
+        claims.validate(now=int(time.time()), leeway=5)
+        return claims
+
+    native = AuthlibSession("native-1", redirect_uri=LOOPBACK, scope="openid email profile offline_access",
+                            code_challenge_method="S256", token_endpoint_auth_method="none")
+    url, state = native.create_authorization_url(metadata["authorization_endpoint"], code_verifier="v" * 43, nonce="n-0S6")
+    back = browse(url)
+    assert dict(parse_qsl(urlsplit(back).query))["iss"] == base
+    token = native.fetch_token(metadata["token_endpoint"], authorization_response=back, code_verifier="v" * 43, state=state)
+    claims = check(token["id_token"], "native-1", "n-0S6")
+    assert claims["sub"] == native.get(metadata["userinfo_endpoint"]).json()["sub"] == "1001"
+    say("Authlib: discovery, code with PKCE, id token, userinfo")
+
+    renewed = native.refresh_token(metadata["token_endpoint"], refresh_token=token["refresh_token"])
+    assert renewed["refresh_token"] != token["refresh_token"]
+    assert check(renewed["id_token"], "native-1")["sub"] == "1001"
+    native.revoke_token(metadata["revocation_endpoint"], token=renewed["refresh_token"])
+    assert native.get(metadata["userinfo_endpoint"]).status_code == 401
+    say("Authlib: rotation, revocation")
+
+    web = OAuth2Session("web-1", redirect_uri=LOOPBACK, scope="openid email")
+    url, state = web.authorization_url(metadata["authorization_endpoint"])
+    token = web.fetch_token(metadata["token_endpoint"], authorization_response=browse(url), client_secret="web-1-secret")
+    assert check(token["id_token"], "web-1")["email"] == USER
+    say("requests-oauthlib: code with a secret")
+
+    device = requests.post(metadata["device_authorization_endpoint"], data={"client_id": "native-1", "scope": "openid"}).json()
+    poll = lambda: requests.post(metadata["token_endpoint"], data={
+        "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "client_id": "native-1", "device_code": device["device_code"]})
+    assert poll().json()["error"] == "authorization_pending" and poll().json()["error"] == "slow_down"
+    page = requests.get(device["verification_uri_complete"])
+    asked = requests.post(page.url, data=form(
+        page.text, page.url, user_code=device["user_code"], username=USER, password=PASSWORD, action="allow"))
+    done = requests.post(page.url, data=form(asked.text, page.url, action="allow"))
+    assert 'id="done"' in done.text
+    assert check(poll().json()["id_token"], "native-1")["sub"] == "1001"
+    say("a device")
+
+    for wrong in ["issuer", "audience", "nonce", "signature"]:
+        requests.post(base + "/_sim/settings", json={"wrong": wrong})
+        session = AuthlibSession("native-1", redirect_uri=LOOPBACK, scope="openid", code_challenge_method="S256",
+                                 token_endpoint_auth_method="none")
+        url, state = session.create_authorization_url(metadata["authorization_endpoint"], code_verifier="v" * 43, nonce="n-0S6")
+        token = session.fetch_token(metadata["token_endpoint"], authorization_response=browse(url), code_verifier="v" * 43)
+        try:
+            check(token["id_token"], "native-1", "n-0S6")
+        except Exception as error:
+            say(f"Authlib notices a wrong {wrong}: {type(error).__name__}")
+        else:
+            raise AssertionError(f"a wrong {wrong} is not noticed")
+
+
+def neo(base):
+    app = AuthlibSession("native-1", redirect_uri=LOOPBACK, scope="openid email", code_challenge_method="S256",
+                         token_endpoint_auth_method="none")
+    url, state = app.create_authorization_url(base + "/oauth2/authorize", code_verifier="v" * 43)
+    token = app.fetch_token(base + "/oauth2/token", authorization_response=browse(url), code_verifier="v" * 43, state=state)
+    assert app.get(base + "/v1/users/me").json()["email"] == USER
+    renewed = app.refresh_token(base + "/oauth2/token", refresh_token=token["refresh_token"])
+    assert renewed["refresh_token"] != token["refresh_token"] and app.get(base + "/v1/users/me").ok
+    say("Authlib: code with PKCE, rotation")
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](sys.argv[2].rstrip("/"))

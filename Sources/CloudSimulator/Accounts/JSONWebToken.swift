@@ -10,6 +10,8 @@ struct JSONWebTokenSigner: Sendable {
     private let key: PrivateKey
     private let publicKey: PublicKey
     private let header: String
+    /// Which key it was, for whoever holds several.
+    let keyID: String
 
     init(key: PrivateKey) throws(SimulatorError) {
         self.key = key
@@ -18,9 +20,9 @@ struct JSONWebTokenSigner: Sendable {
         } catch {
             throw SimulatorError(.crypto, "the token key has no public half: \(error)")
         }
-        // Which key it was, for whoever holds several: a hash of it.
-        let identifier = base64URL(Array(OpenSSLHashes.sha256(publicKey.pem).prefix(12)))
-        header = base64URL(safe(["alg": "ES256", "kid": .string(identifier), "typ": "JWT"]))
+        // A hash of it.
+        keyID = base64URL(Array(OpenSSLHashes.sha256(publicKey.pem).prefix(12)))
+        header = base64URL(safe(["alg": "ES256", "kid": .string(keyID), "typ": "JWT"]))
     }
 
     func sign(_ claims: JSONValue) throws(SimulatorError) -> String {
@@ -30,6 +32,17 @@ struct JSONWebTokenSigner: Sendable {
         } catch {
             throw SimulatorError(.crypto, "the token could not be signed")
         }
+    }
+
+    /// The public half as RFC 7517 and 7518 (6.2.1) write it.
+    var jsonWebKey: JSONValue {
+        let digits = publicKey.pem.split(separator: 0x0A).filter { $0.first != UInt8(ascii: "-") }.joined()
+        // A SubjectPublicKeyInfo of P-256 ends with the point: 32 bytes of x, 32 of y.
+        let point = (decodedBase64(String(decoding: Array(digits), as: UTF8.self)) ?? []).suffix(64)
+        return [
+            "kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": .string(keyID),
+            "x": .string(base64URL(Array(point.prefix(32)))), "y": .string(base64URL(Array(point.suffix(32)))),
+        ]
     }
 
     /// The claims of a token that this key signed, and nothing of any other.

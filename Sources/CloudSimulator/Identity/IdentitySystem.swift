@@ -6,6 +6,10 @@ public enum IdentitySystem: String, Sendable, CaseIterable {
     case liferay
     /// The libraries' network.
     case oclc
+    /// Any server that speaks OpenID Connect.
+    case oidc
+    /// RainMaker Neo's accounts.
+    case neo
 
     /// The system with the people and applications that every test knows.
     func service() throws(SimulatorError) -> any IdentityService {
@@ -13,6 +17,8 @@ public enum IdentitySystem: String, Sendable, CaseIterable {
         case .spid: SPiDService()
         case .liferay: LiferayService()
         case .oclc: OCLCService()
+        case .oidc: try OIDCService()
+        case .neo: try NeoService()
         }
     }
 }

@@ -21,6 +21,7 @@ struct OAuthFailure: Error, Equatable {
         case expiredToken = "expired_token"
         /// Of OpenID Connect (Core, 3.1.2.6).
         case loginRequired = "login_required"
+        case consentRequired = "consent_required"
     }
 
     var code: Code

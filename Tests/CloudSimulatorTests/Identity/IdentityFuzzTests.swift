@@ -14,6 +14,8 @@ struct IdentityFuzzTests {
         case .spid: await #expect(processExitsWith: .success) { fuzzBodies(.spid, seed: 41) }
         case .liferay: await #expect(processExitsWith: .success) { fuzzBodies(.liferay, seed: 42) }
         case .oclc: await #expect(processExitsWith: .success) { fuzzBodies(.oclc, seed: 43) }
+        case .oidc: await #expect(processExitsWith: .success) { fuzzBodies(.oidc, seed: 44) }
+        case .neo: await #expect(processExitsWith: .success) { fuzzBodies(.neo, seed: 45) }
         }
     }
 
@@ -23,6 +25,8 @@ struct IdentityFuzzTests {
         case .spid: await #expect(processExitsWith: .success) { fuzzTargets(.spid, seed: 51) }
         case .liferay: await #expect(processExitsWith: .success) { fuzzTargets(.liferay, seed: 52) }
         case .oclc: await #expect(processExitsWith: .success) { fuzzTargets(.oclc, seed: 53) }
+        case .oidc: await #expect(processExitsWith: .success) { fuzzTargets(.oidc, seed: 54) }
+        case .neo: await #expect(processExitsWith: .success) { fuzzTargets(.neo, seed: 55) }
         }
     }
 
@@ -184,6 +188,44 @@ extension IdentitySystem {
                         + " clientId=\"wskey-1\", timestamp=\"1700000000\", nonce=\"1\", signature=\"YQ==\"",
                 ],
                 cookies: ["a=b"])
+        case .oidc:
+            Examples(
+                posts: [
+                    TestIdentity.oidcPage(), "/token", "/userinfo", "/introspect", "/revoke", "/device_authorization",
+                    "/device", "/device?user_code=BCDF-GHJK", "/logout",
+                ],
+                bodies: [
+                    "username=ada&password=correct-horse&action=allow&user_code=BCDF-GHJK", "handle=abc&action=allow",
+                    "grant_type=authorization_code&client_id=native-1&code=abc&redirect_uri=x&code_verifier=y",
+                    "grant_type=refresh_token&client_id=native-1&refresh_token=abc&scope=openid",
+                    "client_id=native-1&scope=openid",
+                    "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&client_id=native-1&device_code=abc",
+                    "token=abc&client_id=web-1&client_secret=web-1-secret",
+                    "grant_type=client_credentials&client_id=web-1",
+                ],
+                targets: [
+                    TestIdentity.oidcPage(), TestIdentity.oidcPage(["prompt": "none"]), "/userinfo", "/jwks",
+                    "/device?user_code=BCDF-GHJK", "/.well-known/openid-configuration",
+                    "/logout?post_logout_redirect_uri=http%3A%2F%2F127.0.0.1%2Fx&state=s",
+                ],
+                headers: ["Bearer abc", "Basic d2ViLTE6d2ViLTEtc2VjcmV0"], cookies: ["op_session=abc"])
+        case .neo:
+            Examples(
+                posts: [
+                    "/v1/user/auth/token", "/v1/user/auth/token/refresh", "/v1/user/auth/signout", "/oauth2/token",
+                    TestIdentity.oidcPage(["scope": "openid"], path: "/oauth2/authorize"),
+                ],
+                bodies: [
+                    #"{"username":"ada@example.com","password":"correct-horse"}"#, #"{"refresh_token":"abc"}"#,
+                    "username=ada%40example.com&password=correct-horse&action=allow", "handle=abc&action=deny",
+                    "grant_type=authorization_code&client_id=native-1&code=abc&redirect_uri=x&code_verifier=y",
+                    "grant_type=refresh_token&client_id=native-1&refresh_token=abc",
+                ],
+                targets: [
+                    "/v1/users/me", TestIdentity.oidcPage(["scope": "openid"], path: "/oauth2/authorize"),
+                    "/oauth2/token",
+                ],
+                headers: ["Bearer abc.def.ghi", "Basic bmF0aXZlLTE6"], cookies: ["a=b"])
         }
     }
 }

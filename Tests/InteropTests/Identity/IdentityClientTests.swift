@@ -7,7 +7,7 @@ import Testing
 struct IdentityClientTests {
     @Test(
         "requests-oauthlib and Authlib sign in, renew, and understand each refusal",
-        arguments: [("spid", 7), ("liferay", 6), ("oclc", 5)])
+        arguments: [("spid", 7), ("liferay", 6), ("oclc", 5), ("oidc", 8), ("neo", 1)])
     func libraries(provider: String, flows: Int) async throws {
         let python = try await Self.python()
         try await withTemporaryFolder { folder in
@@ -24,6 +24,20 @@ struct IdentityClientTests {
         "Chromium shows the pages, signs in, and is sent back with what was asked for",
         arguments: [
             ("spid", "/login?client_id=app-1&state=x&redirect_uri="),
+            (
+                "oidc",
+                """
+                /authorize?client_id=native-1&response_type=code&scope=openid&state=x&code_challenge_method=S256\
+                &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&redirect_uri=
+                """
+            ),
+            (
+                "neo",
+                """
+                /oauth2/authorize?client_id=native-1&response_type=code&scope=openid&state=x&code_challenge_method=S256\
+                &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&redirect_uri=
+                """
+            ),
             (
                 "oclc",
                 """

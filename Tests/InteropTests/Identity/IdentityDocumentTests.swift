@@ -31,4 +31,10 @@ struct IdentityDocumentTests {
         let steps = try await Self.follow("oclc-documents.sh", "oclc")
         #expect(steps.count == 7 && steps.last == "client credentials at the current service", "\(steps)")
     }
+
+    @Test("RainMaker Neo: sign-in, renewal, reuse and sign-out")
+    func neo() async throws {
+        let steps = try await Self.follow("neo-documents.sh", "neo")
+        #expect(steps.count == 5 && steps.last == "a refusal has a message", "\(steps)")
+    }
 }

@@ -39,7 +39,7 @@ struct OCLCService: IdentityService {
         var rules = StandardOAuth.Rules(
             accessLifetime: Self.accessLifetime, refreshLifetime: Self.refreshLifetime,
             responseTypes: ["code", "token"], refreshScope: "refresh_token", rotates: false)
-        rules.accessToken = { "tk_" + alphanumericToken(36) }
+        rules.accessToken = { _, _ in "tk_" + alphanumericToken(36) }
         rules.refreshToken = { "rt_" + alphanumericToken(36) }
         rules.code = { "auth_" + alphanumericToken(36) }
         oauth = StandardOAuth(clients: [client], rules: rules)

@@ -3,10 +3,11 @@
 /// All systems use the same names, so that a test drives them alike: `#username`, `#password`, `#remember`, `#allow`, `#deny`,
 /// and `#failure` for what went wrong.
 enum IdentityPage {
-    /// Asks who it is. The form goes to the address that the page came from.
+    /// Asks who it is. The form goes to the address that the page came from; `extra` is HTML inside of it, `note` before it.
     static func signIn(
         title: String, userLabel: String = "E-mail", userField: String = "username", query: [Request.Field],
-        hidden: [Request.Field] = [], canRemember: Bool = false, failure: String? = nil, note: String = ""
+        hidden: [Request.Field] = [], extra: String = "", canRemember: Bool = false, failure: String? = nil,
+        note: String = ""
     ) -> Response {
         let remember =
             canRemember
@@ -16,7 +17,7 @@ enum IdentityPage {
             status: failure == nil ? 200 : 400, title: title,
             """
             \(notice(failure))\(note)<form method="post" action="?\(escaped(formEncoded(query)))">
-            \(inputs(hidden))<label>\(escaped(userLabel)) <input id="username" name="\(userField)" \
+            \(inputs(hidden))\(extra)<label>\(escaped(userLabel)) <input id="username" name="\(userField)" \
             autocomplete="username" required autofocus></label>
             <label>Password <input id="password" name="password" type="password" autocomplete="current-password"></label>
             \(remember)<button id="allow" name="action" value="allow">Sign in</button>

@@ -168,7 +168,7 @@ extension StandardOAuth {
     /// The state, and who says all this.
     private func tail(_ authorization: Authorization, _ call: IdentityCall) -> [Request.Field] {
         (authorization.state.map { [.init("state", $0)] } ?? [])
-            + (rules.namesIssuer ? [Request.Field("iss", call.base)] : [])
+            + (rules.namesIssuer ? [Request.Field("iss", rules.wrongIssuer ?? call.base)] : [])
     }
 
     /// The client and its redirect are checked first: until they are known, nobody is redirected (RFC 6749, 4.1.2.1).

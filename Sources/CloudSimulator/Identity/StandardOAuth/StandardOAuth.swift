@@ -23,10 +23,13 @@ struct StandardOAuth: Sendable {
         var refreshScope: String?
         /// Stands in the redirect, too (RFC 9207); nil for none.
         var namesIssuer = false
+        /// Named in place of the right one, as somebody in between would.
+        var wrongIssuer: String?
         /// Whether each use replaces the refresh token.
         var rotates = true
         var code: @Sendable () -> String = { opaqueToken() }
-        var accessToken: @Sendable () -> String = { opaqueToken() }
+        /// Given the time, in milliseconds since 1970.
+        var accessToken: @Sendable (Grant, Int64) -> String = { _, _ in opaqueToken() }
         var refreshToken: @Sendable () -> String = { opaqueToken() }
     }
 
