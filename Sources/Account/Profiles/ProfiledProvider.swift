@@ -114,7 +114,8 @@ public struct ProfiledProvider: IdentityProvider {
     /// nil where the provider has none for that use.
     public func findEndpoint(_ use: String, _ more: [String: String] = [:]) async throws(AccountError) -> String? {
         if let template = profile.endpoints?[use] {
-            guard let text = filled(template, values.merging(more) { $1 }, isURL: true) else {
+            let values = values.merging(more) { $1 }
+            guard let text = filled(withoutMissingParts(template, values), values, isURL: true) else {
                 throw AccountError(
                     .missingParameter,
                     message: "\(name)'s \(use) endpoint needs a setting that was not given: \(template)")

@@ -16,6 +16,12 @@ public struct SessionStatus: Sendable, Equatable {
     public var hasExpired: Bool
     /// Whether new tokens can be had without the user.
     public var isRenewable: Bool
+    /// What kind of proof the session holds.
+    public var kind = CredentialKind.oauth
+    /// When what renews it expires itself, by this machine's clock; nil if nobody said.
+    public var refreshExpires: UnixTime?
+    /// What the provider said about the user at sign-in, in its own words.
+    public var attributes: [JSONValue.Member] = []
 }
 
 /// What scripts and gateways need when another program makes the requests.

@@ -17,6 +17,9 @@ struct LiferayCookieSignIn: Sendable {
     /// A portal redirects two or three times; browsers give up after twenty.
     static let maximumRedirects = 10
 
+    static let unverified =
+        "the account's e-mail address is not confirmed yet; follow the link that was sent to it"
+
     let server: ServiceURL
     private let form: Secret
     private var jar = CookieJar()
@@ -113,6 +116,9 @@ struct LiferayCookieSignIn: Sendable {
                 .moved,
                 message: "the portal sends sign-ins to another address, which was not followed; configure that one",
                 status: response.status)
+        }
+        if url.contains("verify_email_address") {
+            throw AccountError(.unverifiedUser, message: Self.unverified, status: response.status)
         }
         redirects += 1
         return .send(send(.get, url))

@@ -47,8 +47,9 @@ struct LiferayExtension: ProviderExtension {
                 guard error.code == .invalidGrant else { throw error }
                 // With a password, RFC 6749's word for a bad grant means that it is wrong (section 5.2).
                 var error = error
-                error.code = .invalidCredentials
-                error.message = "wrong user name or password"
+                let isUnverified = error.serverMessage?.lowercased().contains("verified") == true
+                error.code = isUnverified ? .unverifiedUser : .invalidCredentials
+                error.message = isUnverified ? LiferayCookieSignIn.unverified : "wrong user name or password"
                 throw error
             }
         case .oauth2Redirect:
@@ -134,7 +135,18 @@ struct LiferayExtension: ProviderExtension {
             command = .currentUser(version: settings.version)
         }
         let request = LiferayCommand.request([command], settings)
-        let reply = try await provider.send(request, with: tokens)
+        let reply: ProfiledProvider.Reply
+        do throws(AccountError) {
+            reply = try await provider.send(request, with: tokens)
+        } catch {
+            guard tokens.kind == .basic, error.code == .unknownUser else { throw error }
+            // The portal took the password, so there is such a user: elsewhere.
+            var error = error
+            error.code = .wrongContext
+            error.message =
+                "the portal takes the password and knows no such user in its company \(settings.companyID); set companyId"
+            throw error
+        }
         guard let user = LiferayUser(reply.json.array?.first ?? reply.json) else {
             throw AccountError(
                 .unknownUser,

@@ -39,10 +39,10 @@ struct OCLCExtension: ProviderExtension {
                 .wrongContext,
                 message: "OCLC gave a token for institution \(presentable(own)), and \(wanted) was asked for")
         }
-        // Half of a principal, or one that would break out of a header, is none.
-        if tokens["principalID"] != nil || tokens["principalIDNS"] != nil, answer.principal == nil,
-            grant != .refreshToken
-        {
+        // A key's own tokens name nobody, in empty words. Half of a principal, or one that would break out of a header, is none.
+        for name in ["principalID", "principalIDNS"] where tokens[name]?.isEmpty == true { tokens[name] = nil }
+        let isNamed = tokens["principalID"] != nil || tokens["principalIDNS"] != nil
+        if isNamed, answer.principal == nil {
             throw AccountError(
                 .malformedAnswer,
                 message: "OCLC named the user in a way that cannot be used (principalID, principalIDNS)")

@@ -10,7 +10,7 @@ enum OCLCProfile {
           "environments": { "production": "https://authn.sd00.worldcat.org/oauth2" },
           "defaultEnvironment": "production",
           "resources": [
-            "{base}", "https://www.worldcat.org", "https://worldcat.org", "https://circ.sd00.worldcat.org",
+            "{base}", "{services}", "https://www.worldcat.org", "https://worldcat.org", "https://circ.sd00.worldcat.org",
             "https://{contextInstitutionId}.share.worldcat.org"
           ],
           "parameters": [
@@ -18,6 +18,7 @@ enum OCLCProfile {
               "description": "the institution whose data is asked for" },
             { "name": "authenticatingInstitutionId",
               "description": "the institution that signs the user in; without it OCLC asks the user" },
+            { "name": "services", "description": "another address whose services the tokens are for" },
             { "name": "sendPrincipal", "value": "false",
               "description": "whether requests name the user in their Authorization header, as some services want" }
           ],
@@ -87,7 +88,7 @@ enum OCLCProfile {
           "id": "oclc-oauth",
           "title": "OCLC (oauth.oclc.org)",
           "environments": { "production": "https://oauth.oclc.org" },
-          "endpoints": { "authorize": "{base}/auth", "token": "{base}/token" },
+          "endpoints": { "authorize": "{base}/auth[/{authenticatingInstitutionId}]", "token": "{base}/token" },
           "client": { "authentication": "basic" },
           "scope": { "always": ["context:{contextInstitutionId}"] },
           "redirects": null,

@@ -41,8 +41,22 @@ enum OCLCReply {
     private static func legacy(_ json: JSONValue, status: Int, host: String) -> AccountError {
         let code = json["code"].flatMap { $0["value"] }.flatMap(LenientInteger.init).map { Int($0.value) } ?? status
         let words = (json["message"]?.string).map(withoutHeaders).map(presentable)
+        let said = (words ?? "").lowercased()
         let (meaning, sentence): (AccountError.Code, String) =
             switch code {
+            case 400 where said.contains("institution") && said.contains("missing"):
+                (
+                    .missingParameter,
+                    "\(host) misses an institution; set authenticatingInstitutionId and contextInstitutionId"
+                )
+            case 400 where said.contains("refresh token"), 401 where said.contains("refresh token"):
+                (.invalidGrant, "\(host) does not accept what renews the session any more; sign in again")
+            case 400 where said.contains("used before"):
+                (.usedCode, "the code has been used before; begin again")
+            case 400 where said.hasPrefix("the code"):
+                (.invalidGrant, "\(host) does not accept the code: it is wrong, used up or too old; sign in again")
+            case 401 where said.contains("token"):
+                (.expired, "\(host) does not accept the session's token; sign in again")
             case 401, 403:
                 (
                     .clientRefused,
