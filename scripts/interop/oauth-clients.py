@@ -190,6 +190,28 @@ def oclc(base):
     assert own.get(base + "/bib/data/1039085").ok
     say("Authlib: client credentials")
 
+    # What catalogers really use; only the two addresses are ours.
+    from datetime import timedelta
+
+    from bookops_worldcat import MetadataSession, WorldcatAccessToken
+    from bookops_worldcat.errors import WorldcatAuthorizationError
+
+    class Token(WorldcatAccessToken):
+        def _token_url(self):
+            return base + "/token"
+
+    MetadataSession.BASE_URL = base + "/worldcat"
+    token = Token("wskey-1", "wskey-1-secret", "WorldCatMetadataAPI")
+    assert token.token_type == "bearer" and not token.is_expired()
+    with MetadataSession(authorization=token) as session:
+        assert session.bib_get(1039085).ok
+        old, token.token_expires_at = token.token_str, token.token_expires_at - timedelta(days=1)
+        assert session.bib_get(1039085).ok and token.token_str != old
+    try:
+        Token("wskey-1", "wrong", "WorldCatMetadataAPI")
+    except WorldcatAuthorizationError:
+        say("bookops-worldcat: token, renewal, refusal")
+
 
 def oidc(base):
     import time

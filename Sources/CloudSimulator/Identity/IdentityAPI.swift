@@ -101,7 +101,7 @@ public final class IdentityAPI: Sendable {
         } catch {
             response = error.response
         }
-        journal.control(what, user: user, status: response.status)
+        journal.control(what, user: user, status: response.status, provider: system.rawValue)
         return response
     }
 

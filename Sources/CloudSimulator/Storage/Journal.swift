@@ -66,10 +66,11 @@ public final class Journal: Sendable {
     }
 
     /// What a test asked the simulator itself to do.
-    func control(_ what: String, user: String?, status: Int) {
+    func control(_ what: String, user: String?, status: Int, provider: String? = nil) {
         write(
             "control",
-            [.init("what", .string(what)), .init("status", .integer(Int64(status)))]
+            (provider.map { [.init("provider", .string($0))] } ?? [])
+                + [.init("what", .string(what)), .init("status", .integer(Int64(status)))]
                 + (user.map { [.init("user", .string($0))] } ?? []))
     }
 

@@ -7,7 +7,7 @@ import Testing
 struct IdentityClientTests {
     @Test(
         "requests-oauthlib and Authlib sign in, renew, and understand each refusal",
-        arguments: [("spid", 7), ("liferay", 6), ("oclc", 5), ("oidc", 8), ("neo", 1)])
+        arguments: [("spid", 7), ("liferay", 6), ("oclc", 6), ("oidc", 8), ("neo", 1)])
     func libraries(provider: String, flows: Int) async throws {
         let python = try await Self.python()
         try await withTemporaryFolder { folder in

@@ -23,7 +23,7 @@ extension OCLCService {
             }
             guard let scope = parameters["scope"] else { throw OAuthFailure(.invalidScope, "scope is missing") }
             let words = scope.split(separator: " ").map(String.init)
-            let named = isLegacy ? parameters["contextInstitutionId"] : Self.context(in: words)
+            let named = isLegacy ? parameters["contextInstitutionId"] : Self.context(in: words) ?? Self.ownContext
             guard let context = named else { throw OAuthFailure(.invalidRequest, "The context institution is missing") }
             try Self.check(context: context)
             guard words.contains(where: Self.serviceScopes.contains) else {
@@ -35,8 +35,8 @@ extension OCLCService {
         return oauth.page(&call, front).0
     }
 
-    static func check(context: String) throws(OAuthFailure) {
-        guard contexts.contains(context) else {
+    static func check(context: String?) throws(OAuthFailure) {
+        guard context.map({ contexts.contains($0) }) != false else {
             throw OAuthFailure(.unauthorizedClient, "WSKey '\(key)' may not ask for the data of this institution")
         }
     }

@@ -12,7 +12,9 @@ struct OCLCService: IdentityService {
     static let key = "wskey-1"
     static let secret = "wskey-1-secret"
     /// Whose data the key may ask for.
-    static let contexts: Set<String> = ["128807"]
+    static let contexts: Set<String> = [ownContext]
+    /// What a request to the current service means that names none: keys of one institution need not.
+    static let ownContext = "128807"
 
     var people = People.known
     var oauth: StandardOAuth
@@ -21,7 +23,7 @@ struct OCLCService: IdentityService {
 
     /// Whether denial and refusals stand behind a `#` where tokens would.
     var putsErrorsInFragment = false
-    /// Whether numbers are text, and names in camel case, as some answers are.
+    /// Whether numbers are text, and names in camel case, as the other server spells them.
     var usesOtherSpelling = false
     /// Whether a refresh token is renewed by the key's name alone.
     var allowsMobileRefresh = false
@@ -58,7 +60,7 @@ struct OCLCService: IdentityService {
         case ("GET", "auth", 2), ("POST", "auth", 2):
             return authorize(&call, isLegacy: false, institution: percentDecoded(Substring(parts[1])))
         case ("POST", "token", 1): return currentToken(&call)
-        case (_, "bib", _), (_, "ncip", _): return resource(parts, &call)
+        case (_, "bib", _), (_, "ncip", _), (_, "worldcat", _): return resource(parts, &call)
         default: return OCLCFailure(404, "There is no such resource").response(call)
         }
     }

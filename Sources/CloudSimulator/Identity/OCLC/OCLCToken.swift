@@ -68,7 +68,7 @@ extension OCLCService {
                 issued = oauth.issue(grant, at: call.now, keeping: query["refresh_token"])
             default: throw OAuthFailure(.unsupportedGrantType, "The grant_type is not supported")
             }
-            return answer(issued, &call)
+            return answer(issued, isLegacy: true, &call)
         } catch {
             throw OCLCFailure(error)
         }
@@ -80,28 +80,34 @@ extension OCLCService {
                 throw OAuthFailure(.invalidClient, "The WSKey and its secret are given by HTTP Basic")
             }
             let now = call.now
+            // OCLC's clients send either; some both in the query and nothing in the body.
+            let form =
+                call.request.body.isEmpty
+                ? try OAuthParameters(call.request.query) : try OAuthParameters(form: call.request)
             let issued = try oauth.token(
-                &call,
+                &call, form: form,
                 other: { type, form, client, oauth throws(OAuthFailure) in
                     guard type == "client_credentials" else { return nil }
                     let scope = try form.required("scope")
-                    guard let context = Self.context(in: scope.split(separator: " ").map(String.init)) else {
-                        throw OAuthFailure(.invalidScope, "The scope context:INSTITUTION is missing")
-                    }
+                    let context = Self.context(in: scope.split(separator: " ").map(String.init))
                     try Self.check(context: context)
                     var grant = try oauth.newGrant(nil, client, scope, at: now)
-                    grant.attributes = ["authenticating": context, "context": context]
+                    grant.attributes = [
+                        "authenticating": context ?? Self.ownContext, "context": context ?? Self.ownContext,
+                    ]
                     return grant
                 })
-            return answer(issued, &call)
+            return answer(issued, isLegacy: false, &call)
         } catch {
             return error.tokenResponse(call)
         }
     }
 
-    private func answer(_ issued: StandardOAuth.Issued, _ call: inout IdentityCall) -> Response {
+    /// The legacy server's numbers are numbers, and the current one's are text (seen by bookops-worldcat, authorize.py).
+    private func answer(_ issued: StandardOAuth.Issued, isLegacy: Bool, _ call: inout IdentityCall) -> Response {
+        let isOther = isLegacy == usesOtherSpelling
         let seconds = call.now / 1000
-        let number = { (value: Int64) -> JSONValue in usesOtherSpelling ? .string("\(value)") : .integer(value) }
+        let number = { (value: Int64) -> JSONValue in isOther ? .string("\(value)") : .integer(value) }
         let (authenticating, context) = (
             issued.grant.attributes["authenticating"] ?? "", issued.grant.attributes["context"] ?? ""
         )
@@ -110,8 +116,11 @@ extension OCLCService {
             .init("expires_in", number(Self.accessLifetime)),
             .init("expires_at", .string(utcDate(seconds + Self.accessLifetime))),
             .init("authenticating_institution_id", .string(authenticating)),
-            .init(usesOtherSpelling ? "contextInstitutionId" : "context_institution_id", .string(context)),
+            .init(isOther ? "contextInstitutionId" : "context_institution_id", .string(context)),
         ]
+        if !isLegacy {
+            members += [.init("scope", .string(issued.grant.scope)), .init("scopes", .string(issued.grant.scope))]
+        }
         if let person = issued.grant.person.flatMap({ people[$0] }) {
             call.person = person.email
             let principal = Self.principal(of: person)
@@ -138,7 +147,7 @@ extension OCLCService {
         var principal: (id: String, namespace: String)?
     }
 
-    /// `/bib/data/{number}` for a signature or a token of WorldCatMetadataAPI, `/ncip` for a person's token of WMS_NCIP.
+    /// `/bib/data/{number}` and `/worldcat/manage/bibs/{number}` for a signature or a token of WorldCatMetadataAPI, `/ncip` for a person's token of WMS_NCIP.
     mutating func resource(_ parts: [String], _ call: inout IdentityCall) -> Response {
         do throws(OCLCFailure) {
             let header = call.request.header("Authorization") ?? ""
@@ -155,7 +164,10 @@ extension OCLCService {
             guard parts.first != "ncip" || caller.grant?.person != nil else {
                 throw OCLCFailure(401, "A user's token is needed")
             }
-            guard parts.first == "ncip" ? parts.count == 1 : parts.count == 3 && parts[1] == "data" else {
+            let isThere =
+                parts == ["ncip"] || parts.count == 3 && parts.starts(with: ["bib", "data"])
+                || parts.count == 4 && parts.starts(with: ["worldcat", "manage", "bibs"])
+            guard isThere else {
                 throw OCLCFailure(404, "There is no such resource")
             }
             return Response([

@@ -106,6 +106,9 @@ struct SPiDService: IdentityService {
         refreshTokens.removeAll { $0.grant.person == person.id }
         webSessions.removeAll { $0 == person.id }
         rememberedPeople.removeAll { $0 == person.id }
+        codes.removeAll { $0.person == person.id }
+        pending.removeAll { $0.person == person.id }
+        passwordless.removeAll { $0.person == person.id }
     }
 
     mutating func change(_ settings: Fields) throws(APIError) {

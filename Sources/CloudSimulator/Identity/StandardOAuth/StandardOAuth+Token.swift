@@ -5,15 +5,18 @@ extension StandardOAuth {
     /// One token request from beginning to end.
     ///
     /// - Parameters:
+    ///   - form: the parameters, where they are not the body's.
     ///   - signIn: says whose user name and password that are; nil where the password grant is unknown.
     ///   - other: what else the system grants, by grant type.
     mutating func token(
-        _ call: inout IdentityCall, signIn: ((String, String) throws(OAuthFailure) -> Person)? = nil,
+        _ call: inout IdentityCall, form given: OAuthParameters? = nil,
+        signIn: ((String, String) throws(OAuthFailure) -> Person)? = nil,
         other: (_ type: String, OAuthParameters, Client, inout StandardOAuth) throws(OAuthFailure) -> Grant? = {
             _, _, _, _ throws(OAuthFailure) in nil
         }
     ) throws(OAuthFailure) -> Issued {
-        let form = try OAuthParameters(form: call.request)
+        let form: OAuthParameters
+        if let given { form = given } else { form = try OAuthParameters(form: call.request) }
         let client = try authenticatedClient(&call, form)
         let type = try form.required("grant_type")
         var kind = "unknown"

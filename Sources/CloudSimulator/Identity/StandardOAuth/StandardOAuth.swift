@@ -98,6 +98,7 @@ struct StandardOAuth: Sendable {
         accessTokens.removeAll { $0.person == person.id }
         refreshTokens.removeAll { $0.grant.person == person.id }
         codes.removeAll { $0.grant.person == person.id }
+        pending.removeAll { $0.person == person.id }
     }
 
     /// The grant of a good access token of the header (RFC 6750).

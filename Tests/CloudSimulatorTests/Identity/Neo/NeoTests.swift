@@ -42,6 +42,8 @@ struct NeoTests {
         #expect(neo.send("POST", "/v1/user/auth/token", body: Array("[".utf8)).status == 400)
         #expect(neo.get("/v1/users/me").body == ["message": "Unauthorized"])
         #expect(neo.get("/v1/nothing").status == 404)
+        let bare = neo.get("/v1/users/me", headers: [.init("Authorization", signIn(neo).body.access)])
+        #expect(bare.status == 401, "Bearer stands before it, unlike at RainMaker's")
     }
 
     @Test("each renewal brings another refresh token, and one that comes again ends the sign-in")

@@ -277,9 +277,12 @@ struct OCLCTokenTests {
             "/token", ["grant_type": "client_credentials", "scope": "WorldCatMetadataAPI context:128807"],
             headers: basic)
         #expect(own.status == 200)
-        for (scope, error) in [
-            ("WorldCatMetadataAPI", "invalid_scope"), ("WMS_NCIP context:91475", "unauthorized_client"),
-        ] {
+        #expect(own.body["expires_in"] == "1199" && own.body["contextInstitutionId"] == "128807", "text there")
+        // As bookops-worldcat sends it: no context, everything in the query, nothing in the body.
+        let bare = oclc.send("POST", "/token?grant_type=client_credentials&scope=WorldCatMetadataAPI", headers: basic)
+        #expect(bare.body["contextInstitutionId"] == "128807" && bare.body["scopes"] == "WorldCatMetadataAPI")
+        #expect(oclc.get("/worldcat/manage/bibs/1", bearer: bare.body.access).status == 200)
+        for (scope, error) in [("nonsense", "invalid_scope"), ("WMS_NCIP context:91475", "unauthorized_client")] {
             let reply = oclc.post("/token", ["grant_type": "client_credentials", "scope": scope], headers: basic)
             #expect(reply.refusal == error)
         }
