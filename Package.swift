@@ -107,7 +107,7 @@ let package = Package(
         target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto"]),
 
         // L6
-        tool("rainctl", ["RainKit", "JSON", "PrivateFiles", "Vocabulary", argumentParser, logging]),
+        tool("rainctl", ["RainKit", "JSON", "OAuth2", "PrivateFiles", "Vocabulary", argumentParser, logging]),
         tool("cloud-sim", ["CloudSimulator", "JSON", argumentParser]),
         tool(
             "firmware-sim",
@@ -197,7 +197,7 @@ let package = Package(
             "rainctl",
             ["JSON", "RainKit", "RainKitTesting", "TestSupport", "Vocabulary", "cloud-sim", "firmware-sim", "rainctl"],
             resources: [.copy("Snapshots")]),
-        tests("Interop", ["JSON", "RainKit", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
+        tests("Interop", ["JSON", "OAuth2", "RainKit", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
         tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),
     ]
 )

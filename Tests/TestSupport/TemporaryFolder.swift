@@ -27,6 +27,11 @@ public final class TemporaryFolder: Sendable {
         fputs(text, stream)
     }
 
+    /// Makes a folder in it, and those it lies in.
+    public func makeFolder(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: true)
+    }
+
     public func read(_ name: String) throws -> String { try readFile(file(name)) }
 }
 
@@ -35,6 +40,11 @@ public func withTemporaryFolder<Result>(_ body: (TemporaryFolder) async throws -
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     return try await body(folder)
+}
+
+/// The names in a folder, in their order.
+public func files(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
 }
 
 /// The whole text of a file.

@@ -21,9 +21,12 @@ public struct ProviderRegistry: Sendable {
 
     /// Those that need no file.
     public static let builtIn = ProviderRegistry([
-        (OIDCProfile.text, NoExtension()), (SPiDProfile.text, SPiDExtension()),
-        (LiferayProfile.text, LiferayExtension()), (OCLCProfile.text, OCLCExtension()),
-        (OCLCProfile.current, OCLCExtension()),
+        (SPiDProfile.text, SPiDExtension()),
+        (LiferayProfile.text, LiferayExtension()),
+        (OCLCProfile.text, OCLCExtension()), (OCLCProfile.current, OCLCExtension()),
+        (OIDCProfile.text, NoExtension()),
+        (NeoProfile.text, NeoExtension()),
+        (CognitoProfile.text, CognitoExtension()),
     ])
 
     private init(_ builtIn: [(text: String, hooks: any ProviderExtension)]) {

@@ -15,14 +15,19 @@ final class AnswerDesk: Sendable {
     private let addresses: [RedirectURI]
     private let state: State?
     private let issuer: String?
+    private let requiresIssuer: Bool
     private let mayLackState: Bool
+    /// Whether the answer comes behind a `#`, which browsers keep to themselves.
+    let expectsFragment: Bool
     private let accepted = Mutex<AuthorizationResponse?>(nil)
 
     init(_ attempt: AuthorizationAttempt, at target: RedirectTarget) {
         addresses = [target.redirectURI] + target.aliases
         state = attempt.request.state
         issuer = attempt.issuer
+        requiresIssuer = attempt.requiresIssuer
         mayLackState = target.mayLackState
+        expectsFragment = attempt.request.responseType != .code
     }
 
     var answer: AuthorizationResponse? { accepted.withLock { $0 } }
@@ -46,7 +51,10 @@ final class AnswerDesk: Sendable {
         let response: AuthorizationResponse
         do throws(OAuth2FormatError) {
             response = try read()
-            if let state { try response.check(state: state, issuer: issuer, mayLackState: mayLackState) }
+            if let state {
+                try response.check(
+                    state: state, issuer: issuer, requiresIssuer: requiresIssuer, mayLackState: mayLackState)
+            }
         } catch {
             return .stray(error)
         }

@@ -14,12 +14,16 @@ public struct AuthorizationServer: Sendable {
     public var scope: [String]
     /// What the server calls itself in `iss`, if that is known.
     public var issuer: String?
+    /// Whether its answers always name it (RFC 9207, section 3).
+    public var namesIssuer = false
     /// What the page wants besides, in order.
     public var parameters: [(name: String, value: String)] = []
     /// Only servers that refuse a challenge are asked without (RFC 7636).
     public var usesCodeChallenge = true
     /// Whether an id token will come that repeats a nonce.
     public var usesNonce = true
+    /// What the page is to answer with: a code, or tokens at once where there is nothing better.
+    public var responseType = AuthorizationRequest.ResponseType.code
 
     /// A public client, as every installed program is one.
     public init(authorizeURL: String, tokenURL: String, clientID: String, scope: [String] = [], issuer: String? = nil) {
@@ -31,14 +35,15 @@ public struct AuthorizationServer: Sendable {
         self.issuer = issuer
     }
 
-    /// Takes the person to the sign-in page and comes back with a code to be redeemed at once. State, code verifier and nonce are
+    /// Takes the person to the sign-in page and comes back with a code to be redeemed at once, or with tokens. State, code verifier and nonce are
     /// 256 random bits each.
     /// - Throws: `accessDenied` if the person or the server says no; what the agent throws.
     public func signIn(
         through agent: any AuthorizationUserAgent, random: inout some RandomSource, hashes: (some Hashes).Type
     ) async throws(AccountError) -> SignInCredentials {
         let fresh = State(random: &random)
-        let verifier = usesCodeChallenge ? CodeVerifier(random: &random) : nil
+        let wantsCode = responseType == .code
+        let verifier = usesCodeChallenge && wantsCode ? CodeVerifier(random: &random) : nil
         let nonce = usesNonce ? State(random: &random).secret.revealString() : nil
         let challenge = verifier?.challenge(hashes)
 
@@ -47,20 +52,24 @@ public struct AuthorizationServer: Sendable {
             used.set(target.redirectURI.text)
             var request = AuthorizationRequest(
                 endpoint: authorizeURL, clientID: clientID, redirectURI: target.redirectURI)
+            request.responseType = responseType
             request.scope = scope
             request.state = target.state(fresh)
             request.codeChallenge = challenge
             request.nonce = nonce
             request.more = parameters
-            return AuthorizationAttempt(request, issuer: issuer)
+            return AuthorizationAttempt(request, issuer: issuer, requiresIssuer: namesIssuer)
         }
         switch response.outcome {
-        case .code(let code):
+        case .code(let code) where wantsCode:
             return .authorizationCode(
                 code, redirectURI: used.text, codeVerifier: verifier?.secret, nonce: nonce)
         case .refused(let error): throw AccountError(signIn: error)
-        case .tokens:
-            throw AccountError(.malformedAnswer, message: "the sign-in page sent tokens where a code was asked for")
+        case .tokens(let response) where !wantsCode: return .tokens(response, nonce: nonce)
+        case .code, .tokens:
+            throw AccountError(
+                .malformedAnswer, message: "the sign-in page did not send what was asked for (\(responseType.rawValue))"
+            )
         }
     }
 }

@@ -62,10 +62,13 @@ public struct AuthorizationAttempt: Sendable {
     public var request: AuthorizationRequest
     /// Whom the request goes to, if that is known.
     public var issuer: String?
+    /// Whether an answer that does not name its issuer is none (RFC 9207).
+    public var requiresIssuer: Bool
 
-    public init(_ request: AuthorizationRequest, issuer: String? = nil) {
+    public init(_ request: AuthorizationRequest, issuer: String? = nil, requiresIssuer: Bool = false) {
         self.request = request
         self.issuer = issuer
+        self.requiresIssuer = requiresIssuer
     }
 
     func url() throws(AccountError) -> String {

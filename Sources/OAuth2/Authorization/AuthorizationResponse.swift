@@ -79,15 +79,19 @@ public struct AuthorizationResponse: Sendable, Equatable {
     /// - Parameters:
     ///   - issuer: whom the request went to, where that is known. An answer that names another one is not for us
     ///     (RFC 9207, section 2.4).
+    ///   - requiresIssuer: for servers that say that they always name themselves (RFC 9207, section 3): an answer without is not theirs.
     ///   - mayLackState: for relays that do not hand the state on.
-    public func check(state expected: State, issuer known: String?, mayLackState: Bool = false)
-        throws(OAuth2FormatError)
-    {
+    public func check(
+        state expected: State, issuer known: String?, requiresIssuer: Bool = false, mayLackState: Bool = false
+    ) throws(OAuth2FormatError) {
         guard state == expected || state == nil && mayLackState else {
             throw OAuth2FormatError(.mismatch, "the state is not the one that was sent")
         }
         guard known == nil || issuer == nil || issuer == known else {
             throw OAuth2FormatError(.mismatch, "the answer comes from another issuer")
+        }
+        guard issuer != nil || known == nil || !requiresIssuer else {
+            throw OAuth2FormatError(.mismatch, "the answer does not say who its issuer is")
         }
     }
 

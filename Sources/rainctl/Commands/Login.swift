@@ -9,9 +9,12 @@ struct Login: AsyncParsableCommand {
         discussion: """
             Example: rainctl login me@example.com --password-file password.txt
                      rainctl login --idp github
+                     rainctl login --provider oidc --set issuer=https://id.example.com --client-id app --device-code
 
             Where the cloud wants a one-time code as well, it is asked for, or read as --code-stdin or --code-file say. \
             Without either the sign-in waits: rainctl login USER --code-stdin finishes it.
+
+            What each identity provider can do, and why it cannot do the rest: rainctl account providers.
             """)
 
     @Argument(help: "Your e-mail address, or telephone number with country code.")
@@ -29,13 +32,17 @@ struct Login: AsyncParsableCommand {
 
     @OptionGroup(title: "In a browser") var web: BrowserOptions
 
+    @OptionGroup(title: "At another identity provider") var elsewhere: ProviderSignInOptions
+
     @Option(
         name: .customLong("timeout"),
         help: ArgumentHelp(
             "The time for everything: 6, 6s, 500ms, 2m. (default: 60s; 5m in a browser)", valueName: "time"))
     var givenTimeout: DurationArgument?
 
-    var timeout: DurationArgument { givenTimeout ?? DurationArgument(.seconds(web.isWanted ? 300 : 60)) }
+    var timeout: DurationArgument {
+        givenTimeout ?? DurationArgument(.seconds(web.isWanted || elsewhere.waitsForPerson ? 300 : 60))
+    }
 
     @OptionGroup(title: "Session") var storing: StoreOptions
 
@@ -43,6 +50,7 @@ struct Login: AsyncParsableCommand {
 
     func validate() throws {
         try checkStandardInput(password.passwordStdin, code.codeStdin)
+        try elsewhere.validate(web)
         if guest, user != nil || oneTimeCode || password.isGiven || code.isGiven {
             throw ValidationError("A guest has no name, password or code: --guest goes alone.")
         }
@@ -58,6 +66,7 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
+        if let provider = elsewhere.name(context) { return try await signIn(to: provider, time, context) }
         let account = try await context.newAccount(user: user, store: storing)
         if web.isWanted { return try await signInThroughBrowser(context, account) }
         if guest {
@@ -86,13 +95,13 @@ struct Login: AsyncParsableCommand {
     private func signIn(
         _ credentials: SignInCredentials, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
     ) async throws {
-        report(try await time.run { try await account.session.signIn(credentials) }, account, context)
+        report(try await time.run { try await account.session.signIn(credentials) }, account.asSession, context)
     }
 
-    func report(_ profile: Profile, _ account: AccountAccess, _ context: Context) {
+    func report(_ profile: Profile, _ account: SessionAccess, _ context: Context) {
         context.output.result(
             [
-                .init("profile", .string(account.deployment.name)), .init("signed_in", true),
+                .init("profile", .string(account.name)), .init("signed_in", true),
                 .init("user_name", .string(profile.userName)), .init("user_id", .string(profile.userID.rawValue)),
             ] + (account.newSession?.members ?? []),
             text: "Signed in as \(profile.userName.onOneLine) (user id \(profile.userID.rawValue.onOneLine))."
@@ -141,7 +150,7 @@ struct Login: AsyncParsableCommand {
             ], text: "A code was sent to \(user.onOneLine). Sign in with it: \(next)")
     }
 
-    private func userName(_ context: Context) throws(CommandFailure) -> String {
+    func userName(_ context: Context) throws(CommandFailure) -> String {
         if let user { return user }
         guard context.mayAsk else {
             throw CommandFailure(

@@ -4,7 +4,8 @@ import RainKit
 
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logout", abstract: "End the session here and at the cloud.", discussion: "Example: rainctl logout"
+        commandName: "logout", abstract: "End the session here and at its provider.",
+        discussion: "Example: rainctl logout"
     )
 
     @Flag(help: "End your sessions on all devices.")
@@ -13,11 +14,13 @@ struct Logout: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(60))
 
+    @OptionGroup var which: ProviderOption
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.account()
+        let account = try context.session(which)
         let everywhere = everywhere
         let outcome = try await withTimeout(timeout.duration) {
             try await account.session.signOut(everywhere: everywhere)
@@ -25,10 +28,11 @@ struct Logout: AsyncParsableCommand {
         var told = true
         if case .onlyHere(let why) = outcome {
             told = false
-            context.output.warn("signed out here, but the cloud could not be told: \(why.message)")
+            context.output.warn(
+                "signed out here, but \(account.provider?.name ?? "the cloud") could not be told: \(why.message)")
         }
         try context.forget(account)
         context.output.result(
-            [.init("profile", .string(account.deployment.name)), .init("revoked", .bool(told))], text: "Signed out.")
+            [.init("profile", .string(account.name)), .init("revoked", .bool(told))], text: "Signed out.")
     }
 }

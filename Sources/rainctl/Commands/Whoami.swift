@@ -10,14 +10,24 @@ struct Whoami: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(60))
 
+    @Flag(help: "As it was at sign-in, from what is stored: nothing is sent.")
+    var offline = false
+
+    @OptionGroup var which: ProviderOption
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.account()
-        let profile = try await withTimeout(timeout.duration) { try await account.user.profile() }
-        var report = ProfileReport(profile: account.deployment.name)
-        report.add(profile)
+        let account = try context.session(which)
+        var report = ProfileReport(profile: account.name)
+        if offline {
+            report.add(try await account.session.storedProfile())
+        } else if let user = account.rainMaker {
+            report.add(try await withTimeout(timeout.duration) { try await user.profile() })
+        } else {
+            report.add(try await withTimeout(timeout.duration) { try await account.session.profile() })
+        }
         context.output.result(report.members, text: report.lines.joined(separator: "\n"))
     }
 }
@@ -31,6 +41,19 @@ private struct ProfileReport {
     init(profile deployment: String) {
         self.deployment = deployment
         members = [.init("profile", .string(deployment))]
+    }
+
+    /// A user of any provider, with everything that it says about them.
+    mutating func add(_ profile: Profile) {
+        members.append(.init("user_name", .string(profile.userName)))
+        lines.append(profile.userName.onOneLine)
+        add("user_id", "user id", profile.userID.rawValue)
+        lines.append("profile: \(deployment)")
+        add("name", "name", profile.name)
+        add("email", "e-mail", profile.email)
+        add("phone_number", "telephone", profile.phoneNumber)
+        add("locale", "locale", profile.locale)
+        if !profile.attributes.isEmpty { members.append(.init("attributes", .object(profile.attributes))) }
     }
 
     mutating func add(_ profile: RainMakerProfile) {

@@ -6,21 +6,21 @@ import Vocabulary
 struct BrowserSignIn: Sendable {
     private let options: BrowserOptions
     private let context: Context
-    private let deployment: Deployment
+    private let route: BrowserRoute
     private let limit: Duration
     private let desktop: DesktopSession
     private let way: RedirectWay
 
     /// Throws `usage` where nobody can be asked and nothing else was asked for.
-    init(_ options: BrowserOptions, _ context: Context, _ deployment: Deployment, within limit: Duration)
+    init(_ options: BrowserOptions, _ context: Context, _ route: BrowserRoute, within limit: Duration)
         throws(CommandFailure)
     {
         self.options = options
         self.context = context
-        self.deployment = deployment
+        self.route = route
         self.limit = limit
         desktop = DesktopSession(environment: context.environment)
-        way = options.redirect ?? (deployment.webSignIn.relay == nil ? .loopback : .relay)
+        way = options.redirect ?? route.usual
 
         let listensOnRequest = options.browser || options.callbackPort != nil || options.redirect != nil
         guard context.mayAsk || listensOnRequest && !options.paste || options.paste && !StandardStreams.inIsTerminal
@@ -34,8 +34,7 @@ struct BrowserSignIn: Sendable {
     }
 
     /// Shows the page and waits for its answer.
-    func credentials() async throws(AccountError) -> SignInCredentials {
-        let page = try deployment.signInPage(identityProvider: options.idp)
+    func credentials(at page: AuthorizationServer) async throws(AccountError) -> SignInCredentials {
         var random = OpenSSLRandom()
         return try await page.signIn(through: try agent(), random: &random, hashes: OpenSSLHashes.self)
     }
@@ -45,7 +44,7 @@ struct BrowserSignIn: Sendable {
     }
 
     private func agent() throws(AccountError) -> any AuthorizationUserAgent {
-        let web = deployment.webSignIn
+        let web = route
         if options.paste {
             return PasteUserAgent(
                 redirectURI: try pasteTarget(), pasted: addresses(), within: limit, show: show(pasteIsOffered: true))
@@ -80,17 +79,17 @@ struct BrowserSignIn: Sendable {
             // Any port will do, so one at which hardly anything answers.
             let bytes = SystemRandom.bytes(2)
             let port = 49152 + (Int(bytes[0]) << 8 | Int(bytes[1])) % 16384
-            return "http://127.0.0.1:\(port)\(deployment.webSignIn.loopbackPath)"
+            return "http://127.0.0.1:\(port)\(route.loopbackPath)"
         }
     }
 
     private func relay() throws(AccountError) -> String {
-        guard let relay = deployment.webSignIn.relay else { throw missing("relay page", "--relay-url") }
+        guard let relay = route.relay else { throw missing("relay page", "--relay-url") }
         return relay
     }
 
     private func schemeRedirect() throws(AccountError) -> String {
-        guard let redirect = deployment.webSignIn.schemeRedirect else {
+        guard let redirect = route.schemeRedirect else {
             throw missing("redirect URI with a scheme of its own", "--scheme-redirect")
         }
         return redirect
@@ -99,7 +98,9 @@ struct BrowserSignIn: Sendable {
     private func missing(_ what: String, _ option: String) -> AccountError {
         AccountError(
             .invalidConfiguration,
-            message: "the profile \(deployment.name) has no \(what) (profile add \(option)); choose another --redirect")
+            message:
+                "\(route.name) has no \(what)\(route.howToAdd.map { " (\($0) \(option))" } ?? ""); choose another --redirect"
+        )
     }
 
     private func ownPath() throws(AccountError) -> String {

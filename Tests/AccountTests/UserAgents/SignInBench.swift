@@ -10,8 +10,13 @@ final class SignInBench: Sendable {
     let shown = AsyncStream.makeStream(of: String.self)
     private let state: State
     private let requested: State
+    private let responseType: AuthorizationRequest.ResponseType
 
-    init(state: String = "right-state", requested: String? = nil) {
+    init(
+        state: String = "right-state", requested: String? = nil,
+        responseType: AuthorizationRequest.ResponseType = .code
+    ) {
+        self.responseType = responseType
         self.state = State(state)!
         self.requested = State(requested ?? state)!
     }
@@ -22,7 +27,7 @@ final class SignInBench: Sendable {
     func run(
         _ agent: any AuthorizationUserAgent, issuer: String? = nil, browser: @Sendable (String) async throws -> Void
     ) async throws -> Result<AuthorizationResponse, AccountError> {
-        let fresh = state
+        let (fresh, responseType) = (state, responseType)
         async let outcome: Result<AuthorizationResponse, AccountError> = {
             do throws(AccountError) {
                 return .success(
@@ -30,6 +35,7 @@ final class SignInBench: Sendable {
                         var request = AuthorizationRequest(
                             endpoint: "https://auth.example.com/authorize", clientID: "client",
                             redirectURI: target.redirectURI)
+                        request.responseType = responseType
                         request.state = target.state(fresh)
                         return AuthorizationAttempt(request, issuer: issuer)
                     })

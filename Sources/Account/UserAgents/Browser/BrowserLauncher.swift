@@ -6,7 +6,7 @@ public struct BrowserLauncher: Sendable {
     private let environment: [String: String]
 
     /// Variables with secrets for us, which no browser needs to inherit.
-    public static let privateVariables = ["ESP_RAINMAKER_PASSWORD", "RAINKIT_POP"]
+    public static let privateVariables = ["ESP_RAINMAKER_PASSWORD", "RAINKIT_POP", "RAINKIT_CLIENT_SECRET"]
 
     public init(environment: [String: String]) {
         self.environment = environment.filter { !Self.privateVariables.contains($0.key) }

@@ -11,9 +11,19 @@ struct CallbackRules {
     func page(for request: CallbackRequest) -> (CallbackPage, isAnswer: Bool) {
         guard hosts.contains(request.host) else { return (.refusal(421), false) }
         guard request.path == path else { return (.notFound, false) }
+        let answer: [UInt8]
+        switch request.method {
+        case "GET" where desk.expectsFragment && request.query.isEmpty && desk.answer == nil:
+            return (.fragmentRelay, false)
+        case "GET": answer = request.query
+        // What the relay page found behind the `#`. Only pages from here may say so: another site's would have another Origin.
+        case "POST" where desk.expectsFragment && request.query.isEmpty:
+            guard request.origin.map({ hosts.contains($0) }) != false else { return (.refusal(403), false) }
+            answer = request.body
         // A link checker's HEAD must not use up the one answer.
-        guard request.method == "GET" else { return (.refusal(405), false) }
-        switch desk.consider(query: request.query) {
+        default: return (.refusal(405), false)
+        }
+        switch desk.consider(query: answer) {
         case .answer(let response):
             if case .refused = response.outcome { return (.notSignedIn, true) }
             return (.received, true)

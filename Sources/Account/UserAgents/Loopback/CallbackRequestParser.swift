@@ -1,4 +1,5 @@
-/// Reads the one request that a browser makes on a connection to the loopback listener: a GET without a body, of bounded length.
+/// Reads the one request that a browser makes on a connection to the loopback listener: a GET without a body, or the relay page's POST;
+/// both of bounded length.
 struct CallbackRequestParser {
     enum Step: Equatable {
         case needsMore
@@ -21,12 +22,27 @@ struct CallbackRequestParser {
         var start = max(0, searched - 3)
         while start + 4 <= bytes.count {
             if bytes[start] == 13, bytes[start..<start + 4].elementsEqual(end) {
-                return start > Self.maximumBytes ? .refused(status: 431) : Self.parse(bytes[..<start])
+                return start > Self.maximumBytes
+                    ? .refused(status: 431) : whole(Self.parse(bytes[..<start]), from: start + 4)
             }
             start += 1
         }
         searched = bytes.count
         return bytes.count > Self.maximumBytes ? .refused(status: 431) : .needsMore
+    }
+
+    /// The largest body: no fragment is longer than what stands in an address otherwise.
+    static let maximumBodyBytes = 32 << 10
+
+    /// With its body, once that has come.
+    private func whole(_ step: Step, from start: Int) -> Step {
+        guard case .request(var request) = step, request.bodyLength > 0 else { return step }
+        guard request.method == "POST", request.bodyLength <= Self.maximumBodyBytes else {
+            return .refused(status: 413)
+        }
+        guard bytes.count - start >= request.bodyLength else { return .needsMore }
+        request.body = Array(bytes[start..<start + request.bodyLength])
+        return .request(request)
     }
 
     private static func parse(_ head: ArraySlice<UInt8>) -> Step {
@@ -51,6 +67,8 @@ struct CallbackRequestParser {
         else { return .refused(status: 400) }
 
         var hosts: [String] = []
+        var origin: String?
+        var lengths: [Int] = []
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
@@ -61,7 +79,13 @@ struct CallbackRequestParser {
             while let last = value.last, last == 0x20 || last == 9 { value = value.dropLast() }
             switch name {
             case "host": hosts.append(String(decoding: value, as: UTF8.self).lowercased())
-            case "content-length": if !value.elementsEqual("0".utf8) { return .refused(status: 413) }
+            case "origin":
+                guard origin == nil else { return .refused(status: 400) }
+                origin = String(decoding: value, as: UTF8.self).lowercased()
+            case "content-length":
+                guard (1...9).contains(value.count), value.allSatisfy({ (0x30...0x39).contains($0) }), lengths.isEmpty
+                else { return .refused(status: 413) }
+                lengths.append(value.reduce(0) { $0 * 10 + Int($1 - 0x30) })
             case "transfer-encoding": return .refused(status: 413)
             default: break
             }
@@ -71,7 +95,9 @@ struct CallbackRequestParser {
         return .request(
             CallbackRequest(
                 method: String(decoding: words[0], as: UTF8.self), path: Array(words[1][..<query]),
-                query: Array(words[1][query...].dropFirst()), host: hosts[0]))
+                query: Array(words[1][query...].dropFirst()), host: hosts[0],
+                origin: origin.map { $0.hasPrefix("http://") ? String($0.dropFirst(7)) : $0 },
+                bodyLength: lengths.first ?? 0))
     }
 }
 
@@ -83,4 +109,8 @@ struct CallbackRequest: Equatable {
     var query: [UInt8]
     /// In lower case.
     var host: String
+    /// Whose page made the browser send this, without `http://`; nil if it does not say.
+    var origin: String?
+    var bodyLength = 0
+    var body: [UInt8] = []
 }

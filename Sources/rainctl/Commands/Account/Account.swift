@@ -8,7 +8,7 @@ struct AccountCommand: ParsableCommand {
             AccountSignup.self, AccountConfirm.self, AccountResend.self, AccountUpdate.self, AccountPassword.self,
             AccountData.self, AccountConvert.self, AccountDelete.self, AccountVersions.self,
             AccountCallback.self, AccountCurl.self, AccountExport.self, AccountHeader.self, AccountImport.self,
-            AccountListCommand.self, AccountRefresh.self, AccountStatus.self,
+            AccountListCommand.self, AccountProviders.self, AccountRefresh.self, AccountStatus.self,
             AccountToken.self, AccountUse.self,
         ])
 }

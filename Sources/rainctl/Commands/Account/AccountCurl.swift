@@ -22,20 +22,22 @@ struct AccountCurl: AsyncParsableCommand {
     @Argument(parsing: .postTerminator, help: ArgumentHelp("What curl is to do, after --.", valueName: "argument"))
     var arguments: [String] = []
 
+    @OptionGroup var which: ProviderOption
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let account = try Context(options).account()
+        let account = try Context(options).session(which)
         let end = ContinuousClock.now + timeout.duration
         let curl = try CurlCommand(
-            arguments, base: account.deployment.base.text, isAllowed: account.session.isForTokens)
+            arguments, base: account.base, isAllowed: account.session.isForTokens)
         guard let program = CurlCommand.program else {
             throw CommandFailure(.unavailable, reason: "no_curl", message: "There is no curl to run: install it.")
         }
         let header = try await withTimeout(timeout.duration) { try await account.session.authorization() }
         let configuration = CurlCommand.configuration(
-            header: header, certificateAuthorities: account.deployment.certificateAuthorities,
-            usesProxy: account.deployment.base.text.hasPrefix("https:"), within: end - .now)
+            header: header, certificateAuthorities: account.certificateAuthorities,
+            usesProxy: account.base.hasPrefix("https:"), within: end - .now)
         try curl.replaceThisProcess(by: program, reading: configuration)
     }
 }

@@ -10,10 +10,12 @@ struct AccountHeader: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(60))
 
+    @OptionGroup var which: ProviderOption
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let account = try Context(options).account()
+        let account = try Context(options).session(which)
         let header = try await withTimeout(timeout.duration) { try await account.session.authorization() }
         StandardStreams.out("\(header.name): \(header.value.revealString())\n")
     }

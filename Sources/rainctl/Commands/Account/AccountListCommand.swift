@@ -10,12 +10,14 @@ struct AccountListCommand: AsyncParsableCommand {
     @Flag(help: "Those of all deployments, not only of the one in use.")
     var all = false
 
+    @OptionGroup var which: ProviderOption
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
         let context = try Context(options)
         let known = try context.accounts.known.load()
-        let deployment = try context.deployment().name
+        let deployment = try context.provider(which) ?? context.deployment().name
         let entries = all ? known.entries : known.entries(at: deployment)
         let isCurrent = { (entry: KnownAccounts.Entry) in
             let current = context.accountName ?? known.current(at: entry.deployment)?.name

@@ -9,11 +9,13 @@ struct AccountRefresh: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(60))
 
+    @OptionGroup var which: ProviderOption
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.account()
+        let account = try context.session(which)
         let status = try await withTimeout(timeout.duration) { try await account.session.renew() }
         let report = SessionReport(account: account, status: status)
         context.output.result(report.members, text: "Renewed: the access token is good \(report.validity).")

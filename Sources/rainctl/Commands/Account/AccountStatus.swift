@@ -6,11 +6,13 @@ struct AccountStatus: AsyncParsableCommand {
         commandName: "status", abstract: "Say who is signed in, from what is stored: nothing is sent.",
         discussion: "Example: rainctl account status --json")
 
+    @OptionGroup var which: ProviderOption
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.account()
+        let account = try context.session(which)
         let report = SessionReport(account: account, status: try await account.session.status())
         context.output.result(report.members, text: report.text)
     }

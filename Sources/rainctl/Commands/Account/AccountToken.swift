@@ -10,10 +10,12 @@ struct AccountToken: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(60))
 
+    @OptionGroup var which: ProviderOption
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let account = try Context(options).account()
+        let account = try Context(options).session(which)
         let token = try await withTimeout(timeout.duration) { try await account.session.accessToken() }
         StandardStreams.out(token.revealString() + "\n")
     }

@@ -10,11 +10,13 @@ struct AccountUse: AsyncParsableCommand {
     @Argument(help: "Its name (see: rainctl account list).")
     var name: String
 
+    @OptionGroup var which: ProviderOption
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
         let context = try Context(options)
-        let deployment = try context.deployment().name
+        let deployment = try context.provider(which) ?? context.deployment().name
         try context.accounts.known.change { known throws(AccountError) in try known.use(name, at: deployment) }
         context.output.result(
             [.init("profile", .string(deployment)), .init("account", .string(name))],

@@ -4,14 +4,14 @@ import RainKit
 
 /// A stored session as people and scripts are shown it: no secrets.
 struct SessionReport {
-    let account: AccountAccess
+    let account: SessionAccess
     let status: SessionStatus
     private let now = SystemWallClock().now
 
     var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = [
-            .init("profile", .string(account.deployment.name)),
-            .init("base_url", .string(account.deployment.base.text)),
+            .init("profile", .string(account.name)),
+            .init("base_url", .string(account.base)),
             .init("provider", .string(status.provider)), .init("user_name", .string(status.userName)),
             .init("user_id", .string(status.userID.rawValue)), .init("store", .string(account.store.kind)),
         ]
@@ -32,7 +32,7 @@ struct SessionReport {
         return """
             \(status.userName.onOneLine)
             user id: \(status.userID.rawValue.onOneLine)
-            profile: \(account.deployment.name) (\(account.deployment.base))
+            profile: \(account.name) (\(account.base))
             store: \(account.store.kind)\(account.store.path.map { ", \($0)" } ?? "")
             access token: \(validity); \(renewal)
             """

@@ -1,0 +1,83 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+struct AccountProviders: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "providers",
+        abstract: "List the identity providers: what each can do, and why it cannot do the rest.",
+        discussion: """
+            Example: rainctl account providers oidc
+
+            Profiles of your own are JSON files in ~/.config/rainkit/providers; nothing has to be compiled for them.
+            """)
+
+    @Argument(help: "One of them, in detail.")
+    var name: String?
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let (registry, problems) = try context.providerFolder.load()
+        let entries = try name.map { name in [try context.providerFolder.entry(name)] } ?? registry.entries
+        context.output.result(
+            [.init("providers", .array(entries.map(document)))],
+            text: entries.map { name == nil ? line($0.profile) : details($0.profile) }.joined(separator: "\n"))
+        if name == nil {
+            for problem in problems.sorted(by: { $0.key < $1.key }) {
+                context.output.warn(problem.value.message.onOneLine)
+            }
+        }
+    }
+
+    private func document(_ entry: ProviderRegistry.Entry) -> JSONValue {
+        let profile = entry.profile
+        let capabilities = profile.capabilities.map { capability in
+            JSONValue.object(
+                [.init("grant", .string(capability.grant.rawValue)), .init("available", .bool(capability.isAvailable))]
+                    + (capability.whyNot.map { [.init("why_not", .string($0))] } ?? []))
+        }
+        let parameters = (profile.parameters ?? []).map { parameter in
+            JSONValue.object([
+                .init("name", .string(parameter.name)), .init("required", .bool(parameter.required ?? false)),
+                .init("description", parameter.description.map { .string($0) } ?? .null),
+            ])
+        }
+        return .object([
+            .init("name", .string(profile.id)), .init("title", .string(profile.title ?? profile.id)),
+            .init("built_in", .bool(entry.isBuiltIn)), .init("capabilities", .array(capabilities)),
+            .init("parameters", .array(parameters)),
+            .init("modes", .array((profile.modes ?? [:]).keys.sorted().map { .string($0) })),
+            .init("environments", .array((profile.environments ?? [:]).keys.sorted().map { .string($0) })),
+            .init(
+                "links",
+                .object((profile.links ?? [:]).sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })),
+        ])
+    }
+
+    private func line(_ profile: ProviderProfile) -> String {
+        let can = profile.capabilities.filter(\.isAvailable).map(\.grant.rawValue)
+        return "\(profile.id)  \((profile.title ?? profile.id).onOneLine): \(can.joined(separator: ", "))"
+    }
+
+    private func details(_ profile: ProviderProfile) -> String {
+        var lines = ["\(profile.id)  \((profile.title ?? profile.id).onOneLine)"]
+        for capability in profile.capabilities {
+            lines.append(
+                "  \(capability.grant.rawValue): \(capability.whyNot.map { "no. \($0.onOneLine.asSentence)" } ?? "yes")"
+            )
+        }
+        for (mode, grant) in (profile.modes ?? [:]).sorted(by: { $0.key < $1.key }) {
+            lines.append("  --mode \(mode): \(grant)\(mode == profile.defaultMode ? " (usual)" : "")")
+        }
+        for parameter in profile.parameters ?? [] {
+            let must = parameter.required == true ? " (required)" : ""
+            lines.append("  --set \(parameter.name)=…\(must)\(parameter.description.map { ": \($0.onOneLine)" } ?? "")")
+        }
+        for (name, url) in (profile.links ?? [:]).sorted(by: { $0.key < $1.key }) {
+            lines.append("  \(name): \(url.onOneLine)")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,128 @@
+import JSON
+import OAuth2
+import RainKit
+import Vocabulary
+
+extension Login {
+    /// Signs in to an identity provider by its profile: what is asked for follows from the grant, never from the provider's name.
+    func signIn(to provider: String, _ time: TimeBudget, _ context: Context) async throws {
+        let entry = try context.providerFolder.entry(provider)
+        let profile = entry.profile
+        let (grant, mode) = try way(at: profile, context)
+        if let whyNot = profile.capabilities.first(where: { $0.grant == grant })?.whyNot {
+            throw AccountError(.unsupported, message: "\(provider) cannot do this: \(whyNot)")
+        }
+        var settings = try settings(for: profile, context)
+        settings.mode = mode ?? settings.mode
+        let name =
+            settings.environment.map { $0 == profile.defaultEnvironment ? provider : "\(provider)-\($0)" } ?? provider
+        let asksForUser = [.password, .basic, .cookie].contains(grant)
+        let user = asksForUser ? try userName(context) : nil
+        let access = try await context.newSession(settings, as: name, user: user, secret: nil, store: storing)
+        guard let provider = access.provider else { return }
+        let result: Profile
+        switch grant {
+        case .authorizationCode, .implicit:
+            let browser = try BrowserSignIn(
+                web, context, BrowserRoute(provider, redirectURI: elsewhere.redirectURI), within: timeout.duration)
+            let idp = web.idp
+            result = try await access.session.signIn { () async throws(AccountError) in
+                let more = idp.map { [(name: "identity_provider", value: $0)] } ?? []
+                return try await browser.credentials(at: try await provider.signInPage(grant, more))
+            }
+        case .deviceCode:
+            result = try await time.run {
+                try await access.session.signIn { () async throws(AccountError) in
+                    let authorization = try await provider.beginDeviceSignIn()
+                    show(authorization)
+                    return try await provider.awaitDeviceSignIn(authorization)
+                }
+            }
+        default:
+            let credentials = try credentials(grant, user: user, time, context)
+            result = try await time.run { try await access.session.signIn(credentials) }
+        }
+        if !storing.noSave { try context.rememberedProviders.remember(settings, as: name) }
+        report(result, access, context)
+    }
+
+    private func credentials(
+        _ grant: GrantName, user: String?, _ time: TimeBudget, _ context: Context
+    ) throws -> SignInCredentials {
+        switch grant {
+        case .clientCredentials: return .clientCredentials
+        case .assertion:
+            if let file = elsewhere.assertionFile { return .assertion(try secret(file, "assertion", time)) }
+            guard let name = elsewhere.thirdParty, let file = elsewhere.thirdPartyTokenFile else {
+                throw CommandFailure(
+                    .usage, reason: "missing_assertion",
+                    message: "No assertion given: use --assertion-file FILE, or --third-party NAME with its token.")
+            }
+            return .thirdParty(
+                ThirdPartyToken(
+                    provider: name, token: try secret(file, "third party's token", time), expires: nil,
+                    applicationID: elsewhere.applicationID ?? ""))
+        default: return .password(user: user ?? "", password: try password.read(context, within: time))
+        }
+    }
+
+    private func secret(_ file: String, _ name: String, _ time: TimeBudget) throws(CommandFailure) -> Secret {
+        file == "-"
+            ? try SecretSource.standardInput(name: name, within: time.left)
+            : try SecretSource.contents(of: file, name: name)
+    }
+
+    /// Which grant is meant, and the provider's own name for it: the mode that is named, else what the other options speak of, else what
+    /// the provider usually does.
+    private func way(at profile: ProviderProfile, _ context: Context) throws -> (GrantName, mode: String?) {
+        if let mode = elsewhere.mode {
+            if let grant = profile.modes?[mode] { return (GrantName(rawValue: grant), mode) }
+            let general: [String: GrantName] = [
+                "browser": .authorizationCode, "implicit": .implicit, "device": .deviceCode, "password": .password,
+                "client-credentials": .clientCredentials, "assertion": .assertion,
+            ]
+            if let grant = general[mode] { return (grant, nil) }
+            let names = general.keys.sorted() + (profile.modes ?? [:]).keys.sorted()
+            throw CommandFailure(
+                .usage, reason: "unknown_mode",
+                message: "\(profile.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
+        }
+        if elsewhere.deviceCode { return (.deviceCode, nil) }
+        if elsewhere.thirdParty != nil || elsewhere.assertionFile != nil { return (.assertion, nil) }
+        if let mode = profile.defaultMode, let grant = profile.modes?[mode], !web.isWanted {
+            return (GrantName(rawValue: grant), mode)
+        }
+        let has = { (grant: GrantName) in profile.grants?[grant.rawValue] != nil }
+        if web.isWanted { return (has(.authorizationCode) || !has(.implicit) ? .authorizationCode : .implicit, nil) }
+        if user != nil || password.isGiven { return (has(.password) || !has(.basic) ? .password : .basic, nil) }
+        return (
+            [.authorizationCode, .implicit, .deviceCode, .password, .clientCredentials].first(where: has)
+                ?? .authorizationCode,
+            nil
+        )
+    }
+
+    /// What is given now, over what was given last time.
+    private func settings(for profile: ProviderProfile, _ context: Context) throws -> RememberedProviders.Settings {
+        let given = try elsewhere.settings(context, for: profile.id)
+        let name =
+            given.environment.map { $0 == profile.defaultEnvironment ? profile.id : "\(profile.id)-\($0)" }
+            ?? profile.id
+        guard var settings = try context.rememberedProviders.load()[name] else { return given }
+        settings.environment = given.environment ?? settings.environment
+        settings.base = given.base ?? settings.base
+        settings.clientID = given.clientID ?? settings.clientID
+        settings.clientSecretFile = given.clientSecretFile ?? settings.clientSecretFile
+        settings.scope = given.scope ?? settings.scope
+        settings.parameters = (settings.parameters ?? [:]).merging(given.parameters ?? [:]) { $1 }
+        return settings
+    }
+
+    private func show(_ authorization: DeviceAuthorization) {
+        let complete = authorization.verificationURIComplete.map { " (or at once: \($0))" } ?? ""
+        // Without this nothing goes on, so it is said even under --quiet.
+        StandardStreams.err(
+            "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)\n"
+        )
+    }
+}

@@ -1,0 +1,244 @@
+import Glibc
+import JSON
+import OAuth2
+import RainKit
+import TestSupport
+import Testing
+
+/// Our engine against an OpenID provider that others wrote: Glewlwyd 2.7, by HTTP on loopback.
+@Suite("Signing in at Glewlwyd")
+struct GlewlwydTests {
+    private static let session = "state/rainkit/sessions"
+
+    /// Runs `body` with a server, and with rainctl for a person whose browser signs in as ada.
+    private func withServer(
+        environment: [String: String] = [:], _ body: (Scene) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await ForeignIdentityServer.start("glewlwyd.py", environment: environment, in: folder)
+            defer { server.process.closeInput() }
+            try folder.write("web-1-secret", to: "client-secret")
+            try folder.write("correct-horse", to: "ada-password")
+            try await body(
+                Scene(
+                    maker: try Maker(folder), issuer: try server.text("issuer"),
+                    port: server.ready["port"]?.integer ?? 0))
+        }
+    }
+
+    struct Scene: Sendable {
+        let maker: Maker
+        let issuer: String
+        let port: Int64
+
+        var server: [String] { ["--provider", "oidc", "--set", "issuer=\(issuer)", "--scope", "openid profile"] }
+        var native: [String] { server + ["--client-id", "native-1"] }
+        var web: [String] {
+            server + ["--client-id", "web-1", "--client-secret-file", maker.folder.file("client-secret")]
+        }
+
+        func browser(_ more: [String: String] = [:]) async throws -> [String: String] {
+            let python = try await ForeignIdentityServer.python()
+            return ["BROWSER": "\(python) \(ForeignIdentityServer.path("glewlwyd.py")) visit"].merging(more) { $1 }
+        }
+
+        func login(_ options: [String], browser: [String: String] = [:]) async throws -> Maker.Outcome {
+            try await maker.rainctl(["login"] + options + ["--json", "--store", "file"], environment: browser)
+        }
+
+        func withBrowser(_ options: [String], deny: Bool = false) async throws -> Maker.Outcome {
+            try await login(
+                options + ["--browser", "--callback-port", "\(port)", "--timeout", "30"],
+                browser: try await browser(deny ? ["GLEWLWYD_DENY": "1"] : [:]))
+        }
+
+        /// The one stored session.
+        func stored() throws -> (path: String, session: SavedSession) {
+            let folder = maker.folder.file(GlewlwydTests.session)
+            let name = try #require(try files(in: folder).first { $0.hasSuffix(".json") })
+            return ("\(folder)/\(name)", try SavedSession(serialized: Secret(try readFile("\(folder)/\(name)"))))
+        }
+
+        /// The provider in this process.
+        func provider(clientID: String, secret: String? = nil) throws -> ProfiledProvider {
+            try ProviderRegistry.builtIn.provider(
+                "oidc",
+                settings: ProviderSettings(
+                    clientID: clientID, clientSecret: secret.map { Secret($0) }, scope: ["openid"],
+                    parameters: ["issuer": issuer]),
+                tools: ProviderTools(http: CurlHTTPClient(CurlConfiguration()), hashes: OpenSSLHashes.self) { count in
+                    var random = OpenSSLRandom()
+                    return random.bytes(count)
+                })
+        }
+    }
+
+    @Test("discovery, a code with PKCE, the user, a rotating refresh token, its reuse, and the end")
+    func code() async throws {
+        try await withServer { scene in
+            let login = try await scene.withBrowser(scene.native)
+            #expect(login.status == 0, "\(login.standardOutput) \(login.standardError)")
+            #expect(login.document?["profile"] == "oidc")
+            let who = try await scene.maker.rainctl("whoami", "--provider", "oidc", "--json")
+            #expect(who.document?["name"] == "Ada Lovelace", "\(who.standardOutput)")
+            let offline = try await scene.maker.rainctl("whoami", "--provider", "oidc", "--offline", "--json")
+            #expect(offline.document?["user_id"] == who.document?["user_id"])
+
+            let (path, first) = try scene.stored()
+            let renewed = try await scene.maker.rainctl("account", "refresh", "--provider", "oidc", "--json")
+            #expect(renewed.status == 0, "\(renewed.standardOutput)")
+            let second = try scene.stored().session
+            #expect(second.tokens.refresh != first.tokens.refresh && second.tokens.access != first.tokens.access)
+
+            // The introspection that the server offers to its confidential client.
+            let web = try scene.provider(clientID: "web-1", secret: "web-1-secret")
+            #expect(try await web.introspect(second.tokens).isActive)
+            let logout = try await scene.maker.rainctl("logout", "--provider", "oidc", "--json")
+            #expect(logout.document?["revoked"] == true, "\(logout.standardOutput) \(logout.standardError)")
+            #expect(try await !web.introspect(second.tokens).isActive)
+
+            // The refresh token of before was used up, and was revoked with the other: the session is over, once and for all.
+            let file = try #require(fopen(path, "we"))
+            fputs(first.serialized.revealString(), file)
+            fclose(file)
+            chmod(path, 0o600)
+            let reused = try await scene.maker.rainctl(
+                ["account", "refresh", "--provider", "oidc", "--account", first.userName, "--json"])
+            #expect(reused.status == 77 && reused.failure?["reason"] == "expired", "\(reused.standardOutput)")
+        }
+    }
+
+    @Test("the implicit grant: the fragment comes back through the loopback page")
+    func implicit() async throws {
+        try await withServer { scene in
+            let login = try await scene.withBrowser(scene.native + ["--mode", "implicit"])
+            #expect(login.status == 0, "\(login.standardOutput) \(login.standardError)")
+            let status = try await scene.maker.rainctl("account", "status", "--provider", "oidc", "--json")
+            #expect(status.document?["renewable"] == false)
+            #expect(status.document?["expired"] == false)
+            let who = try await scene.maker.rainctl("whoami", "--provider", "oidc", "--json")
+            #expect(who.status == 0, "\(who.standardOutput)")
+        }
+    }
+
+    @Test("a refusal at the page is told as one, and nothing is stored")
+    func refused() async throws {
+        try await withServer { scene in
+            let login = try await scene.withBrowser(scene.native, deny: true)
+            #expect(login.status != 0)
+            #expect(login.failure?["reason"] == "rejected", "\(login.standardOutput)")
+            #expect(try await scene.maker.rainctl("whoami", "--provider", "oidc").status == 77)
+        }
+    }
+
+    @Test("the password grant, and a wrong password")
+    func password() async throws {
+        try await withServer { scene in
+            let right = try await scene.login(
+                ["ada", "--password-file", scene.maker.folder.file("ada-password")] + scene.web)
+            #expect(right.status == 0, "\(right.standardOutput)")
+            let wrong = try await scene.login(["ada", "--password-file", scene.maker.folder.file("wrong")] + scene.web)
+            #expect(wrong.status == 77, "\(wrong.standardOutput)")
+        }
+    }
+
+    @Test("client credentials: a gateway's own token, renewed by the same credentials")
+    func clientCredentials() async throws {
+        try await withServer { scene in
+            let login = try await scene.login(scene.web + ["--mode", "client-credentials"])
+            #expect(login.status == 0, "\(login.standardOutput)")
+            #expect(login.document?["user_id"] == "web-1")
+            let header = try await scene.maker.rainctl("account", "header", "--provider", "oidc")
+            #expect(header.standardOutput.hasPrefix("Authorization: Bearer ey"))
+            let before = try scene.stored().session.tokens
+            #expect(before.refresh == nil)
+            #expect(try await scene.maker.rainctl("account", "refresh", "--provider", "oidc").status == 0)
+            let after = try scene.stored().session.tokens
+            let web = try scene.provider(clientID: "web-1", secret: "web-1-secret")
+            #expect(try await web.introspect(after).isActive)
+            // A client that has no secret is told so.
+            let none = try await scene.login(scene.native + ["--mode", "client-credentials"])
+            #expect(none.status != 0)
+        }
+    }
+
+    @Test("a headless gateway: the code is entered elsewhere, and the waiting command ends signed in")
+    func device() async throws {
+        try await withServer { scene in
+            let child = try await scene.maker.start(
+                ["login", "--device-code", "--json", "--store", "file"] + scene.native)
+            defer { child.kill() }
+            try await child.output(containing: "enter the code")
+            let said = child.standardError
+            let start = try #require(said.ranges(of: "at once: ").first?.upperBound)
+            let page = String(said[start...].prefix { $0 != ")" })
+            let visit = try await run(
+                try await ForeignIdentityServer.python(), [ForeignIdentityServer.path("glewlwyd.py"), "visit", page])
+            #expect(visit.standardError.contains("deviceComplete"), "\(visit.standardError)")
+            #expect(try await child.wait(within: .seconds(30)) == .exited(0), "\(child.standardOutput)")
+            #expect(try scene.stored().session.tokens.refresh != nil)
+        }
+    }
+
+    @Test("who asks too fast is slowed down by the server, adapts, and gets the tokens all the same")
+    func slowDown() async throws {
+        try await withServer(environment: ["GLEWLWYD_INTERVAL": "2"]) { scene in
+            let provider = try scene.provider(clientID: "native-1")
+            var authorization = try await provider.beginDeviceSignIn()
+            #expect(authorization.interval == 2)
+            authorization.interval = 1
+            let clock = HurriedClock()
+            let page = try #require(authorization.verificationURIComplete)
+            async let outcome = provider.awaitDeviceSignIn(authorization, by: clock)
+            // At twenty times the pace the second question is too early: the server says slow_down, for real.
+            try await clock.waitForSleep(of: .seconds(6))
+            let visit = try await run(
+                try await ForeignIdentityServer.python(), [ForeignIdentityServer.path("glewlwyd.py"), "visit", page])
+            #expect(visit.standardError.contains("deviceComplete"), "\(visit.standardError)")
+            guard case .tokens(let response, _) = try await outcome else {
+                Issue.record("no tokens")
+                return
+            }
+            #expect(response.refreshToken != nil)
+        }
+    }
+
+    @Test("codes that nobody entered end by the server's word")
+    func expired() async throws {
+        try await withServer(environment: ["GLEWLWYD_EXPIRES": "1"]) { scene in
+            let provider = try scene.provider(clientID: "native-1")
+            var authorization = try await provider.beginDeviceSignIn()
+            // Ours would end it first.
+            authorization.expiresIn = 600
+            authorization.interval = 2
+            do throws(AccountError) {
+                _ = try await provider.awaitDeviceSignIn(authorization)
+                Issue.record("signed in")
+            } catch {
+                #expect([.codeExpired, .accessDenied, .invalidGrant].contains(error.code), "\(error)")
+            }
+        }
+    }
+}
+
+/// Sleeps a twentieth of what it is asked to, and tells what it was asked.
+private final class HurriedClock: Clock {
+    typealias Instant = ContinuousClock.Instant
+    private let real = ContinuousClock()
+    private let asked = AsyncStream.makeStream(of: Duration.self)
+    private let start = ContinuousClock.now
+
+    var now: Instant { start + (real.now - start) * 20 }
+    var minimumResolution: Duration { real.minimumResolution }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let wait = deadline - now
+        asked.continuation.yield(wait)
+        try await real.sleep(for: wait / 20)
+    }
+
+    /// Returns when somebody has wanted to sleep for about so long.
+    func waitForSleep(of wanted: Duration) async throws {
+        for await wait in asked.stream where wait >= wanted * 0.9 { return }
+    }
+}
