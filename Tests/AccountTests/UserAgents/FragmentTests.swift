@@ -1,3 +1,4 @@
+import Hashing
 import HashingOpenSSL
 import JSON
 import OAuth2
