@@ -197,7 +197,9 @@ let package = Package(
             "rainctl",
             ["JSON", "RainKit", "RainKitTesting", "TestSupport", "Vocabulary", "cloud-sim", "firmware-sim", "rainctl"],
             resources: [.copy("Snapshots")]),
-        tests("Interop", ["JSON", "OAuth2", "RainKit", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
+        tests(
+            "Interop",
+            ["JSON", "OAuth2", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
         tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),
     ]
 )

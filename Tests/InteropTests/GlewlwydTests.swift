@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import OAuth2
 import RainKit
+import RainKitTesting
 import TestSupport
 import Testing
 
@@ -139,6 +140,29 @@ struct GlewlwydTests {
             #expect(right.status == 0, "\(right.standardOutput)")
             let wrong = try await scene.login(["ada", "--password-file", scene.maker.folder.file("wrong")] + scene.web)
             #expect(wrong.status == 77, "\(wrong.standardOutput)")
+        }
+    }
+
+    @Test("the engine keeps every provider's promises there: refusals, faults, renewals, revocation, silence")
+    func conformance() async throws {
+        try await withServer { scene in
+            let plain = try scene.provider(clientID: "web-1", secret: "web-1-secret")
+            try await IdentityProviderConformance.check {
+                IdentityProviderConformance.Subject(
+                    http: CurlHTTPClient(CurlConfiguration()),
+                    right: { .password(user: "ada", password: Secret("correct-horse")) },
+                    wrong: .password(user: "ada", password: Secret("planted-but-wrong")),
+                    secrets: ["correct-horse", "planted-but-wrong", "web-1-secret"],
+                    revoke: { tokens in try await plain.signOut(tokens, everywhere: false) }
+                ) { http, clock in
+                    try ProviderRegistry.builtIn.provider(
+                        "oidc", settings: plain.settings,
+                        tools: ProviderTools(http: http, clock: clock, hashes: OpenSSLHashes.self) { count in
+                            var random = OpenSSLRandom()
+                            return random.bytes(count)
+                        })
+                }
+            }
         }
     }
 

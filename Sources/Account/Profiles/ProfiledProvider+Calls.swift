@@ -22,6 +22,10 @@ extension ProfiledProvider {
         } catch {
             var error = error
             error.retryAfter = error.retryAfter ?? response.retryAfter
+            let secrets = RequestSecrets(request)
+            error.message = secrets.cut(from: error.message)
+            error.serverMessage = error.serverMessage.map(secrets.cut)
+            error.serverCause = error.serverCause.map(secrets.cut)
             throw error
         }
     }

@@ -17,3 +17,11 @@ extension ProviderProfile {
         }
     }
 }
+
+extension ProviderProfile {
+    /// The grant that a mode stands for; nil if there is no such mode.
+    public func grant(ofMode mode: String) -> GrantName? {
+        guard modes?.contains(mode) == true else { return nil }
+        return GrantName(rawValue: modeGrants?[mode] ?? mode)
+    }
+}

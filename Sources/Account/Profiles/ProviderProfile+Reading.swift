@@ -54,8 +54,9 @@ extension ProviderProfile {
         where !GrantName.all.contains(GrantName(rawValue: name)) {
             return "there is no grant \(name)"
         }
-        for (mode, grant) in modes ?? [:] where grants?[grant] == nil { return "the mode \(mode) names no grant" }
-        if let mode = defaultMode, modes?[mode] == nil { return "defaultMode names no mode" }
+        for mode in modes ?? [] where grants?[modeGrants?[mode] ?? mode] == nil {
+            return "the mode \(mode) names no grant"
+        }
         for rule in errors ?? [] where AccountError.Code(reason: rule.reason) == nil {
             return "errors: there is no reason \(rule.reason)"
         }

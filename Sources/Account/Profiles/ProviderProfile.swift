@@ -31,10 +31,8 @@ public struct ProviderProfile: Sendable, Equatable, Codable {
     public var endpoints: [String: String]?
     /// The ways in and on, by their short names: see ``GrantName``.
     public var grants: [String: Grant]?
-    /// Ways in by the names that people know them by, such as Liferay's `cookie`: each with the grant that says what is asked for.
-    public var modes: [String: String]?
-    /// The mode that is meant where nobody names one.
-    public var defaultMode: String?
+    /// The grant of each of the ``modes``, which says what a person is asked for; the one of the same name if nothing is said.
+    public var modeGrants: [String: String]?
     /// For grants that the provider does not have: why not, in words for a person.
     public var unsupported: [String: String]?
     public var scope: ScopeRules?

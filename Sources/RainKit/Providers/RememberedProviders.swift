@@ -16,6 +16,8 @@ public struct RememberedProviders: Sendable {
         public var scope: [String]?
         public var mode: String?
         public var parameters: [String: String]?
+        /// Where the profile's secrets are, by name.
+        public var secretFiles: [String: String]?
 
         public init(provider: String) { self.provider = provider }
     }

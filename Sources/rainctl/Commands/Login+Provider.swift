@@ -13,7 +13,7 @@ extension Login {
             throw AccountError(.unsupported, message: "\(provider) cannot do this: \(whyNot)")
         }
         var settings = try settings(for: profile, context)
-        settings.mode = mode ?? settings.mode
+        settings.mode = mode ?? profile.modes?.first { profile.grant(ofMode: $0) == grant }
         let name =
             settings.environment.map { $0 == profile.defaultEnvironment ? provider : "\(provider)-\($0)" } ?? provider
         let asksForUser = [.password, .basic, .cookie].contains(grant)
@@ -76,21 +76,21 @@ extension Login {
     /// the provider usually does.
     private func way(at profile: ProviderProfile, _ context: Context) throws -> (GrantName, mode: String?) {
         if let mode = elsewhere.mode {
-            if let grant = profile.modes?[mode] { return (GrantName(rawValue: grant), mode) }
+            if let grant = profile.grant(ofMode: mode) { return (grant, mode) }
             let general: [String: GrantName] = [
                 "browser": .authorizationCode, "implicit": .implicit, "device": .deviceCode, "password": .password,
                 "client-credentials": .clientCredentials, "assertion": .assertion,
             ]
             if let grant = general[mode] { return (grant, nil) }
-            let names = general.keys.sorted() + (profile.modes ?? [:]).keys.sorted()
+            let names = general.keys.sorted() + (profile.modes ?? [])
             throw CommandFailure(
                 .usage, reason: "unknown_mode",
                 message: "\(profile.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
         }
         if elsewhere.deviceCode { return (.deviceCode, nil) }
         if elsewhere.thirdParty != nil || elsewhere.assertionFile != nil { return (.assertion, nil) }
-        if let mode = profile.defaultMode, let grant = profile.modes?[mode], !web.isWanted {
-            return (GrantName(rawValue: grant), mode)
+        if let mode = profile.modes?.first, let grant = profile.grant(ofMode: mode), !web.isWanted {
+            return (grant, mode)
         }
         let has = { (grant: GrantName) in profile.grants?[grant.rawValue] != nil }
         if web.isWanted { return (has(.authorizationCode) || !has(.implicit) ? .authorizationCode : .implicit, nil) }
@@ -114,6 +114,7 @@ extension Login {
         settings.clientID = given.clientID ?? settings.clientID
         settings.clientSecretFile = given.clientSecretFile ?? settings.clientSecretFile
         settings.scope = given.scope ?? settings.scope
+        settings.secretFiles = (settings.secretFiles ?? [:]).merging(given.secretFiles ?? [:]) { $1 }
         settings.parameters = (settings.parameters ?? [:]).merging(given.parameters ?? [:]) { $1 }
         return settings
     }

@@ -35,6 +35,11 @@ struct ProviderSignInOptions: ParsableArguments {
     var set: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            "Where one of the provider's secrets is, as name=file; again for more.", valueName: "setting"))
+    var secretFile: [String] = []
+
+    @Option(
         name: .customLong("redirect-uri"),
         help: ArgumentHelp("Where the client is registered to be sent.", valueName: "uri"))
     var redirectURI: String?
@@ -64,8 +69,8 @@ struct ProviderSignInOptions: ParsableArguments {
     }
 
     func validate(_ web: BrowserOptions) throws {
-        for setting in set where setting.firstIndex(of: "=").map({ $0 > setting.startIndex }) != true {
-            throw ValidationError("--set takes name=value, and \"\(setting)\" is none.")
+        for setting in set + secretFile where setting.firstIndex(of: "=").map({ $0 > setting.startIndex }) != true {
+            throw ValidationError("--set and --secret-file take name=value, and \"\(setting)\" is none.")
         }
         if deviceCode, web.isWanted || mode != nil {
             throw ValidationError("--device-code needs no browser here and no --mode: it goes without.")
@@ -92,6 +97,12 @@ struct ProviderSignInOptions: ParsableArguments {
             parameters[String(parts[0])] = String(parts[1])
         }
         settings.parameters = parameters.isEmpty ? nil : parameters
+        for setting in secretFile {
+            let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            settings.secretFiles = (settings.secretFiles ?? [:]).merging([
+                String(parts[0]): try absolute(String(parts[1]))
+            ]) { $1 }
+        }
         return settings
     }
 

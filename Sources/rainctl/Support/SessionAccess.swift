@@ -73,6 +73,10 @@ extension Context {
         let client = entry.profile.client
         let secret =
             try given ?? clientSecret(file: settings.clientSecretFile ?? client?.secretFile, client?.secretEnvironment)
+        var secrets: [String: Secret] = [:]
+        for (name, file) in settings.secretFiles ?? [:] {
+            secrets[name] = try SecretSource.contents(of: file, name: name)
+        }
         let server = ServerClock()
         let http = CurlHTTPClient(
             CurlConfiguration(certificateAuthorities: options.caFile ?? variable("RAINKIT_CA_FILE")))
@@ -84,7 +88,8 @@ extension Context {
             settings: ProviderSettings(
                 environment: settings.environment, base: settings.base, clientID: settings.clientID,
                 clientSecret: secret,
-                scope: settings.scope, mode: settings.mode, parameters: settings.parameters ?? [:]),
+                scope: settings.scope, mode: settings.mode, parameters: settings.parameters ?? [:],
+                secrets: secrets),
             tools: tools, extension: entry.hooks)
         return (provider, server, http)
     }

@@ -6,6 +6,7 @@ enum LiferayProfile {
           "id": "liferay",
           "title": "Liferay Portal",
           "modes": ["basic", "cookie", "oauth2Redirect", "oauth2UsernameAndPassword"],
+          "modeGrants": { "oauth2Redirect": "authorizationCode", "oauth2UsernameAndPassword": "password" },
           "parameters": [
             { "name": "companyId", "value": "0", "description": "the portal instance; 0 is the server context's" },
             { "name": "contextCompanyId", "value": "10157", "description": "the server context's portal instance" },

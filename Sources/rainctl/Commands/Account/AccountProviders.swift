@@ -48,7 +48,7 @@ struct AccountProviders: AsyncParsableCommand {
             .init("name", .string(profile.id)), .init("title", .string(profile.title ?? profile.id)),
             .init("built_in", .bool(entry.isBuiltIn)), .init("capabilities", .array(capabilities)),
             .init("parameters", .array(parameters)),
-            .init("modes", .array((profile.modes ?? [:]).keys.sorted().map { .string($0) })),
+            .init("modes", .array((profile.modes ?? []).map { .string($0) })),
             .init("environments", .array((profile.environments ?? [:]).keys.sorted().map { .string($0) })),
             .init(
                 "links",
@@ -68,8 +68,12 @@ struct AccountProviders: AsyncParsableCommand {
                 "  \(capability.grant.rawValue): \(capability.whyNot.map { "no. \($0.onOneLine.asSentence)" } ?? "yes")"
             )
         }
-        for (mode, grant) in (profile.modes ?? [:]).sorted(by: { $0.key < $1.key }) {
-            lines.append("  --mode \(mode): \(grant)\(mode == profile.defaultMode ? " (usual)" : "")")
+        for mode in profile.modes ?? [] {
+            let usual = mode == profile.modes?.first ? " (usual)" : ""
+            lines.append("  --mode \(mode): \(profile.grant(ofMode: mode)?.rawValue ?? mode)\(usual)")
+        }
+        for secret in profile.secrets ?? [] {
+            lines.append("  --secret-file \(secret.name)=FILE\(secret.description.map { ": \($0.onOneLine)" } ?? "")")
         }
         for parameter in profile.parameters ?? [] {
             let must = parameter.required == true ? " (required)" : ""

@@ -1,0 +1,38 @@
+import Account
+import HTTPCore
+
+/// A way to the server on which nothing works.
+struct FaultyClient: HTTPClient {
+    enum Fault: Sendable, CaseIterable {
+        case unreachable, cutOff, silent, gatewayPage, proxyPage, halfAnswer
+
+        static let all = allCases
+    }
+
+    var fault: Fault
+
+    func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        switch fault {
+        case .unreachable: throw HTTPError(.unreachable, host: "server", message: "refused")
+        case .cutOff: throw HTTPError(.closed, host: "server", message: "closed")
+        case .silent: throw HTTPError(.timeout, host: "server", message: "silent")
+        case .gatewayPage: return HTTPResponse(status: 503, body: Array("<html>busy</html>".utf8))
+        case .proxyPage: return HTTPResponse(status: 200, body: Array("<html>Sign in to this network</html>".utf8))
+        case .halfAnswer: return HTTPResponse(status: 200, body: Array("{\"access_tok".utf8))
+        }
+    }
+}
+
+/// A server that refuses everything and throws back what it was sent, as some do for developers.
+struct EchoingClient: HTTPClient {
+    func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let headers = request.headers.map { "\($0.name): \($0.value)" }.joined(separator: " ")
+        let echo = String(decoding: request.body, as: UTF8.self) + " " + headers + " " + request.url
+        let text = echo.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        let body = """
+            {"error":"invalid_request","error_description":"\(text)","message":"\(text)","details":"\(text)"}
+            """
+        return HTTPResponse(
+            status: 400, headers: [HTTPHeader("Content-Type", "application/json")], body: Array(body.utf8))
+    }
+}
