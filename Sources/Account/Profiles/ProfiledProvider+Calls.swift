@@ -14,11 +14,13 @@ extension ProfiledProvider {
 
     /// Sends a request as it is and reads the answer.
     /// - Throws: what the extension or the profile makes of a failure; `network` and its neighbours.
-    public func exchange(_ request: HTTPRequest, wantsJSON: Bool = true) async throws(AccountError) -> Reply {
+    public func exchange(
+        _ request: HTTPRequest, for grant: GrantName? = nil, wantsJSON: Bool = true
+    ) async throws(AccountError) -> Reply {
         let response: HTTPResponse
         do throws(HTTPError) { response = try await tools.http.send(request) } catch { throw AccountError(error) }
         do throws(AccountError) {
-            return try read(response, from: host(of: request.url), wantsJSON: wantsJSON)
+            return try read(response, from: host(of: request.url), for: grant, wantsJSON: wantsJSON)
         } catch {
             var error = error
             error.retryAfter = error.retryAfter ?? response.retryAfter
@@ -48,7 +50,7 @@ extension ProfiledProvider {
             request.body = body.revealBytes()
         }
         try hooks.prepare(&request, for: grant, self)
-        return try await exchange(request, wantsJSON: wantsJSON)
+        return try await exchange(request, for: grant, wantsJSON: wantsJSON)
     }
 
     /// Sends a request in the user's name, once: renewing is the session's.
@@ -62,13 +64,17 @@ extension ProfiledProvider {
 
     /// Reads an answer that came by another way, a session's above all.
     public func read(_ response: HTTPResponse, of url: String) throws(AccountError) -> Reply {
-        try read(response, from: host(of: url), wantsJSON: true)
+        try read(response, from: host(of: url), for: nil, wantsJSON: true)
     }
 
-    private func read(_ response: HTTPResponse, from host: String, wantsJSON: Bool) throws(AccountError) -> Reply {
+    private func read(
+        _ response: HTTPResponse, from host: String, for grant: GrantName?, wantsJSON: Bool
+    ) throws(AccountError) -> Reply {
         let json = try? JSONValue(parsing: response.body, limits: TokenResponse.limits)
         if let failure = hooks.failure(of: response, json, self) { throw failure }
-        guard 200..<300 ~= response.status else { throw failure(json, status: response.status, from: host) }
+        guard 200..<300 ~= response.status else {
+            throw failure(json, isEmpty: response.body.isEmpty, status: response.status, from: host, for: grant)
+        }
         guard let json else {
             guard wantsJSON else { return Reply(json: .null, response: response) }
             throw AccountError(
@@ -78,26 +84,34 @@ extension ProfiledProvider {
         }
         // Some servers refuse with 200.
         if let refusal = OAuthError(json), json["access_token"] == nil {
-            throw failure(refusal, json, response.status, host)
+            throw failure(refusal, json, response.status, host, for: grant)
         }
         return Reply(json: try hooks.content(of: json, in: response, self), response: response)
     }
 
-    private func failure(_ json: JSONValue?, status: Int, from host: String) -> AccountError {
-        guard let json else {
-            let code = Self.code(status)
+    private func failure(
+        _ json: JSONValue?, isEmpty: Bool, status: Int, from host: String, for grant: GrantName?
+    ) -> AccountError {
+        if let json { return failure(OAuthError(json), json, status, host, for: grant) }
+        if isEmpty, let rule = profile.errors?.first(where: { $0.empty == true && $0.fits(.null, status, "", grant) }),
+            let code = AccountError.Code(reason: rule.reason)
+        {
             return AccountError(
-                code == .rejected ? .malformedAnswer : code,
-                message: "\(host) answered with HTTP \(status) and no readable JSON", status: status)
+                code, message: rule.message ?? Self.sentence(code, host, status, nil), status: status)
         }
-        return failure(OAuthError(json), json, status, host)
+        let code = Self.code(status)
+        return AccountError(
+            code == .rejected ? .malformedAnswer : code,
+            message: "\(host) answered with HTTP \(status) and no readable JSON", status: status)
     }
 
-    private func failure(_ refusal: OAuthError?, _ json: JSONValue, _ status: Int, _ host: String) -> AccountError {
+    private func failure(
+        _ refusal: OAuthError?, _ json: JSONValue, _ status: Int, _ host: String, for grant: GrantName?
+    ) -> AccountError {
         let words =
             refusal?.description
             ?? ["error_description", "description", "message", "error"].lazy.compactMap { json[$0]?.string }.first
-        for rule in profile.errors ?? [] where rule.fits(json, status: status, words: words ?? "") {
+        for rule in profile.errors ?? [] where rule.empty != true && rule.fits(json, status, words ?? "", grant) {
             guard let code = AccountError.Code(reason: rule.reason) else { continue }
             var error = AccountError(
                 code, message: rule.message ?? Self.sentence(code, host, status, refusal?.code.rawValue),
@@ -171,7 +185,8 @@ extension ProfiledProvider {
 }
 
 extension ProviderProfile.ErrorRule {
-    func fits(_ json: JSONValue, status: Int, words: String) -> Bool {
+    func fits(_ json: JSONValue, _ status: Int, _ words: String, _ grant: GrantName?) -> Bool {
+        if let wanted = self.grant, wanted != grant?.rawValue { return false }
         if let wanted = self.status, wanted != status { return false }
         if let says, !words.contains(says) { return false }
         guard let error else { return true }

@@ -153,6 +153,10 @@ public struct ProviderProfile: Sendable, Equatable, Codable {
         /// Where the cause is, as a path with dots; `error` if nothing is said.
         public var at: String?
         public var status: Int?
+        /// Whether the answer has no body at all, as some servers refuse.
+        public var empty: Bool?
+        /// The grant that was refused, by its short name.
+        public var grant: String?
         /// What the description must contain.
         public var says: String?
         /// The reason, as JSON errors carry it: see ``AccountError/Code-swift.struct``.

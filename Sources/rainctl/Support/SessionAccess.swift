@@ -30,10 +30,20 @@ extension Context {
     /// The session of the provider that is named, or of the RainMaker deployment in use.
     func session(_ options: ProviderOption) throws -> SessionAccess {
         guard let name = provider(options) else { return try account().asSession }
-        let remembered = try rememberedProviders.load()[name]
-        let (provider, server, http) = try provider(remembered ?? RememberedProviders.Settings(provider: name))
+        let (provider, server, http) = try rememberedProvider(name)
         let kept = try accounts.account(at: name, named: accountName)
         return try access(provider, name, server, http, store: kept.store, account: kept.key.account, StorePlace(kept))
+    }
+
+    /// The provider with the settings of its last sign-in; without one those that are missing are not what stands in the way.
+    private func rememberedProvider(_ name: String) throws -> (ProfiledProvider, ServerClock, any HTTPClient) {
+        if let remembered = try rememberedProviders.load()[name] { return try provider(remembered) }
+        do {
+            return try provider(RememberedProviders.Settings(provider: name))
+        } catch let error as AccountError where error.code == .missingParameter {
+            throw AccountError(
+                .notSignedIn, message: "nobody is signed in to \(name) here; sign in first, with --provider \(name)")
+        }
     }
 
     /// For someone who signs in to a provider.

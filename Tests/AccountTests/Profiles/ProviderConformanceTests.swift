@@ -1,6 +1,7 @@
 import Account
 import HTTPCore
 import HTTPCurl
+import Hashing
 import HashingOpenSSL
 import JSON
 import RainKitTesting

@@ -16,7 +16,7 @@ enum OIDCProfile {
           "redirects": [{ "way": "loopback", "path": "/callback" }],
           "grants": {
             "authorizationCode": { "nonce": true },
-            "implicit": { "nonce": false },
+            "implicit": { "nonce": true },
             "deviceCode": {},
             "password": {},
             "clientCredentials": { "publicClient": false },

@@ -28,7 +28,15 @@ package struct RainMakerService: Sendable {
     package func send(_ request: HTTPRequest) async throws(AccountError) -> JSONValue {
         let response: HTTPResponse
         do throws(HTTPError) { response = try await http.send(request) } catch { throw AccountError(error) }
-        return try RainMakerReply.value(response, from: deployment.base.authority)
+        do throws(AccountError) {
+            return try RainMakerReply.value(response, from: deployment.base.authority)
+        } catch {
+            // Something on the way may throw back what it was sent.
+            let secrets = RequestSecrets(request)
+            var error = error
+            error.serverMessage = error.serverMessage.map(secrets.cut)
+            throw error
+        }
     }
 
     /// For an answer that lacks what it must have.
