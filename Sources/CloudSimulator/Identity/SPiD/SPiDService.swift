@@ -58,6 +58,8 @@ struct SPiDService: IdentityService {
 
     private mutating func route(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
         let parts = call.parts
+        // A code stands in such a path, right or wrong.
+        if parts.contains("session") { call.route = "/session/*" }
         switch (call.method, parts.first, parts.dropFirst().first) {
         case ("GET", "oauth", "authorize"):
             return redirect(to: "/flow/login", call.request.query)
