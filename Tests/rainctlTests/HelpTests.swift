@@ -12,7 +12,7 @@ struct HelpTests {
         ["device", "reset"], ["node"], ["node", "list"], ["profile"], ["profile", "list"], ["profile", "add"],
         ["profile", "use"], ["profile", "show"], ["profile", "remove"],
         ["account"], ["account", "curl"], ["account", "header"], ["account", "list"], ["account", "providers"],
-        ["account", "refresh"],
+        ["account", "refresh"], ["account", "exchange"], ["account", "web-session"], ["account", "fetch"],
         ["account", "status"], ["account", "token"], ["account", "use"], ["account", "import"], ["account", "export"],
         ["account", "signup"], ["account", "confirm"], ["account", "resend"], ["account", "update"],
         ["account", "password"], ["account", "password", "change"], ["account", "password", "reset"],

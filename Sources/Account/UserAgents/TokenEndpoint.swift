@@ -62,7 +62,9 @@ extension AccountError {
             case .accessDenied: (.accessDenied, "the sign-in was refused at the sign-in page")
             case .serverError, .temporarilyUnavailable:
                 (.serverFault, "the sign-in page has a fault of its own; try again later")
-            case .unauthorizedClient, .invalidClient, .unsupportedResponseType, .invalidScope:
+            case .unauthorizedClient:
+                (.clientRefused, "the sign-in page does not serve this client, or not for what it asks for")
+            case .invalidClient, .unsupportedResponseType, .invalidScope:
                 (
                     .invalidConfiguration,
                     "the sign-in page does not serve this client (\(presentable(error.code.rawValue)))"

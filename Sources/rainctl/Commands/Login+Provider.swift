@@ -18,10 +18,25 @@ extension Login {
             settings.environment.map { $0 == profile.defaultEnvironment ? provider : "\(provider)-\($0)" } ?? provider
         let asksForUser = [.password, .basic, .cookie].contains(grant)
         let user = asksForUser ? try userName(context) : nil
-        let access = try await context.newSession(settings, as: name, user: user, secret: nil, store: storing)
+        var storing = storing
+        // A password lies in no store that nobody asked to keep it.
+        if [.basic, .cookie].contains(grant), !elsewhere.saveCredentials, storing.store == nil, !storing.noSave {
+            storing.noSave = true
+            context.output.say("note: The sign-in is tried and not kept; --save-credentials keeps the password.")
+        }
+        let access = try await context.newSession(
+            settings, as: name, user: user, secret: nil, challenges: try elsewhere.challenge.resolver(context),
+            store: storing)
         guard let provider = access.provider else { return }
         let result: Profile
         switch grant {
+        case .authorizationCode where code.isGiven:
+            // Somebody else asked for the code: an app for its backend, which is us.
+            let redirectURI = elsewhere.redirectURI ?? settings.parameters?["redirectURI"]
+            let code = try code.required(sentTo: "this client", within: time, context)
+            let credentials = SignInCredentials.authorizationCode(
+                code, redirectURI: redirectURI ?? "", codeVerifier: nil)
+            result = try await time.run { try await access.session.signIn(credentials) }
         case .authorizationCode, .implicit:
             let browser = try BrowserSignIn(
                 web, context, BrowserRoute(provider, redirectURI: elsewhere.redirectURI), within: timeout.duration)
@@ -87,6 +102,7 @@ extension Login {
                 .usage, reason: "unknown_mode",
                 message: "\(profile.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
         }
+        if code.isGiven { return (.authorizationCode, nil) }
         if elsewhere.deviceCode { return (.deviceCode, nil) }
         if elsewhere.thirdParty != nil || elsewhere.assertionFile != nil { return (.assertion, nil) }
         if let mode = profile.modes?.first, let grant = profile.grant(ofMode: mode), !web.isWanted {

@@ -61,6 +61,11 @@ struct ProviderSignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read a signed assertion from a file; - is standard input.", valueName: "file"))
     var assertionFile: String?
 
+    @Flag(help: "Keep a password, or cookies that are renewed with one; without this they serve this sign-in only.")
+    var saveCredentials = false
+
+    @OptionGroup var challenge: ChallengeOptions
+
     var waitsForPerson: Bool { deviceCode || ["browser", "implicit", "device"].contains(mode) }
 
     /// The flag, then the environment; nil for RainMaker.

@@ -49,9 +49,9 @@ extension Context {
     /// For someone who signs in to a provider.
     func newSession(
         _ settings: RememberedProviders.Settings, as name: String, user: String?, secret: Secret?,
-        store options: StoreOptions
+        challenges: (any ChallengeResolver)? = nil, store options: StoreOptions
     ) async throws -> SessionAccess {
-        let (provider, server, http) = try provider(settings, secret: secret)
+        let (provider, server, http) = try provider(settings, secret: secret, challenges: challenges)
         let store = try await accounts.newAccount(at: name, named: accountName, user: user, in: options.choice(self))
         if let note = store.note { output.say("note: \(note.asSentence)") }
         let kept = AccountDirectory.KeptAccount(
@@ -77,7 +77,8 @@ extension Context {
     }
 
     private func provider(
-        _ settings: RememberedProviders.Settings, secret given: Secret? = nil
+        _ settings: RememberedProviders.Settings, secret given: Secret? = nil,
+        challenges: (any ChallengeResolver)? = nil
     ) throws -> (ProfiledProvider, ServerClock, any HTTPClient) {
         let entry = try providerFolder.entry(settings.provider)
         let client = entry.profile.client
@@ -90,9 +91,9 @@ extension Context {
         let server = ServerClock()
         let http = CurlHTTPClient(
             CurlConfiguration(certificateAuthorities: options.caFile ?? variable("RAINKIT_CA_FILE")))
-        let tools = ProviderTools(http: server.listening(to: http), hashes: OpenSSLHashes.self) {
-            SystemRandom.bytes($0)
-        }
+        let tools = ProviderTools(
+            http: server.listening(to: http), hashes: OpenSSLHashes.self, challenges: challenges
+        ) { SystemRandom.bytes($0) }
         let provider = try ProfiledProvider(
             profile: entry.profile,
             settings: ProviderSettings(

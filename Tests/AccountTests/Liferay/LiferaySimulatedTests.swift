@@ -290,6 +290,15 @@ struct LiferaySimulatedTests {
                 #expect(result == reason)
                 #expect(gatekeeper.counts.all == counts)
             }
+            // A renewal passes by what let the sign-in pass: nobody is asked again.
+            let gatekeeper = Guard([right])
+            let session = desk.session(
+                try desk.provider("liferay", portal("cookie"), challenges: gatekeeper), store: InMemoryCredentialStore()
+            )
+            _ = try await session.signIn(password())
+            desk.clock.advance(seconds: 901)
+            #expect(try await session.profile().userID == UserID("1001"))
+            #expect(gatekeeper.counts.all == [0])
             let nobody = desk.session(try desk.provider("liferay", portal("cookie")))
             #expect(
                 await code { () throws(AccountError) in try await nobody.signIn(password()) } == "invalid_credentials")

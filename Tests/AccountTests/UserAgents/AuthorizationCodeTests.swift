@@ -167,7 +167,7 @@ struct AuthorizationCodeTests {
         "each refusal of the sign-in page has its own cause",
         arguments: [
             ("access_denied", AccountError.Code.accessDenied), ("server_error", .serverFault),
-            ("temporarily_unavailable", .serverFault), ("unauthorized_client", .invalidConfiguration),
+            ("temporarily_unavailable", .serverFault), ("unauthorized_client", .clientRefused),
             ("invalid_scope", .invalidConfiguration), ("invalid_request", .rejected),
             ("user_cancelled\u{1B}[2J", .rejected),
         ])

@@ -28,8 +28,12 @@ struct LiferayCookieSignIn: Sendable {
     private var asked: HTTPRequest
     private var preAuthorization: HTTPHeader?
 
-    init(server: ServiceURL, user: String, password: Secret) {
+    /// - Parameter preAuthorization: what let an earlier sign-in pass the server before the portal.
+    init(
+        server: ServiceURL, user: String, password: Secret, preAuthorization: LiferayCookies.PreAuthorization? = nil
+    ) {
         self.server = server
+        self.preAuthorization = preAuthorization.map { HTTPHeader($0.name, $0.value.revealString()) }
         var fields: [UInt8] = []
         let parts: [(String, Secret)] = [
             ("login", Secret(user)), ("password", password), ("rememberMe", Secret("true")),

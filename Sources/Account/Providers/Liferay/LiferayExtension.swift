@@ -60,10 +60,12 @@ struct LiferayExtension: ProviderExtension {
     }
 
     private func cookies(
-        user: String, password: Secret, _ settings: LiferaySettings, _ provider: ProfiledProvider
+        user: String, password: Secret, passing gate: LiferayCookies.PreAuthorization? = nil,
+        _ settings: LiferaySettings, _ provider: ProfiledProvider
     ) async throws(AccountError) -> Tokens {
         let began = provider.tools.clock.now
-        let signIn = LiferayCookieSignIn(server: settings.server, user: user, password: password)
+        let signIn = LiferayCookieSignIn(
+            server: settings.server, user: user, password: password, preAuthorization: gate)
         let cookies = try await LiferayCookieRun(tools: provider.tools).run(signIn)
         // The portal's clock runs from its answer; ours from before the question, so that we are never late.
         var tokens = Tokens(kind: .cookie, access: cookies.jar.header ?? Secret(""), received: began)
@@ -109,7 +111,11 @@ struct LiferayExtension: ProviderExtension {
             }
             do throws(AccountError) {
                 let settings = try LiferaySettings(provider)
-                return try await cookies(user: user, password: password, settings, provider)
+                var gate: LiferayCookies.PreAuthorization?
+                if let name = tokens[Extra.preAuthorizationHeader], let value = tokens.extras[Extra.preAuthorization] {
+                    gate = .init(name: name, value: value)
+                }
+                return try await cookies(user: user, password: password, passing: gate, settings, provider)
             } catch {
                 let isRefused = [.invalidCredentials, .unknownUser, .unverifiedUser].contains(error.code)
                 throw isRefused ? .refused(error) : .unavailable(error)

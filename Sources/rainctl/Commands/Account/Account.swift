@@ -7,8 +7,9 @@ struct AccountCommand: ParsableCommand {
         subcommands: [
             AccountSignup.self, AccountConfirm.self, AccountResend.self, AccountUpdate.self, AccountPassword.self,
             AccountData.self, AccountConvert.self, AccountDelete.self, AccountVersions.self,
-            AccountCallback.self, AccountCurl.self, AccountExport.self, AccountHeader.self, AccountImport.self,
+            AccountCallback.self, AccountCurl.self, AccountExchange.self, AccountExport.self, AccountFetch.self,
+            AccountHeader.self, AccountImport.self,
             AccountListCommand.self, AccountProviders.self, AccountRefresh.self, AccountStatus.self,
-            AccountToken.self, AccountUse.self,
+            AccountToken.self, AccountUse.self, AccountWebSession.self,
         ])
 }

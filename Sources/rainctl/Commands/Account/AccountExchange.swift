@@ -1,0 +1,77 @@
+import ArgumentParser
+import JSON
+import RainKit
+import Vocabulary
+
+struct AccountExchange: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exchange", abstract: "Print a code that signs another client in as you, and nothing else.",
+        discussion: """
+            Example: rainctl account exchange --provider spid --for-client backend-1 | ssh gateway receive-code
+
+            The code is good once, for 30 seconds, and only for that client, which redeems it with its own secret: \
+            rainctl login --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. \
+            Tokens are never handed over: that is why a code is.
+            """)
+
+    enum Kind: String, ExpressibleByArgument, CaseIterable { case code, session }
+
+    @Option(help: "What the code is for: another client (code), or a browser (session).")
+    var type = Kind.code
+
+    @Option(help: ArgumentHelp("The client that is to have it; for a browser, usually yourself.", valueName: "id"))
+    var forClient: String?
+
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp("Where that client is registered to be sent; a browser needs it.", valueName: "uri"))
+    var redirectURI: String?
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup var which: ProviderOption
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if type == .code, forClient == nil {
+            throw ValidationError("A code is for somebody: --for-client ID says whom.")
+        }
+        if type == .session, redirectURI == nil {
+            throw ValidationError("A browser is sent somewhere when it is signed in: --redirect-uri URI says where.")
+        }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let access = try context.session(which)
+        let (account, provider) = try access.spid()
+        let client: String
+        if let forClient { client = forClient } else { client = try provider.clientID() }
+        let exchange =
+            switch (type, redirectURI) {
+            case (.session, let uri?): SPiDExchange.session(forClient: client, redirectURI: uri)
+            default: SPiDExchange.code(forClient: client, redirectURI: redirectURI)
+            }
+        let code = try await withTimeout(timeout.duration) { try await account.code(for: exchange) }
+        context.output.result(
+            [
+                .init("profile", .string(access.name)), .init("type", .string(type.rawValue)),
+                .init("for_client", .string(client)), .init("code", .string(code.revealString())),
+                .init("expires_in", .number(exchange.lifetime)),
+            ], text: code.revealString())
+    }
+}
+
+extension SessionAccess {
+    /// What only SPiD has.
+    /// - Throws: `unsupported` for any other provider.
+    func spid() throws -> (SPiDAccount, ProfiledProvider) {
+        guard let provider else {
+            throw AccountError(
+                .unsupported, message: "RainMaker has no codes by which one client signs another in; SPiD has")
+        }
+        return (try SPiDAccount(session, provider), provider)
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import JSON
+import RainKit
+import Vocabulary
+
+struct AccountWebSession: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "web-session", abstract: "Sign a browser in as you: print the address that does it, or open it.",
+        discussion: """
+            Example: rainctl account web-session --provider spid --redirect-uri https://app.example/ --open
+
+            The address is good once, for a minute. Whoever opens it is signed in as you, so hand it to nobody. While a browser \
+            starts, other users of this machine can see it among the browser's arguments: --open is for machines of your own.
+            """)
+
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp("Where the browser goes once it is signed in; registered at SPiD.", valueName: "uri"))
+    var redirectURI: String
+
+    @Option(help: ArgumentHelp("The client whose redirect URI that is, if not this one.", valueName: "id"))
+    var forClient: String?
+
+    @Flag(help: "Open it in your browser, and print nothing.")
+    var open = false
+
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup var which: ProviderOption
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let access = try context.session(which)
+        let (account, _) = try access.spid()
+        let address = try await withTimeout(timeout.duration) {
+            try await account.webSession(forClient: forClient, redirectURI: redirectURI)
+        }
+        guard open else {
+            return context.output.result(
+                [
+                    .init("profile", .string(access.name)), .init("url", .string(address.revealString())),
+                    .init("expires_in", 60),
+                ], text: address.revealString())
+        }
+        guard await BrowserLauncher(environment: context.environment).open(address.revealString()) else {
+            throw CommandFailure(
+                .unavailable, reason: "no_browser", message: "No browser opens: leave --open out and open it yourself.")
+        }
+        context.output.result(
+            [.init("profile", .string(access.name)), .init("opened", true)], text: "")
+    }
+}

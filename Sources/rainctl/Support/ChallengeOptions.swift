@@ -1,0 +1,37 @@
+import ArgumentParser
+import RainKit
+import Vocabulary
+
+/// What a server in front of the provider, a portal's gate or a proxy, is answered when it asks who is there.
+struct ChallengeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Your name at the server in front, if it asks.", valueName: "name"))
+    var gateUser: String?
+
+    @Option(help: ArgumentHelp("Read the password for that server from a file.", valueName: "file"))
+    var gatePasswordFile: String?
+
+    /// Answers from what was given, or from the terminal: once, and then lets the refusal stand.
+    func resolver(_ context: Context) throws(CommandFailure) -> any ChallengeResolver {
+        let password = try gatePasswordFile.map { file throws(CommandFailure) in
+            try SecretSource.contents(of: file, name: "password for the server in front")
+        }
+        return OneAnswer(user: gateUser, password: password, mayAsk: context.mayAsk)
+    }
+}
+
+private struct OneAnswer: ChallengeResolver {
+    let user: String?
+    let password: Secret?
+    let mayAsk: Bool
+
+    func resolve(_ challenge: AuthenticationChallenge) async -> ChallengeAnswer {
+        guard challenge.previousFailureCount == 0 else { return .performDefaultHandling }
+        if let user, let password { return .useCredential(user: user, password: password) }
+        guard mayAsk else { return .performDefaultHandling }
+        let place = (challenge.realm ?? challenge.host).onOneLine
+        guard let user = user ?? Terminal.ask("User name for \(place): "), !user.isEmpty,
+            let password = password ?? Terminal.readSecret(prompt: "Password for \(place): ")
+        else { return .cancel }
+        return .useCredential(user: user, password: password)
+    }
+}
