@@ -20,7 +20,14 @@ struct AccountProviders: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let (registry, problems) = try context.providerFolder.load()
-        let entries = try name.map { name in [try context.providerFolder.entry(name)] } ?? registry.entries
+        let own = (profile: RainMakerIdentity.listing, isBuiltIn: true)
+        let all = [own] + registry.entries.map { (profile: $0.profile, isBuiltIn: $0.isBuiltIn) }
+        var entries = all
+        if let name {
+            entries = all.filter { $0.profile.id == name }
+            // The error says what there is, or what is wrong with its file.
+            if entries.isEmpty { _ = try context.providerFolder.entry(name) }
+        }
         context.output.result(
             [.init("providers", .array(entries.map(document)))],
             text: entries.map { name == nil ? line($0.profile) : details($0.profile) }.joined(separator: "\n"))
@@ -31,7 +38,7 @@ struct AccountProviders: AsyncParsableCommand {
         }
     }
 
-    private func document(_ entry: ProviderRegistry.Entry) -> JSONValue {
+    private func document(_ entry: (profile: ProviderProfile, isBuiltIn: Bool)) -> JSONValue {
         let profile = entry.profile
         let capabilities = profile.capabilities.map { capability in
             JSONValue.object(
