@@ -28,6 +28,18 @@ struct SecretHunt {
         secrets[code.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()] = "\(name) in hex"
     }
 
+    /// And the tokens of the sessions that are stored in a folder.
+    func with(sessionsBelow folder: String) throws -> SecretHunt {
+        var hunt = self
+        for path in (try? Self.entries(below: folder)) ?? [] where path.hasSuffix(".json") {
+            let session = try JSONValue(parsing: Array(readFile("\(folder)/\(path)").utf8))
+            for key in ["accessToken", "refreshToken", "identityToken"] {
+                if let token = session[key]?.string { hunt.add(key, token) }
+            }
+        }
+        return hunt
+    }
+
     /// One line for each secret that `text` holds; the secret itself is not in it.
     func findings(in text: String, of place: String) -> [String] {
         findings(in: Data(text.utf8), of: place)

@@ -13,6 +13,7 @@ final class WatchedMaker {
     /// What was found to be readable by others.
     private(set) var wideOpen: [String] = []
     private(set) var argumentSamples = 0
+    private(set) var processes = ProcessWatch()
     private(set) var mappingSecrets: Set<String> = []
     private(set) var tokens: Set<String> = []
     /// The sessions of sign-ins that wait for a code.
@@ -38,26 +39,42 @@ final class WatchedMaker {
     func add(_ name: String, _ secret: String) { hunt.add(name, secret) }
 
     /// Runs a command to its end, at the highest log level, and returns its exit status.
+    /// - Parameter outputIsSecret: what it prints on standard output is what it was asked for, and is not kept.
     @discardableResult
     func run(
         _ arguments: [String], _ form: Form = .jsonInFile, argumentsHoldSecrets: Bool = false,
+        outputIsSecret: Bool = false,
         whileRunning: (ChildProcess) async throws -> Void = { _ in }
     ) async throws -> Int {
+        let ended = try await end(
+            of: arguments, form, argumentsHoldSecrets: argumentsHoldSecrets, outputIsSecret: outputIsSecret,
+            whileRunning: whileRunning)
+        guard case .exited(let code) = ended else { throw Stuck(what: "\(arguments): \(ended)", errors: "") }
+        return code
+    }
+
+    /// The same for one that may end by a signal.
+    func end(
+        of arguments: [String], _ form: Form = .jsonInFile, argumentsHoldSecrets: Bool = false,
+        outputIsSecret: Bool = false,
+        whileRunning: (ChildProcess) async throws -> Void = { _ in }
+    ) async throws -> TestSupport.ExitStatus {
         count += 1
         let name = "command \(count) (\(arguments.prefix(2).joined(separator: " ")))"
         let log =
             form == .jsonInFile
             ? ["--log-file", maker.folder.file("log-\(count).ndjson"), "--log-format", "json"] : []
-        let child = try await maker.start(arguments + ["-vv"] + log)
+        // What stands behind `--` is another program's.
+        let options = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        let child = try await maker.start(arguments[..<options] + ["-vv"] + log + arguments[options...])
         defer { child.kill() }
         try await whileRunning(child)
         let end = ContinuousClock.now + .seconds(60)
         var status: TestSupport.ExitStatus?
         while status == nil {
-            let words = (try? readFile("/proc/\(child.pid)/cmdline")) ?? ""
-            if words.contains("rainctl"), !argumentsHoldSecrets {
+            if !argumentsHoldSecrets {
                 argumentSamples += 1
-                note("the arguments of \(name)", words)
+                processes.look(at: child.pid)
             }
             learn()
             guard ContinuousClock.now < end else { throw Stuck(what: name, errors: child.standardError) }
@@ -65,10 +82,10 @@ final class WatchedMaker {
         }
         learn()
         try await child.drained(within: .seconds(5))
-        note("standard output of \(name)", child.standardOutput)
+        if !outputIsSecret { note("standard output of \(name)", child.standardOutput) }
         note("standard error of \(name)", child.standardError)
-        guard case .exited(let code) = status else { throw Stuck(what: name, errors: child.standardError) }
-        return code
+        guard let status else { throw Stuck(what: name, errors: child.standardError) }
+        return status
     }
 
     /// Keeps what a simulator said. Its ready line is for the test, and may name a secret.
@@ -84,7 +101,9 @@ final class WatchedMaker {
     }
 
     /// Everything that was found in what was kept, by now.
-    var findings: [String] { evidence.flatMap { hunt.findings(in: $0.text, of: $0.place) } }
+    var findings: [String] {
+        evidence.flatMap { hunt.findings(in: $0.text, of: $0.place) } + processes.findings(hunt)
+    }
 
     /// Reads the tokens and the mapping secrets that lie in the state files at this moment, and the files' permissions.
     private func learn() {

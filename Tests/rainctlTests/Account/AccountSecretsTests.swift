@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import TestSupport
 import Testing
@@ -47,6 +48,56 @@ struct AccountSecretsTests {
             #expect(watched.wideOpen == [])
             let inputs: Set = ["password", "wrong", "pop", "wifi", "first", "second", "code", "mailbox"]
             #expect(try watched.hunt.findings(below: folder.path, but: inputs.contains) == [])
+        }
+    }
+
+    @Test("what scripts ask for is on standard output, and nowhere else; a crash tells nothing either")
+    func scripts() async throws {
+        try await withTemporaryFolder { folder in
+            let watched = try WatchedMaker(folder)
+            let cloud = try await SimulatedCloud.start(arguments: ["--access-ttl", "600"], in: folder)
+            try await watched.maker.use(cloud)
+            let user = SimulatedCloud.user
+            #expect(try await watched.run(["login", user, "--password-file", folder.file("password")]) == 0)
+            for form in [WatchedMaker.Form.jsonInFile, .textOnStandardError] {
+                for command in [["account", "token"], ["account", "header"]] {
+                    #expect(try await watched.run(command, form, outputIsSecret: true) == 0)
+                }
+                // curl gets the token neither in its arguments nor in its environment.
+                let me = cloud.api + "/v1/user2"
+                #expect(try await watched.run(["account", "curl", "--", "-sS", me], form) == 0)
+                #expect(try await watched.run(["account", "curl", "--", "-sS", "--fail", me + "/no"], form) != 0)
+                #expect(try await watched.run(["account", "refresh"], form) == 0)
+                #expect(try await watched.run(["account", "status", "--json"], form) == 0)
+                try await cloud.control("expire", ["user": .string(user)])
+                #expect(try await watched.run(["account", "token"], form, outputIsSecret: true) == 0)
+            }
+            // In the middle of a call, with password and tokens in memory.
+            for command in [["whoami"], ["login", user, "--password-file", folder.file("password")]] {
+                try await cloud.control(
+                    "faults",
+                    ["rules": [["path": "/v1/*", "action": "hang", "count": 1]]])
+                let before = try cloud.journal.entries().count
+                let ended = try await watched.end(of: command, .textOnStandardError) { child in
+                    while try cloud.journal.entries().count == before { try await Task.sleep(for: .milliseconds(5)) }
+                    child.signal(SIGSEGV)
+                    // Swift's own handler describes the crash and returns, to where the fault would happen again.
+                    let limit = ContinuousClock.now + .seconds(20)
+                    while !child.standardError.contains("Backtrace took"), .now < limit {
+                        if (try? await child.wait(within: .milliseconds(50))) != nil { return }
+                    }
+                    child.signal(SIGSEGV)
+                }
+                #expect(ended == .signalled(Int(SIGSEGV)))
+            }
+            #expect(watched.tokens.count >= 6)
+            #expect(watched.processes.arguments.contains { $0.hasPrefix("curl") || $0.contains("/curl") })
+            #expect(watched.findings == [])
+            #expect(watched.wideOpen == [])
+            #expect(
+                try watched.hunt.findings(
+                    below: folder.path,
+                    but: { ["password", "pop", "wifi", "wrong"].contains($0) || $0.contains("/sessions/") }) == [])
         }
     }
 

@@ -12,6 +12,7 @@ struct BrowserMaker {
     let userName: String
     private let page: HostedPage?
     private let http = CurlHTTPClient()
+    private let lookout = Lookout()
     /// Laid over the maker's environment; by itself it is a machine without a display.
     var environment: [String: String] = [
         "DISPLAY": "", "WAYLAND_DISPLAY": "", "BROWSER": "", "SSH_CONNECTION": "", "SSH_TTY": "", "SSH_CLIENT": "",
@@ -22,6 +23,8 @@ struct BrowserMaker {
         var status: Int
         var standardOutput: String
         var standardError: String
+        /// What was to be seen of it and its children from its start to its end.
+        var processes: ProcessWatch
         var document: JSONValue? { try? JSONValue(parsing: Array(standardOutput.utf8)) }
         var failure: JSONValue? { document?["error"] }
     }
@@ -53,10 +56,15 @@ struct BrowserMaker {
 
     /// Starts `login`, which logs as much as it can.
     func login(_ arguments: [String], input: ChildProcess.Input = .empty) async throws -> ChildProcess {
-        try await ChildProcess.start(
+        let child = try await ChildProcess.start(
             Executables.path("rainctl"), ["login", "-vv", "--log-file", folder.file("log")] + arguments,
             environment: maker.environment.merging(environment) { $1 }, input: input)
+        watch(child)
+        return child
     }
+
+    /// Looks at the arguments of a command that was started otherwise, to its end.
+    func watch(_ child: ChildProcess) { lookout.follow(child.pid) }
 
     /// The address that was printed for a browser.
     static func address(in child: ChildProcess) async throws -> String {
@@ -71,7 +79,9 @@ struct BrowserMaker {
         let status = try await child.wait(within: .seconds(30))
         try await child.drained(within: .seconds(5))
         guard case .exited(let code) = status else { throw HeadlessBrowser.Failure(what: "\(status)") }
-        return Outcome(status: code, standardOutput: child.standardOutput, standardError: child.standardError)
+        return Outcome(
+            status: code, standardOutput: child.standardOutput, standardError: child.standardError,
+            processes: await lookout.finish())
     }
 
     /// That the session is one, and that none of these secrets, nor the page's, lies outside of it.
@@ -88,6 +98,9 @@ struct BrowserMaker {
         for (secret, name) in page?.secrets ?? [:] where secret.utf8.count >= 8 { hunt.add(name, secret) }
         #expect(!hunt.secrets.isEmpty)
         #expect(hunt.findings(in: outcome.standardOutput + outcome.standardError, of: "the output") == [])
+        #expect(!outcome.processes.arguments.isEmpty)
+        // All that the session's file holds by now is a secret, too.
+        #expect(outcome.processes.findings(try hunt.with(sessionsBelow: folder.file("state/rainkit/sessions"))) == [])
         let found = try hunt.findings(below: folder.path) { path in
             path.hasPrefix("browser/") || path.hasPrefix("state/rainkit/sessions/")
         }

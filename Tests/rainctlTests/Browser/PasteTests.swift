@@ -12,9 +12,11 @@ struct PasteTests {
         let words =
             [try Executables.path("rainctl"), "login", "-vv", "--log-file", maker.folder.file("log")] + arguments
         let command = words.map { "'\($0)'" }.joined(separator: " ")
-        return try await ChildProcess.start(
+        let terminal = try await ChildProcess.start(
             "script", ["--quiet", "--return", "--echo", "never", "--command", command, "/dev/null"],
             environment: maker.maker.environment.merging(maker.environment) { $1 }, input: .open)
+        maker.watch(terminal)
+        return terminal
     }
 
     private func address(in terminal: ChildProcess) async throws -> String {

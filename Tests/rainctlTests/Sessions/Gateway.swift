@@ -34,13 +34,7 @@ struct Gateway {
         }
     }
 
-    func control(_ what: String, _ body: JSONValue) async throws {
-        let request = HTTPRequest(
-            method: .post, url: "\(cloud.api)/_sim/\(what)", headers: [HTTPHeader("Content-Type", "application/json")],
-            body: body.serialized())
-        let response = try await http.send(request)
-        try #require(response.status == 200, "\(String(decoding: response.body, as: UTF8.self))")
-    }
+    func control(_ what: String, _ body: JSONValue) async throws { try await cloud.control(what, body) }
 
     /// Whether the cloud's API takes the token.
     func accepts(_ token: String) async throws -> Bool {
