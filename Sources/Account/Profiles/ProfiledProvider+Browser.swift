@@ -17,6 +17,7 @@ extension ProfiledProvider {
             clientID: try clientID(), scope: scope, issuer: try await issuer())
         server.responseType = isImplicit ? .token : .code
         server.usesCodeChallenge = rules?.pkce != "none"
+        server.leavesBare = rules?.leavesBare ?? false
         server.usesNonce = rules?.nonce ?? false
         if profile.discovery != nil { server.namesIssuer = try await serverMetadata().namesIssuerInResponses }
         for (name, template) in (rules?.authorizeParameters ?? [:]).sorted(by: { $0.key < $1.key }) {

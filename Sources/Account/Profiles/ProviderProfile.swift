@@ -82,6 +82,8 @@ public struct ProviderProfile: Sendable, Equatable, Codable {
         public var pkce: String?
         /// Whether an id token repeats a nonce; no, if nothing is said.
         public var nonce: Bool?
+        /// Whether the page sends a person who gives up back with nothing but the state; no, if nothing is said.
+        public var leavesBare: Bool?
         /// More parameters of the authorization request. One whose text names a parameter that is not set is left out.
         public var authorizeParameters: [String: String]?
         /// More parameters of the token request.

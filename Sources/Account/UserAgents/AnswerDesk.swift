@@ -17,6 +17,7 @@ final class AnswerDesk: Sendable {
     private let issuer: String?
     private let requiresIssuer: Bool
     private let mayLackState: Bool
+    private let leavesBare: Bool
     /// Whether the answer comes behind a `#`, which browsers keep to themselves.
     let expectsFragment: Bool
     private let accepted = Mutex<AuthorizationResponse?>(nil)
@@ -27,6 +28,7 @@ final class AnswerDesk: Sendable {
         issuer = attempt.issuer
         requiresIssuer = attempt.requiresIssuer
         mayLackState = target.mayLackState
+        leavesBare = attempt.leavesBare
         expectsFragment = attempt.request.responseType != .code
     }
 
@@ -38,13 +40,37 @@ final class AnswerDesk: Sendable {
             guard let address = addresses.first(where: { $0.answer(in: url) != nil }) else {
                 throw OAuth2FormatError(.mismatch, "the address is not the one that the sign-in page leads to")
             }
-            return try AuthorizationResponse(url: url, to: address)
+            return try response(at: address.answer(in: url)) { () throws(OAuth2FormatError) in
+                try AuthorizationResponse(url: url, to: address)
+            }
         }
     }
 
     /// What stood behind the `?` of the right address.
     func consider(query: [UInt8]) -> Verdict {
-        consider { () throws(OAuth2FormatError) in try AuthorizationResponse(query: query) }
+        consider { () throws(OAuth2FormatError) in
+            try response(at: (Substring(String(decoding: query, as: UTF8.self)), "")) {
+                () throws(OAuth2FormatError) in
+                try AuthorizationResponse(query: query)
+            }
+        }
+    }
+
+    /// Some servers, SPiD for one, send a person who gives up back with the state and nothing else. Whether it is ours is checked as
+    /// for any answer.
+    private func response(
+        at answer: (query: Substring, fragment: Substring)?,
+        _ read: () throws(OAuth2FormatError) -> AuthorizationResponse
+    ) throws(OAuth2FormatError) -> AuthorizationResponse {
+        do throws(OAuth2FormatError) {
+            return try read()
+        } catch {
+            guard leavesBare, error.code == .missing, let answer, answer.fragment.isEmpty,
+                let parameters = try? ParameterList(parsing: answer.query.utf8), parameters.names == ["state"],
+                let state = parameters["state"].flatMap(State.init)
+            else { throw error }
+            return AuthorizationResponse(.refused(OAuthError(.abandoned)), state: state)
+        }
     }
 
     private func consider(_ read: () throws(OAuth2FormatError) -> AuthorizationResponse) -> Verdict {

@@ -20,6 +20,8 @@ public struct AuthorizationServer: Sendable {
     public var parameters: [(name: String, value: String)] = []
     /// Only servers that refuse a challenge are asked without (RFC 7636).
     public var usesCodeChallenge = true
+    /// Whether a person who gives up comes back with nothing but the state.
+    public var leavesBare = false
     /// Whether an id token will come that repeats a nonce.
     public var usesNonce = true
     /// What the page is to answer with: a code, or tokens at once where there is nothing better.
@@ -58,7 +60,9 @@ public struct AuthorizationServer: Sendable {
             request.codeChallenge = challenge
             request.nonce = nonce
             request.more = parameters
-            return AuthorizationAttempt(request, issuer: issuer, requiresIssuer: namesIssuer)
+            var attempt = AuthorizationAttempt(request, issuer: issuer, requiresIssuer: namesIssuer)
+            attempt.leavesBare = leavesBare
+            return attempt
         }
         switch response.outcome {
         case .code(let code) where wantsCode:

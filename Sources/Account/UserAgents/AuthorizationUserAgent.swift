@@ -62,6 +62,8 @@ public struct AuthorizationAttempt: Sendable {
     public var request: AuthorizationRequest
     /// Whom the request goes to, if that is known.
     public var issuer: String?
+    /// Whether the state alone is an answer: that nobody signed in.
+    public var leavesBare = false
     /// Whether an answer that does not name its issuer is none (RFC 9207).
     public var requiresIssuer: Bool
 

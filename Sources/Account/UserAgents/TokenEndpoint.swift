@@ -60,6 +60,7 @@ extension AccountError {
         let (code, message): (Code, String) =
             switch error.code {
             case .accessDenied: (.accessDenied, "the sign-in was refused at the sign-in page")
+            case .abandoned: (.abandoned, "nobody signed in at the sign-in page: it was left without an answer")
             case .serverError, .temporarilyUnavailable:
                 (.serverFault, "the sign-in page has a fault of its own; try again later")
             case .unauthorizedClient:
@@ -93,4 +94,9 @@ extension AccountError {
             }
         self.init(code, message: message, serverMessage: error.description.map(presentable), status: status)
     }
+}
+
+extension OAuthError.Code {
+    /// Ours, for a page that sent the person back without saying anything.
+    static let abandoned = OAuthError.Code(rawValue: "abandoned")
 }

@@ -389,4 +389,27 @@ struct LiferaySimulatedTests {
             }
         }
     }
+
+    @Test("signing out of OAuth makes its tokens worthless, and a program without a user signs in with its own name")
+    func clientAndRevocation() async throws {
+        try await withTemporaryFolder { folder in
+            let desk = try await IdentityDesk("liferay", in: folder)
+            var settings = portal("oauth2UsernameAndPassword")
+            settings.clientID = "screens-2"
+            settings.clientSecret = Secret("screens-2-secret")
+            settings.scope = ["liferay-json-web-services.everything"]
+            let provider = try desk.provider("liferay", settings)
+            let session = desk.session(provider)
+            _ = try await session.signIn(password())
+            let tokens = try #require(desk.store.load(desk.key)).tokens
+            guard case .complete = try await session.signOut() else {
+                Issue.record("not told")
+                return
+            }
+            #expect(await code { () throws(AccountError) in try await provider.profile(tokens) } != nil)
+            await #expect(throws: RenewalError.self) { try await provider.renew(tokens) }
+            let own = desk.session(provider, store: InMemoryCredentialStore())
+            #expect(try await own.signIn(.clientCredentials).userID == UserID("screens-2"))
+        }
+    }
 }

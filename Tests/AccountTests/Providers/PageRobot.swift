@@ -6,7 +6,7 @@ import TestSupport
 
 /// Somebody at a sign-in page, without a browser: fills the simulators' plain forms in and follows where they lead.
 struct PageRobot: AuthorizationUserAgent {
-    enum Intent { case signIn, deny }
+    enum Intent { case signIn, deny, leave }
 
     let http: any HTTPClient
     var user = "ada@example.com"
@@ -68,7 +68,8 @@ struct PageRobot: AuthorizationUserAgent {
                 throw AccountError(.noAnswer, message: "no form: HTTP \(response.status) \(page.prefix(600))")
             }
             url = absolute(asked.action ?? url, from: url)
-            form = asked.hidden + [("action", intent == .deny && asked.user == nil ? "deny" : "allow")]
+            form =
+                asked.hidden + [("action", intent == .leave || intent == .deny && asked.user == nil ? "deny" : "allow")]
             if let name = asked.user { form? += [(name, user), ("password", password)] }
         }
         throw AccountError(.noAnswer, message: "round in a circle at \(url)")

@@ -1,10 +1,12 @@
-import Account
 import HTTPCore
 import JSON
+import OAuth2
 import RainKitTesting
 import TestSupport
 import Testing
 import Vocabulary
+
+@testable import Account
 
 private let app = ProviderSettings(
     clientID: "app-1", clientSecret: Secret("app-1-secret"), secrets: ["signSecret": Secret("s1gn")])
@@ -333,6 +335,91 @@ struct SPiDSimulatedTests {
             _ = try await session.profile()
             let asked = try #require(desk.http.requests.last)
             #expect(asked.url.contains("oauth_token=") && asked.authorization == nil)
+        }
+    }
+
+    @Test(
+        "a browser signs in: back at the app's own scheme or on loopback, with PKCE and a random state",
+        arguments: ["spidmobile-app-1://login", "http://127.0.0.1:4711/callback"])
+    func browser(redirect: String) async throws {
+        try await withTemporaryFolder { folder in
+            let desk = try await IdentityDesk("spid", in: folder)
+            let provider = try desk.provider("spid", app)
+            let session = desk.session(provider)
+            let robot = PageRobot(http: desk.http, redirect: redirect)
+            let credentials = try await provider.signInThroughBrowser(by: robot)
+            #expect(try await session.signIn(credentials).userID == UserID("1001"))
+            let page = try #require(desk.http.requests.first { $0.url.contains("/login?") })
+            #expect(page.url.contains("code_challenge_method=S256") && page.url.contains("state="))
+            // Here there is a web session, so SPiD knows who "me" is.
+            #expect(try await SPiDAccount(session, provider).me().userID == UserID("1001"))
+            #expect(try await session.status().isRenewable)
+            // The code was good once.
+            #expect(await code { () throws(AccountError) in try await session.signIn(credentials) } == "used_code")
+        }
+    }
+
+    @Test("who gives up at SPiD's page comes back with nothing but the state: that is told, and at once")
+    func abandoned() async throws {
+        try await withTemporaryFolder { folder in
+            let desk = try await IdentityDesk("spid", in: folder)
+            let provider = try desk.provider("spid", app)
+            let robot = PageRobot(http: desk.http, intent: .leave)
+            // What the agents that people meet do with it is up to the desk that all of them share.
+            let attempt = try await provider.signInPage()
+            let url = attempt.authorizeURL + "?client_id=app-1&response_type=code&state=s-1&redirect_uri="
+            let end = try await robot.walk(from: url + FormEncoding.encodedForQuery(robot.redirect))
+            #expect(end == robot.redirect + "?state=s-1")
+            var request = AuthorizationRequest(
+                endpoint: attempt.authorizeURL, clientID: "app-1", redirectURI: try RedirectURI(robot.redirect))
+            request.state = State("s-1")
+            let target = RedirectTarget(redirectURI: try RedirectURI(robot.redirect))
+            var waiting = AuthorizationAttempt(request)
+            waiting.leavesBare = attempt.leavesBare
+            let answers = AnswerDesk(waiting, at: target)
+            guard case .stray = answers.consider(url: robot.redirect + "?state=other") else {
+                Issue.record("a stranger's state was taken")
+                return
+            }
+            guard case .answer(let response) = answers.consider(url: end), case .refused(let error) = response.outcome
+            else {
+                Issue.record("not taken")
+                return
+            }
+            #expect(AccountError(signIn: error).code == .abandoned)
+        }
+    }
+
+    @Test("the implicit grant: an access token in the fragment, and none to renew it with")
+    func implicit() async throws {
+        try await withTemporaryFolder { folder in
+            let desk = try await IdentityDesk("spid", in: folder)
+            let provider = try desk.provider("spid", app)
+            let session = desk.session(provider)
+            let credentials = try await provider.signInThroughBrowser(.implicit, by: PageRobot(http: desk.http))
+            #expect(try await session.signIn(credentials).userID == UserID("1001"))
+            #expect(try await session.status().isRenewable == false)
+            try await desk.advance(seconds: 3601)
+            #expect(await code { () throws(AccountError) in try await session.profile() } == "expired")
+        }
+    }
+
+    @Test("a client's own token lives for itself: no user, its own name, and anew when it ends")
+    func clientToken() async throws {
+        try await withTemporaryFolder { folder in
+            let desk = try await IdentityDesk("spid", in: folder)
+            let provider = try desk.provider("spid", backend)
+            let session = desk.session(provider)
+            #expect(try await session.signIn(.clientCredentials).userID == UserID("backend-1"))
+            let first = try #require(desk.store.load(desk.key)).tokens
+            #expect(first["user_id"] == nil && first.refresh == nil)
+            try await desk.advance(seconds: 901)
+            let user = HTTPRequest(method: .get, url: desk.base + "/api/2/user/1001")
+            #expect(try await session.send(user).status == 200)
+            #expect(desk.store.load(desk.key)?.tokens.access != first.access)
+            let seen = try await provider.introspect(try #require(desk.store.load(desk.key)).tokens)
+            #expect(seen.isActive)
+            #expect(try await provider.introspect(first).isActive == false)
         }
     }
 }

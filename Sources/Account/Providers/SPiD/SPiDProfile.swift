@@ -36,7 +36,7 @@ enum SPiDProfile {
             "attachAssertion": "{base}/api/2/user/attach_jwt"
           },
           "grants": {
-            "authorizationCode": { "authorizeParameters": { "locale": "{locale}" } },
+            "authorizationCode": { "leavesBare": true, "authorizeParameters": { "locale": "{locale}" } },
             "implicit": { "authorizeParameters": { "locale": "{locale}" } },
             "password": { "parameters": { "redirect_uri": "{redirectURI}" } },
             "clientCredentials": { "parameters": { "redirect_uri": "{redirectURI}" } },
