@@ -56,7 +56,7 @@ final class WatchedMaker {
     /// The same for one that may end by a signal.
     func end(
         of arguments: [String], _ form: Form = .jsonInFile, argumentsHoldSecrets: Bool = false,
-        outputIsSecret: Bool = false,
+        outputIsSecret: Bool = false, environment: [String: String] = [:],
         whileRunning: (ChildProcess) async throws -> Void = { _ in }
     ) async throws -> TestSupport.ExitStatus {
         count += 1
@@ -66,7 +66,8 @@ final class WatchedMaker {
             ? ["--log-file", maker.folder.file("log-\(count).ndjson"), "--log-format", "json"] : []
         // What stands behind `--` is another program's.
         let options = arguments.firstIndex(of: "--") ?? arguments.endIndex
-        let child = try await maker.start(arguments[..<options] + ["-vv"] + log + arguments[options...])
+        let child = try await maker.start(
+            arguments[..<options] + ["-vv"] + log + arguments[options...], environment: environment)
         defer { child.kill() }
         try await whileRunning(child)
         let end = ContinuousClock.now + .seconds(60)
