@@ -64,6 +64,7 @@ let package = Package(
         target("HTTPCore"),
         target("JSON", ["CJSONC"]),
         target("SerialPort"),
+        target("DBus"),
         target("HashingOpenSSL", ["Hashing", "COpenSSL"]),
         target("ProtocommSecurity", ["ProtocommWire", "Hashing"]),
 
@@ -80,6 +81,7 @@ let package = Package(
         // L3
         target("ProtocommSerial", ["Protocomm", "ProtocommWire", "SerialPort", logging]),
         target("ProtocommSoftAP", ["Protocomm", "ProtocommWire", "HTTPCore", logging]),
+        target("ProtocommBLE", ["DBus", "Protocomm", "ProtocommWire", logging]),
         target(
             "ESPProvisioning",
             ["Hashing", "JSON", "Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary", logging]),
@@ -101,7 +103,8 @@ let package = Package(
             [
                 "Account", "CryptoOpenSSL", "ESPProvisioning", "HTTPCore", "HTTPCurl", "Hashing", "HashingOpenSSL",
                 "JSON", "Onboarding", "PrivateFiles", "Protocomm", "ProtocommSecurity", "ProtocommSerial",
-                "ProtocommSoftAP", "ProtocommWire", "RainMaker", "RainMakerConsole", "SecretService", "SerialPort",
+                "ProtocommBLE", "ProtocommSoftAP", "ProtocommWire", "RainMaker", "RainMakerConsole", "SecretService",
+                "SerialPort",
                 "Vocabulary", logging,
             ]),
         target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto"]),
@@ -113,7 +116,7 @@ let package = Package(
             "firmware-sim",
             [
                 "DeviceCore", "CryptoOpenSSL", "Hashing", "HashingOpenSSL", "ProtocommSecurity", "ProtocommWire",
-                "SerialPort", "JSON", "COpenSSL", "CMosquitto", argumentParser,
+                "SerialPort", "DBus", "JSON", "COpenSSL", "CMosquitto", argumentParser,
             ], path: "firmware-sim/Host"),
 
         // Tests mirror Sources one to one.
@@ -142,6 +145,10 @@ let package = Package(
                 "TestSupport",
             ]),
         tests("SerialPort", ["SerialPort", "TestSupport"]),
+        tests("DBus", ["DBus", "TestSupport"]),
+        tests(
+            "ProtocommBLE",
+            ["DBus", "Protocomm", "ProtocommBLE", "ProtocommWire", "RainKitTesting", "TestSupport", "firmware-sim"]),
         tests(
             "ProtocommSerial",
             [
@@ -191,7 +198,9 @@ let package = Package(
                 "ProtocommWire",
                 "TestSupport",
             ]),
-        tests("FirmwareSim", ["DeviceCore", "JSON", "ProtocommWire", "TestSupport", "cloud-sim", "firmware-sim"]),
+        tests(
+            "FirmwareSim",
+            ["DBus", "DeviceCore", "JSON", "ProtocommWire", "TestSupport", "cloud-sim", "firmware-sim"]),
         tests("CloudSimulator", ["CloudSimulator", "HTTPCore", "HTTPCurl", "JSON", "TestSupport", "cloud-sim"]),
         tests(
             "rainctl",

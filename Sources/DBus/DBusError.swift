@@ -1,0 +1,51 @@
+/// Why a bus, or somebody on it, could not do what was asked.
+public struct DBusError: Error, Sendable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case unavailable, accessDenied, disconnected, timeout, remote, malformed, tooLarge, cancelled
+        }
+        private let value: Value
+        public var description: String { value.rawValue }
+
+        /// There is no bus at that address, or no library to reach it.
+        public static let unavailable = Code(value: .unavailable)
+        /// The bus does not let this user in.
+        public static let accessDenied = Code(value: .accessDenied)
+        /// The bus was there, and is gone.
+        public static let disconnected = Code(value: .disconnected)
+        /// No answer within the deadline.
+        public static let timeout = Code(value: .timeout)
+        /// The other side answered with an error; ``DBusError/name`` says which.
+        public static let remote = Code(value: .remote)
+        /// A message that breaks the protocol's rules, to be sent or received.
+        public static let malformed = Code(value: .malformed)
+        /// A message beyond the bounds of ``DBusLimits``.
+        public static let tooLarge = Code(value: .tooLarge)
+        /// The calling task was cancelled, or the connection closed by this side.
+        public static let cancelled = Code(value: .cancelled)
+    }
+
+    public var code: Code
+    /// The name of a remote error, such as `org.bluez.Error.Failed`.
+    public var name: String?
+    /// What happened, or the text that came with a remote error.
+    public var message: String
+
+    public init(_ code: Code, name: String? = nil, message: String) {
+        self.code = code
+        self.name = name
+        self.message = message
+    }
+
+    public var description: String { name.map { "\($0): \(message)" } ?? "\(code): \(message)" }
+}
+
+/// How much of a message is read before it is given up.
+public enum DBusLimits {
+    /// Values within values, beyond which nothing that is meant well goes (the protocol itself allows 64).
+    public static let depth = 24
+    /// Values of one message. A radio with some thousand devices in its tree stays below.
+    public static let values = 1_000_000
+    /// Calls to us that were not answered yet.
+    public static let unanswered = 4096
+}
