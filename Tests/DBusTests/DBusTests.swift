@@ -183,7 +183,7 @@ struct DBusTests {
     func concurrency() async throws {
         try await withEcho { client in
             try await withThrowingTaskGroup(of: Bool.self) { group in
-                for number in 0..<200 {
+                for number in 0..<100 {
                     group.addTask {
                         try await client.call(EchoService.call("Echo", [.int32(Int32(number))]), within: .seconds(20))
                             == [.int32(Int32(number))]

@@ -1,5 +1,6 @@
 import DBus
 import Foundation
+import Glibc
 import Synchronization
 import TestSupport
 
@@ -34,7 +35,7 @@ final class EchoService: Sendable {
         while !isStopped.withLock({ $0 }) {
             do { while let message = try connection.process() { try answer(message, connection) } } catch { return }
             var waiting = pollfd(fd: connection.descriptor, events: connection.events, revents: 0)
-            _ = poll(&waiting, 1, 20)
+            _ = Glibc.poll(&waiting, 1, 20)
         }
     }
 
@@ -46,7 +47,7 @@ final class EchoService: Sendable {
         case "Shout":
             for number in 0..<100 {
                 try connection.send(
-                    .signal(path: "/org/example", interface: Self.name, member: "Shouted", [.int32(number)]))
+                    .signal(path: "/org/example", interface: Self.name, member: "Shouted", [.int32(Int32(number))]))
             }
             try connection.send(.reply(to: message, []))
         default: try connection.send(.reply(to: message, message.arguments))
