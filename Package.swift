@@ -200,7 +200,7 @@ let package = Package(
             ]),
         tests(
             "FirmwareSim",
-            ["DBus", "DeviceCore", "JSON", "ProtocommWire", "TestSupport", "cloud-sim", "firmware-sim"]),
+            ["DBus", "DeviceCore", "JSON", "ProtocommWire", "TestSupport", "cloud-sim", "firmware-sim", argumentParser]),
         tests("CloudSimulator", ["CloudSimulator", "HTTPCore", "HTTPCurl", "JSON", "TestSupport", "cloud-sim"]),
         tests(
             "rainctl",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DBus
 import JSON
 
 /// A simulated ESP32-C3 with RainMaker firmware, for clients that are to be tested against one.
@@ -6,34 +7,49 @@ import JSON
 struct FirmwareSim: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "firmware-sim",
-        abstract: "A simulated ESP32-C3 that waits to be provisioned, over HTTP or on a serial console.",
+        abstract: "A simulated ESP32-C3 that waits to be provisioned, over HTTP, on a serial console or by BLE.",
         discussion: """
             When everything listens, one line of JSON on standard output says where: \
-            {"ready":true,"http":…,"console":…,"node_id":…,"qr":{…}}. SIGTERM ends it.
+            {"ready":true,"http":…,"console":…,"ble":{"adapter":…,"boards":[…]},"node_id":…,"qr":{…}}. SIGTERM ends it.
             """)
 
     @OptionGroup(title: "Where it listens") var listening: ListeningOptions
+    @OptionGroup(title: "Bluetooth") var bluetooth: BluetoothOptions
     @OptionGroup(title: "What kind of board it is") var kind: BoardOptions
     @OptionGroup(title: "The Wi-Fi around it") var radio: RadioOptions
     @OptionGroup(title: "The cloud") var cloud: CloudOptions
     @OptionGroup(title: "Watching it") var watching: WatchingOptions
 
     mutating func validate() throws {
-        if listening.http == nil, listening.console == nil {
-            throw ValidationError("nothing to listen on: give --http HOST:PORT or --console LINK, or both")
+        if listening.http == nil, listening.console == nil, !bluetooth.ble {
+            throw ValidationError("nothing to listen on: give --http HOST:PORT, --console LINK or --ble, or several")
         }
+        if bluetooth.boards > 1 {
+            if kind.name != nil { throw ValidationError("--name is one board's, and --boards asks for several") }
+            if kind.nodeId != nil || cloud.cert != nil || cloud.key != nil {
+                throw ValidationError("--node-id, --cert and --key are one board's: give several boards --nodes FILE")
+            }
+        }
+        if bluetooth.nodes != nil, kind.nodeId != nil || cloud.cert != nil || cloud.key != nil {
+            throw ValidationError("--nodes FILE takes the place of --node-id, --cert and --key")
+        }
+        let hasKey = cloud.key != nil || bluetooth.nodes != nil
         if kind.noPop, kind.pop != nil { throw ValidationError("--pop and --no-pop exclude each other") }
         if kind.noPop, kind.security == 2 {
             throw ValidationError("Security 2 needs a proof of possession: leave --no-pop out, or use --security 1")
         }
-        if kind.mapping == .challengeResponse, cloud.key == nil {
+        if kind.mapping == .challengeResponse, !hasKey {
             throw ValidationError("--mapping ch-resp signs challenges: give the node's private key with --key FILE")
         }
         if kind.mapping == .challengeResponse, kind.unclaimed {
             throw ValidationError("--mapping ch-resp needs a claimed node: leave --unclaimed out")
         }
-        if cloud.mqtt != nil, cloud.ca == nil || cloud.cert == nil || cloud.key == nil {
-            throw ValidationError("--mqtt connects with certificates: give --ca, --cert and --key as well")
+        let hasCertificate = cloud.cert != nil || bluetooth.nodes != nil
+        if cloud.mqtt != nil, cloud.ca == nil || !hasCertificate || !hasKey {
+            throw ValidationError("--mqtt connects with certificates: give --ca, --cert and --key as well, or --nodes")
+        }
+        if kind.name.map({ $0.utf8.count > 29 }) == true, bluetooth.ble {
+            throw ValidationError("--name has at most 29 bytes over BLE: no more fit into a scan response")
         }
     }
 
@@ -44,10 +60,12 @@ struct FirmwareSim: ParsableCommand {
     }
 
     private func simulate() throws {
-        let board = try makeBoard()
+        let journal = try Journal(path: watching.journal)
+        let boards = try makeBoards(journal)
+        let board = boards[0]
         let loop = EventLoop()
         loop.add(TerminationSignals(watchesParent: watching.exitWithParent) { loop.stop() })
-        loop.add(board)
+        for board in boards { loop.add(board) }
         var ready: [JSONValue.Member] = [.init("ready", true)]
         if let address = listening.http {
             let server = try SoftAPServer(address, board: board)
@@ -55,12 +73,15 @@ struct FirmwareSim: ParsableCommand {
             ready.append(.init("http", .string(server.address.description)))
         }
         var console: SerialConsole?
-        if let broker = cloud.mqtt, let authority = cloud.ca, let certificate = cloud.cert, let key = cloud.key {
-            let link = try CloudLink(
-                broker, authority: authority, certificate: certificate, key: key, board: board
-            ) { console?.say($0, $1) }
-            loop.add(link)
+        if let broker = cloud.mqtt, let authority = cloud.ca {
+            for each in boards {
+                let link = try CloudLink(broker, authority: authority, board: each) { tag, text in
+                    if each === board { console?.say(tag, text) }
+                }
+                loop.add(link)
+            }
         }
+        if bluetooth.ble { ready.append(.init("ble", try serveRadio(boards, on: loop))) }
         // Last of all that can fail: it leaves a link in the file system.
         if let link = listening.console {
             let made = try SerialConsole(
@@ -70,12 +91,30 @@ struct FirmwareSim: ParsableCommand {
             loop.add(made)
             ready.append(.init("console", .string(link)))
         }
-        let qrCode = board.identity.qrCode(security: kind.security)
-        ready.append(.init("node_id", .string(board.identity.nodeID)))
-        ready.append(.init("qr", qrCode))
-        board.journal.write("ready", [.init("node_id", .string(board.identity.nodeID))])
+        if boards.count == 1 {
+            ready.append(.init("node_id", .string(board.identity.nodeID)))
+            ready.append(
+                .init("qr", board.identity.qrCode(security: kind.security, transport: bluetooth.ble ? "ble" : "softap"))
+            )
+        }
+        journal.write("ready", boards.count == 1 ? [.init("node_id", .string(board.identity.nodeID))] : [])
         printLine(JSONValue.object(ready).serialized())
         loop.run()
-        board.journal.write("end")
+        journal.write("end")
+    }
+
+    /// Puts the boards into reach of a simulated radio, and says what it shows.
+    private func serveRadio(_ boards: [Board], on loop: EventLoop) throws -> JSONValue {
+        let faults = bluetooth.faults
+        let servers = boards.map { GATTServer(board: $0, stack: faults.stack, limit: faults.valueLimit) }
+        var random = BoardRandom(seed: watching.seed.map { $0 &+ 2 })
+        let service = try BlueZService(
+            .system, servers: servers, faults: faults, seed: UInt64(random.number()) << 32 | UInt64(random.number())
+        ) { loop.stop() }
+        loop.add(service)
+        return .object([
+            .init("adapter", .string(BlueZPath.adapterText)),
+            .init("boards", .array(boards.map { $0.identity.bluetoothSummary })),
+        ])
     }
 }

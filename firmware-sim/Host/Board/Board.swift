@@ -7,21 +7,29 @@ import ProtocommWire
 
 typealias SimulatedCore = DeviceCore<DeviceSecurity<OpenSSLCrypto, BoardRandom>, NodeKey>
 
-/// The one board of this process: its core, its clock, and everyone who wants to know what it does.
+/// A board of this process: its core, its clock, and everyone who wants to know what it does.
 final class Board: EventSource {
     private(set) var core: SimulatedCore
     let identity: BoardIdentity
+    let credentials: NodeFiles
     let journal: Journal
     private let logLevel: LogLevel
     private var random: BoardRandom
     private var observers: [(DeviceEvent) -> Void] = []
+    /// Of the core, kept because the loop asks each of many boards in every turn.
+    private(set) var due: UInt64?
 
-    init(core: SimulatedCore, identity: BoardIdentity, journal: Journal, logLevel: LogLevel, random: BoardRandom) {
+    init(
+        core: SimulatedCore, identity: BoardIdentity, credentials: NodeFiles, journal: Journal, logLevel: LogLevel,
+        random: BoardRandom
+    ) {
         self.core = core
         self.identity = identity
+        self.credentials = credentials
         self.journal = journal
         self.logLevel = logLevel
         self.random = random
+        due = core.nextDue
     }
 
     /// `observer` is called with each event, after it was written to the journal.
@@ -59,6 +67,7 @@ final class Board: EventSource {
     @discardableResult
     func step<Result>(_ body: (inout SimulatedCore) -> Result) -> Result {
         let result = body(&core)
+        due = core.nextDue
         for event in core.takeEvents() {
             journal.record(event)
             log(.info, "board", "\(event)")
@@ -70,8 +79,7 @@ final class Board: EventSource {
     // MARK: the loop
 
     var interests: [Interest] { [] }
-    var due: UInt64? { core.nextDue }
     func ready(_ descriptor: Int32, events: Int16, now: UInt64) {}
-    func wake(now: UInt64) { step { $0.advance(to: now) } }
+    func wake(now: UInt64) { if let due, due <= now { step { $0.advance(to: now) } } }
     func shutDown() {}
 }

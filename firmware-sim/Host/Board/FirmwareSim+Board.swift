@@ -5,13 +5,39 @@ import ProtocommSecurity
 import ProtocommWire
 
 extension FirmwareSim {
-    /// The board that the options describe.
-    func makeBoard() throws -> Board {
-        var random = BoardRandom(seed: watching.seed)
-        let identity = BoardIdentity(
+    /// The boards that the options describe: one, or as many as are asked for.
+    func makeBoards(_ journal: Journal) throws -> [Board] {
+        let nodes = try bluetooth.nodes.map { try NodeFiles.read($0, count: bluetooth.boards) }
+        let accessPoints = simulatedRadio
+        var verifiers = VerifierCache()
+        var master = BoardRandom(seed: watching.seed)
+        var names: Set<String> = []
+        return try (0..<bluetooth.boards).map { index in
+            let credentials = nodes?[index] ?? NodeFiles(id: kind.nodeId, certificate: cloud.cert, key: cloud.key)
+            // The first is the one that there would be alone. Two of the same name would have the same address, too.
+            while true {
+                var random = index == 0 ? BoardRandom(seed: watching.seed) : master.fork()
+                let identity = try identity(credentials, random: &random)
+                guard names.insert(identity.name).inserted else { continue }
+                return try board(
+                    identity, credentials, radio: accessPoints,
+                    journal: bluetooth.ble ? journal.about(board: identity.name) : journal, verifiers: &verifiers,
+                    random: &random)
+            }
+        }
+    }
+
+    private func identity(_ credentials: NodeFiles, random: inout BoardRandom) throws -> BoardIdentity {
+        BoardIdentity(
             name: kind.name, proofOfPossession: kind.noPop ? "" : kind.pop, username: kind.username,
-            nodeID: try kind.nodeId ?? cloud.cert.flatMap(commonName(ofCertificate:)), isClaimed: !kind.unclaimed,
-            random: &random)
+            nodeID: try credentials.id ?? credentials.certificate.flatMap(commonName(ofCertificate:)),
+            isClaimed: !kind.unclaimed, random: &random)
+    }
+
+    private func board(
+        _ identity: BoardIdentity, _ credentials: NodeFiles, radio accessPoints: SimulatedRadio, journal: Journal,
+        verifiers: inout VerifierCache, random: inout BoardRandom
+    ) throws -> Board {
         let configuration = DeviceConfiguration(
             nodeID: Array(identity.nodeID.utf8), security: SecurityVersion(rawValue: Int32(kind.security)),
             patchVersion: UInt32(kind.patch), hasProofOfPossession: !identity.proofOfPossession.isEmpty,
@@ -19,11 +45,12 @@ extension FirmwareSim {
             provisioning: ProvisioningOptions(
                 attempts: radio.attempts, resetsOnFailure: radio.resetOnFailure, stopsByItself: !radio.noAutoStop))
         let core = SimulatedCore(
-            configuration: configuration, radio: simulatedRadio,
-            security: try security(of: identity, random: &random), signer: try cloud.key.map(NodeKey.init(file:)))
+            configuration: configuration, radio: accessPoints,
+            security: try security(of: identity, &verifiers, random: &random),
+            signer: try credentials.key.map(NodeKey.init(file:)))
         return Board(
-            core: core, identity: identity, journal: try Journal(path: watching.journal),
-            logLevel: watching.logLevel, random: random.fork())
+            core: core, identity: identity, credentials: credentials, journal: journal, logLevel: watching.logLevel,
+            random: random.fork())
     }
 
     private var simulatedRadio: SimulatedRadio {
@@ -36,23 +63,34 @@ extension FirmwareSim {
     }
 
     private func security(
-        of identity: BoardIdentity, random: inout BoardRandom
+        of identity: BoardIdentity, _ verifiers: inout VerifierCache, random: inout BoardRandom
     ) throws -> DeviceSecurity<OpenSSLCrypto, BoardRandom> {
         let proof = Array(identity.proofOfPossession.utf8)
         switch kind.security {
         case 0: return .security0(Security0Device())
         case 1: return .security1(Security1Device(proofOfPossession: proof, random: random.fork()))
         default:
-            let verifier: Security2Verifier
-            do {
-                verifier = try Security2Verifier(
-                    username: Array(identity.username.utf8), password: proof, salt: random.bytes(16),
-                    with: OpenSSLCrypto.self)
-            } catch { throw StartError("the verifier of Security 2 could not be computed") }
+            let verifier = try verifiers.verifier(of: identity, random: &random)
             return .security2(
                 Security2Device(
                     verifier: verifier, patchVersion: kind.patch == 1 ? .countedNonce : .constantNonce,
                     random: random.fork()))
         }
+    }
+}
+
+/// Verifiers of Security 2 by their password: milliseconds each, and boards may share a proof of possession.
+private struct VerifierCache {
+    private var made: [String: Security2Verifier] = [:]
+
+    mutating func verifier(of identity: BoardIdentity, random: inout BoardRandom) throws -> Security2Verifier {
+        if let verifier = made[identity.proofOfPossession] { return verifier }
+        do {
+            let verifier = try Security2Verifier(
+                username: Array(identity.username.utf8), password: Array(identity.proofOfPossession.utf8),
+                salt: random.bytes(16), with: OpenSSLCrypto.self)
+            made[identity.proofOfPossession] = verifier
+            return verifier
+        } catch { throw StartError("the verifier of Security 2 could not be computed") }
     }
 }

@@ -28,14 +28,16 @@ final class CloudLink: EventSource {
     private let say: (_ tag: String, _ text: String) -> Void
     private let owner: Client
     private var client: OpaquePointer { owner.pointer }
-    private let connecting = BackgroundCall()
+    /// Made for the first connection: a process has many boards, and few descriptors.
+    private lazy var connecting = BackgroundCall()
     private var state = State.offline
     private var pause = shortestPause
     private var nextTick: UInt64 = 0
     private var inFlight: (id: Int32, publication: NodePublication)?
 
+    /// - Parameter board: with a certificate and a key.
     init(
-        _ address: HostAndPort, authority: String, certificate: String, key: String, board: Board,
+        _ address: HostAndPort, authority: String, board: Board,
         say: @escaping (_ tag: String, _ text: String) -> Void
     ) throws {
         self.address = address
@@ -47,8 +49,11 @@ final class CloudLink: EventSource {
             throw StartError("libmosquitto gave no client: \(lastSystemError())")
         }
         owner = Client(client)
-        guard mosquitto_tls_set(client, authority, nil, certificate, key, nil) == successCode else {
-            throw StartError("--ca, --cert or --key cannot be read: \(authority), \(certificate), \(key)")
+        guard let certificate = board.credentials.certificate, let key = board.credentials.key,
+            mosquitto_tls_set(client, authority, nil, certificate, key, nil) == successCode
+        else {
+            let files = [authority, board.credentials.certificate ?? "", board.credentials.key ?? ""]
+            throw StartError("--ca, --cert or --key cannot be read: \(files.joined(separator: ", "))")
         }
         mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_connect_callback_set(client, connected)

@@ -8,10 +8,14 @@ import ProtocommWire
 /// Each line has `t` (milliseconds since the start) and `event`. `request`: `transport`, `endpoint`, `bytes` (as they
 /// arrived), `outcome` (`reply` or `refused`). `state`: `change` and what belongs to it. `publish`: `topic` and `bytes`,
 /// once the broker has acknowledged it. `ready` and `end` are the first and the last.
+///
+/// Over BLE there may be many boards: `board` then names the one that a line is about. `fault`: `what` the radio did to it.
 final class Journal {
     private let descriptor: Int32?
+    private let label: [JSONValue.Member]
 
     init(path: String?) throws {
+        label = []
         guard let path else {
             descriptor = nil
             return
@@ -19,6 +23,16 @@ final class Journal {
         let opened = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw StartError("\(path) cannot be written: \(lastSystemError())") }
         descriptor = opened
+    }
+
+    private init(descriptor: Int32?, label: [JSONValue.Member]) {
+        self.descriptor = descriptor
+        self.label = label
+    }
+
+    /// The same journal, each line of which names a board.
+    func about(board name: String) -> Journal {
+        Journal(descriptor: descriptor, label: [.init("board", .string(name))])
     }
 
     func request(transport: String, endpoint: Endpoint, length: Int, outcome: String) {
@@ -44,7 +58,7 @@ final class Journal {
             .init("t", .integer(Int64(MonotonicClock.now))), .init("event", .string(event)),
         ]
         // One write for each line, so that a reader never sees half of one.
-        let line = JSONValue.object(head + members).serialized() + [0x0A]
+        let line = JSONValue.object(head + label + members).serialized() + [0x0A]
         _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 }

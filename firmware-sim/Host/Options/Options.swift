@@ -11,6 +11,48 @@ struct ListeningOptions: ParsableArguments {
     var consoleDialect: ConsoleDialect = .protocomm
 }
 
+struct BluetoothOptions: ParsableArguments {
+    @Flag(help: "Play org.bluez, with the boards in reach, on the bus that DBUS_SYSTEM_BUS_ADDRESS names.")
+    var ble = false
+
+    @Option(
+        help: ArgumentHelp("How many boards, each with a name, an address and a node id of its own.", valueName: "n"))
+    var boards = 1
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Which nodes the boards are: JSON {"nodes":{ID:{"cert":FILE,"key":FILE}}}, as in cloud-sim's first line; \
+            board i is the i-th id in sorted order.
+            """, valueName: "file"))
+    var nodes: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What the radio does: abort=P, abort-quiet=P, lose=P, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
+            forget=S, encrypt, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, adapter=absent|off|rfkill. May be \
+            repeated. P is a fraction, S seconds.
+            """, valueName: "key[=value]"))
+    var bleFault: [String] = []
+
+    /// What the faults come to.
+    var faults: RadioFaults {
+        var faults = RadioFaults()
+        for fault in bleFault { _ = faults.set(fault) }
+        return faults
+    }
+
+    mutating func validate() throws {
+        var faults = RadioFaults()
+        for fault in bleFault where !faults.set(fault) {
+            throw ValidationError("--ble-fault \(fault) is none of those that --help lists, or has no such value")
+        }
+        guard (1...4096).contains(boards) else { throw ValidationError("--boards is 1 to 4096") }
+        if !ble, boards > 1 || !bleFault.isEmpty { throw ValidationError("--boards and --ble-fault need --ble") }
+    }
+}
+
 struct BoardOptions: ParsableArguments {
     @Option(help: "Security scheme: 0, 1 or 2.")
     var security = 1

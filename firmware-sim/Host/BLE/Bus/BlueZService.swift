@@ -1,0 +1,153 @@
+import DBus
+import DeviceCore
+import Glibc
+import JSON
+
+/// Serves a ``SimulatedBlueZ`` as `org.bluez` on a bus, with a board behind each of its devices.
+final class BlueZService: EventSource {
+    private static let name = "org.bluez"
+    private static let owners =
+        "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged'"
+
+    private var radio: SimulatedBlueZ
+    private let servers: [GATTServer]
+    private let connection: DBusConnection
+    /// Calls that the radio has not answered yet.
+    private var calls: [UInt64: DBusMessage] = [:]
+    private var nextCall: UInt64 = 0
+    /// Boards whose handlers are at work on a write.
+    private var busy: Set<Int> = []
+    /// Boards that ceased to serve since the last turn.
+    private var stopped: [Int] = []
+    private let lost: () -> Void
+
+    /// Connects to the bus and takes the name.
+    ///
+    /// - Parameter lost: called when the bus goes away.
+    init(
+        _ address: DBusAddress, servers: [GATTServer], faults: RadioFaults, seed: UInt64, lost: @escaping () -> Void
+    ) throws {
+        self.servers = servers
+        self.lost = lost
+        radio = SimulatedBlueZ(
+            boards: servers.map { ($0.board.identity.bluetoothAddress, $0.board.identity.name, $0.application) },
+            faults: faults, seed: seed)
+        do throws(DBusError) {
+            connection = try DBusConnection(address)
+            _ = try connection.callAndWait(.bus("AddMatch", [.string(Self.owners)]))
+            // Do not queue: two radios on one bus would be one too many.
+            let answer = try connection.callAndWait(.bus("RequestName", [.string(Self.name), .uint32(4)]))
+            guard answer.first?.integer == 1 else {
+                throw DBusError(.accessDenied, message: "somebody else is \(Self.name) there")
+            }
+        } catch {
+            throw StartError(
+                "--ble: no radio at \(address): \(error); start dbus-daemon with a configuration of your own and set "
+                    + "DBUS_SYSTEM_BUS_ADDRESS")
+        }
+        for (index, server) in servers.enumerated() {
+            server.board.observe { [weak self] event in
+                if event == .serviceStopped { self?.stopped.append(index) }
+            }
+        }
+    }
+
+    // MARK: the loop
+
+    var interests: [Interest] {
+        let descriptor = connection.descriptor
+        return descriptor < 0 ? [] : [Interest(descriptor: descriptor, events: connection.events)]
+    }
+
+    var due: UInt64? { stopped.isEmpty ? radio.nextDue : 0 }
+
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
+        do throws(DBusError) {
+            while let message = try connection.process() { receive(message, now: now) }
+        } catch {
+            for server in servers.prefix(1) { server.board.log(.error, "ble", "the bus is gone: \(error)") }
+            connection.close()
+            lost()
+        }
+    }
+
+    func wake(now: UInt64) {
+        step { $0.advance(to: now) }
+        for index in stopped { step { $0.setServing(index, false, now: now) } }
+        stopped = []
+        for index in busy {
+            guard let outcome = servers[index].delayedOutcome() else { continue }
+            busy.remove(index)
+            step { $0.wrote(index, outcome: outcome, now: now) }
+        }
+    }
+
+    func shutDown() {
+        for server in servers { server.disconnected("end") }
+        connection.close()
+    }
+
+    // MARK: messages
+
+    private func receive(_ message: DBusMessage, now: UInt64) {
+        switch message.kind {
+        case .call:
+            let call = RadioCall(
+                id: nextCall, sender: message.sender ?? "", path: message.path ?? "", interface: message.interface,
+                member: message.member ?? "", arguments: message.arguments)
+            nextCall += 1
+            calls[call.id] = message
+            step { $0.receive(call, now: now) }
+        case .signal:
+            let texts = message.arguments.map(\.text)
+            guard message.member == "NameOwnerChanged", texts.count == 3, texts[2] == "", let name = texts[0] else {
+                return
+            }
+            step { $0.senderVanished(name, now: now) }
+        case .reply, .error: return
+        }
+    }
+
+    /// Does something to the radio, and carries out what comes of it.
+    private func step(_ body: (inout SimulatedBlueZ) -> Void) {
+        body(&radio)
+        for effect in radio.takeEffects() { carryOut(effect) }
+    }
+
+    private func carryOut(_ effect: RadioEffect) {
+        switch effect {
+        case .reply(let call, let values):
+            if let message = calls.removeValue(forKey: call.id) { send(.reply(to: message, values)) }
+        case .error(let call, let error):
+            if let message = calls.removeValue(forKey: call.id) {
+                send(.error(to: message, name: error.name, message: error.text))
+            }
+        case .signal(let path, let interface, let member, let values):
+            send(.signal(path: path, interface: interface, member: member, values))
+        case .linkUp(let index): servers[index].connected()
+        case .linkDown(let index, let reason):
+            busy.remove(index)
+            servers[index].disconnected(reason)
+        case .write(let index, let characteristic, let value):
+            let outcome = servers[index].write(value, to: characteristic)
+            guard outcome != .later else {
+                busy.insert(index)
+                return
+            }
+            step { $0.wrote(index, outcome: outcome, now: MonotonicClock.now) }
+        case .read(let index, let characteristic, let offset):
+            let result = Result { () throws(ATTError) in
+                try servers[index].read(characteristic, offset: offset)
+            }
+            step { $0.didRead(index, result: result, now: MonotonicClock.now) }
+        case .fault(let index, let what): servers[index].board.journal.write("fault", [.init("what", .string(what))])
+        }
+    }
+
+    private func send(_ message: DBusOutgoing) {
+        // A bus that is gone is noticed by reading.
+        do throws(DBusError) { _ = try connection.send(message) } catch {
+            servers.first?.board.log(.error, "ble", "not sent: \(error)")
+        }
+    }
+}
