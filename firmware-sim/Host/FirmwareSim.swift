@@ -21,8 +21,10 @@ struct FirmwareSim: ParsableCommand {
     @OptionGroup(title: "Watching it") var watching: WatchingOptions
 
     mutating func validate() throws {
-        if listening.http == nil, listening.console == nil, !bluetooth.ble {
-            throw ValidationError("nothing to listen on: give --http HOST:PORT, --console LINK or --ble, or several")
+        if listening.http == nil, listening.console == nil, !bluetooth.isServed {
+            throw ValidationError(
+                "nothing to listen on: give --http HOST:PORT, --console LINK, --ble or --ble-adapter ADAPTER, or several"
+            )
         }
         if bluetooth.boards > 1 {
             if kind.name != nil { throw ValidationError("--name is one board's, and --boards asks for several") }
@@ -48,7 +50,7 @@ struct FirmwareSim: ParsableCommand {
         if cloud.mqtt != nil, cloud.ca == nil || !hasCertificate || !hasKey {
             throw ValidationError("--mqtt connects with certificates: give --ca, --cert and --key as well, or --nodes")
         }
-        if kind.name.map({ $0.utf8.count > 29 }) == true, bluetooth.ble {
+        if kind.name.map({ $0.utf8.count > 29 }) == true, bluetooth.isServed {
             throw ValidationError("--name has at most 29 bytes over BLE: no more fit into a scan response")
         }
     }
@@ -91,10 +93,18 @@ struct FirmwareSim: ParsableCommand {
             loop.add(made)
             ready.append(.init("console", .string(link)))
         }
+        if let choice = bluetooth.bleAdapter {
+            do { ready.append(.init("ble", try serveAdapter(choice, board, on: loop))) } catch {
+                console?.shutDown()
+                throw error
+            }
+        }
         if boards.count == 1 {
             ready.append(.init("node_id", .string(board.identity.nodeID)))
             ready.append(
-                .init("qr", board.identity.qrCode(security: kind.security, transport: bluetooth.ble ? "ble" : "softap"))
+                .init(
+                    "qr",
+                    board.identity.qrCode(security: kind.security, transport: bluetooth.isServed ? "ble" : "softap"))
             )
         }
         journal.write("ready", boards.count == 1 ? [.init("node_id", .string(board.identity.nodeID))] : [])

@@ -16,6 +16,12 @@ struct BluetoothOptions: ParsableArguments {
     var ble = false
 
     @Option(
+        help: ArgumentHelp(
+            "Be a board on this machine's own Bluetooth adapter, through its Bluetooth service.",
+            valueName: "hciN|address"))
+    var bleAdapter: AdapterChoice?
+
+    @Option(
         help: ArgumentHelp("How many boards, each with a name, an address and a node id of its own.", valueName: "n"))
     var boards = 1
 
@@ -36,6 +42,9 @@ struct BluetoothOptions: ParsableArguments {
             """, valueName: "key[=value]"))
     var bleFault: [String] = []
 
+    /// The board can be provisioned by BLE, whichever radio there is.
+    var isServed: Bool { ble || bleAdapter != nil }
+
     /// What the faults come to.
     var faults: RadioFaults {
         var faults = RadioFaults()
@@ -49,6 +58,7 @@ struct BluetoothOptions: ParsableArguments {
             throw ValidationError("--ble-fault \(fault) is none of those that --help lists, or has no such value")
         }
         guard (1...4096).contains(boards) else { throw ValidationError("--boards is 1 to 4096") }
+        if ble, bleAdapter != nil { throw ValidationError("--ble and --ble-adapter exclude each other") }
         if !ble, boards > 1 || !bleFault.isEmpty { throw ValidationError("--boards and --ble-fault need --ble") }
     }
 }

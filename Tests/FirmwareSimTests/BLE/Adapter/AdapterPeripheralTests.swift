@@ -1,0 +1,281 @@
+import DBus
+import JSON
+import TestSupport
+import Testing
+
+@Suite("A board on a real adapter, with bluetoothd's side played")
+struct AdapterPeripheralTests {
+    private static let adapters = [
+        BluetoothServiceDouble.Adapter(name: "hci0", address: "AA:BB:CC:00:00:00"),
+        BluetoothServiceDouble.Adapter(name: "hci1", address: "AA:BB:CC:00:00:01", isPowered: false),
+    ]
+    private static let device = "/org/bluez/hci1/dev_11_22_33_44_55_66"
+    private static let onDevice: [(String, DBusValue)] = [
+        ("device", .objectPath(device)), ("link", .string("LE")), ("mtu", .uint16(517)),
+    ]
+
+    /// A board on hci1 of a service of its own, and its journal.
+    private func onAir(
+        _ arguments: [String] = [],
+        body: (BluetoothServiceDouble, ChildProcess, JSONValue, _ journal: String) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let bus = try await SessionBusDaemon(in: folder)
+            let service = try await BluetoothServiceDouble(on: bus.address, adapters: Self.adapters)
+            let journal = folder.file("journal.ndjson")
+            try await withChildProcess(
+                try Executables.path("firmware-sim"),
+                ["--ble-adapter", "hci1", "--name", "PROV_c0ffee", "--security", "0", "--journal", journal] + arguments,
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+            ) { board in
+                let ready = try JSONValue(parsing: Array(try await board.readyLine().utf8))
+                try await body(service, board, ready, journal)
+            }
+            await service.stop()
+            try await bus.end()
+        }
+    }
+
+    private func path(of endpoint: String, _ service: BluetoothServiceDouble) async throws -> String {
+        for object in service.objects?.entries ?? [] {
+            guard let path = object.key.text, object.value["org.bluez.GattDescriptor1"] != nil else { continue }
+            let name = try await service.read(path, Self.onDevice, descriptor: true)
+            if String(decoding: name, as: UTF8.self) == endpoint {
+                return try #require(object.value["org.bluez.GattDescriptor1"]?["Characteristic"]?.text)
+            }
+        }
+        throw BluetoothServiceDouble.Failure(name: "none", message: "no characteristic is described as \(endpoint)")
+    }
+
+    private func changes(_ path: String) throws -> [String] {
+        try journal(path).compactMap { $0["change"]?.string }
+    }
+
+    @Test("powers the adapter, lends it the board's name, registers, and gives everything back")
+    func registers() async throws {
+        try await onAir { service, board, ready, _ in
+            #expect(
+                service.calls == [
+                    "GetManagedObjects", "Set Powered true", "Set Alias PROV_c0ffee", "RegisterApplication",
+                    "RegisterAdvertisement",
+                ])
+            #expect(ready["ble"]?["adapter"]?.string == "/org/bluez/hci1")
+            #expect(ready["ble"]?["boards"]?.array?.first?["address"]?.string == "AA:BB:CC:00:00:01")
+            #expect(ready["qr"]?["transport"]?.string == "ble")
+            #expect(service.advertisement?["LocalName"] == .string("PROV_c0ffee"))
+            #expect(service.advertisement?["ServiceUUIDs"]?.texts == ["021a9004-0382-4aea-bff4-6b3f1c5adfb4"])
+            #expect(service.advertisement?["Discoverable"] == .bool(true))
+            let ended = try await board.terminate(within: .seconds(2))
+            #expect(ended == .exited(0))
+            #expect(await service.called("Set Alias workbench"))
+            #expect(service.calls.contains("UnregisterAdvertisement"))
+            #expect(service.calls.contains("UnregisterApplication"))
+        }
+    }
+
+    @Test("answers a write with the endpoint's reply, in parts where the reader asks for parts")
+    func exchange() async throws {
+        try await onAir { service, _, _, journal in
+            let version = try await path(of: "proto-ver", service)
+            #expect(try await service.read(version, Self.onDevice).isEmpty)
+            try await service.write(Array("---".utf8), to: version, Self.onDevice)
+            let whole = try await service.read(version, Self.onDevice)
+            #expect(String(decoding: whole, as: UTF8.self).contains("\"prov\""))
+            for offset in [1, 22, 47, whole.count] {
+                let rest = try await service.read(version, Self.onDevice + [("offset", .uint16(UInt16(offset)))])
+                #expect(rest == Array(whole[offset...]))
+            }
+            await #expect(
+                throws: BluetoothServiceDouble.Failure(name: "org.bluez.Error.InvalidOffset", message: "ATT error")
+            ) {
+                _ = try await service.read(version, Self.onDevice + [("offset", .uint16(512))])
+            }
+            #expect(try self.journal(journal).contains { $0["mtu"]?.integer == 517 })
+        }
+    }
+
+    private func journal(_ path: String) throws -> [JSONValue] {
+        try readFile(path).split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
+    }
+
+    @Test("an endpoint that refuses is an error of the service's making, and the link stays")
+    func refusal() async throws {
+        try await onAir { service, _, _, journal in
+            let session = try await path(of: "prov-session", service)
+            await #expect(throws: BluetoothServiceDouble.Failure(name: "org.bluez.Error.Failed", message: "128")) {
+                try await service.write([0xFF, 0xFF], to: session, Self.onDevice)
+            }
+            await #expect(
+                throws: BluetoothServiceDouble.Failure(name: "org.bluez.Error.InvalidValueLength", message: "ATT error")
+            ) {
+                try await service.write([UInt8](repeating: 1, count: 513), to: session, Self.onDevice)
+            }
+            #expect(try !changes(journal).contains("link_down"))
+        }
+    }
+
+    @Test("leave for a long write is given without running anything")
+    func leave() async throws {
+        try await onAir { service, _, _, journal in
+            let version = try await path(of: "proto-ver", service)
+            try await service.write(
+                [0x2D], to: version, Self.onDevice + [("prepare-authorize", .bool(true))])
+            #expect(try await service.read(version, Self.onDevice).isEmpty)
+            #expect(try !self.journal(journal).contains { $0["endpoint"]?.string == "proto-ver" })
+        }
+    }
+
+    @Test("each link has a session of its own, and its answers go with it")
+    func links() async throws {
+        try await onAir { service, _, _, journal in
+            let version = try await path(of: "proto-ver", service)
+            service.connect(Self.device, true)
+            try await service.write([0x2D], to: version, Self.onDevice)
+            #expect(try await !service.read(version, Self.onDevice).isEmpty)
+            service.connect(Self.device, false)
+            // Heard of before the signal of the new connection, as happens with bluetoothd.
+            #expect(try await service.read(version, Self.onDevice).isEmpty)
+            #expect(
+                try changes(journal).filter { $0.hasPrefix("link") || $0 == "session_opened" } == [
+                    "link_up", "session_opened", "link_down", "link_up", "session_opened",
+                ])
+        }
+    }
+
+    @Test("a device that is new to the service arrives connected")
+    func arrives() async throws {
+        try await onAir { service, _, _, journal in
+            service.emit(
+                path: "/", interface: "org.freedesktop.DBus.ObjectManager", member: "InterfacesAdded",
+                [
+                    .objectPath(Self.device),
+                    .dictionary(
+                        [DBusEntry(.string("org.bluez.Device1"), .properties([("Connected", .bool(true))]))], key: "s",
+                        value: "a{sv}"),
+                ])
+            // The order of one connection's messages is kept, so this comes after it.
+            _ = try await path(of: "proto-ver", service)
+            #expect(try changes(journal).contains("link_up"))
+        }
+    }
+
+    @Test("when the Bluetooth service ends and another begins, the board registers again")
+    func restart() async throws {
+        try await withTemporaryFolder { folder in
+            let bus = try await SessionBusDaemon(in: folder)
+            let first = try await BluetoothServiceDouble(on: bus.address, adapters: Self.adapters)
+            let journal = folder.file("journal.ndjson")
+            try await withChildProcess(
+                try Executables.path("firmware-sim"),
+                [
+                    "--ble-adapter", "AA:BB:CC:00:00:01", "--name", "PROV_c0ffee", "--security", "0", "--journal",
+                    journal,
+                ],
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+            ) { board in
+                _ = try await board.readyLine()
+                first.connect(Self.device, true)
+                _ = try await path(of: "proto-ver", first)
+                first.leave()
+                await first.stop()
+                let second = try await BluetoothServiceDouble(on: bus.address, adapters: Self.adapters)
+                #expect(await second.called("RegisterAdvertisement"))
+                #expect(try changes(journal).contains("link_down"))
+                await second.stop()
+            }
+            try await bus.end()
+        }
+    }
+
+    @Test("after success the board leaves the air and ends the link")
+    func stops() async throws {
+        try await onAir(["--wifi", "Home:correct horse", "--join-delay", "0"]) { service, _, _, _ in
+            let config = try await path(of: "prov-config", service)
+            // Set {ssid, passphrase}, Apply, then GetStatus until connected: by hand, in the clear of Security 0.
+            let name = Array("Home".utf8), word = Array("correct horse".utf8)
+            let command = [0x0A, UInt8(name.count)] + name + [0x12, UInt8(word.count)] + word
+            for message in [[0x08, 0x02, 0x62, UInt8(command.count)] + command, [0x08, 0x04, 0x72, 0x00]] {
+                try await service.write(message, to: config, Self.onDevice)
+            }
+            for _ in 0..<200 {
+                try await service.write([0x52, 0x00], to: config, Self.onDevice)
+                // `wifi_connected` is field 11 of the reply's status.
+                if try await service.read(config, Self.onDevice).count > 20 { break }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(await service.called("UnregisterAdvertisement"))
+            #expect(await service.called("UnregisterApplication"))
+            #expect(await service.called("Disconnect"))
+        }
+    }
+
+    // MARK: what stands in the way
+
+    private func refusal(
+        _ adapters: [BluetoothServiceDouble.Adapter], _ answers: [String: BluetoothServiceDouble.Answer] = [:],
+        adapter: String = "hci1", arguments: [String] = []
+    ) async throws -> String {
+        var said = ""
+        try await withTemporaryFolder { folder in
+            let bus = try await SessionBusDaemon(in: folder)
+            let service = try await BluetoothServiceDouble(on: bus.address, adapters: adapters, answers: answers)
+            let finished = try await run(
+                try Executables.path("firmware-sim"), ["--ble-adapter", adapter] + arguments,
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
+            #expect(finished.status != .exited(0))
+            said = finished.standardError
+            await service.stop()
+            try await bus.end()
+        }
+        return said
+    }
+
+    @Test("says which adapters there are when the one that was asked for is not there")
+    func noSuchAdapter() async throws {
+        #expect(
+            try await refusal(Self.adapters, adapter: "hci7").contains("hci0 AA:BB:CC:00:00:00, hci1 AA:BB:CC:00:00:01")
+        )
+        #expect(try await refusal([]).contains("no Bluetooth adapter"))
+    }
+
+    @Test("says that the radio is blocked, and how to unblock it")
+    func blocked() async throws {
+        let said = try await refusal(
+            Self.adapters, ["Set": .error("org.bluez.Error.Blocked", "Blocked through rfkill")])
+        #expect(said.contains("rfkill unblock bluetooth"))
+    }
+
+    @Test("says that it has no rights")
+    func noRights() async throws {
+        let error = BluetoothServiceDouble.Answer.error(
+            "org.freedesktop.DBus.Error.AccessDenied", "Rejected send message")
+        #expect(try await refusal(Self.adapters, ["GetManagedObjects": error]).contains("may not use Bluetooth"))
+    }
+
+    @Test("says that the service does not run, and that there is no bus")
+    func nobody() async throws {
+        try await withTemporaryFolder { folder in
+            let bus = try await SessionBusDaemon(in: folder)
+            let program = try Executables.path("firmware-sim")
+            let alone = try await run(
+                program, ["--ble-adapter", "hci0"], environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
+            #expect(alone.standardError.contains("systemctl start bluetooth"))
+            try await bus.end()
+            let without = try await run(
+                program, ["--ble-adapter", "hci0"],
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.file("none"))"])
+            #expect(without.standardError.contains("no system D-Bus"))
+        }
+    }
+
+    @Test("refuses what can never be")
+    func impossible() async throws {
+        let program = try Executables.path("firmware-sim")
+        for arguments in [
+            ["--ble-adapter", "eth0"], ["--ble-adapter", "hci0", "--ble"], ["--ble-adapter", "hci0", "--boards", "2"],
+            ["--ble-adapter", "hci0", "--name", "PROV_a_name_that_no_advertisement_holds"],
+        ] {
+            #expect(try await run(program, arguments).status != .exited(0))
+        }
+    }
+}

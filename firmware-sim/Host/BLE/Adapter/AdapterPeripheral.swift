@@ -1,0 +1,244 @@
+import DBus
+import Glibc
+import JSON
+
+/// The board on a real Bluetooth adapter, through this machine's Bluetooth service (BlueZ).
+///
+/// It registers the board's characteristics (`GattManager1`) and its advertisement (`LEAdvertisingManager1`), and answers what
+/// centrals read and write. The adapter bears the board's name meanwhile, since a central takes the name that the adapter gives for
+/// the board's once it is connected.
+final class AdapterPeripheral: EventSource {
+    /// The one that was chosen, as it was found.
+    var adapter: AdapterTree.Adapter? { front.adapter }
+
+    private let connection: DBusConnection
+    private let server: GATTServer
+    private let objects: BoardObjects
+    private var front: AdapterFront
+    private var calls: [UInt64: AdapterCall] = [:]
+    /// The write that holds the board's one task.
+    private var owed: DBusMessage?
+    /// Of the link; nil before the first request on it.
+    private var mtu: Int?
+    private var refusal: AdapterRefusal?
+    private var isClosed = false
+
+    /// The longest name that a scan response has room for.
+    static let nameLimit = 29
+    /// How long the service may take until the board is on the air.
+    private static let startLimit: UInt64 = 10_000
+
+    /// Returns when the board is on the air.
+    init(
+        _ choice: AdapterChoice, server: GATTServer, bus: DBusAddress = .system
+    ) throws(AdapterRefusal) {
+        let name = server.board.identity.name
+        guard name.utf8.count <= Self.nameLimit else {
+            throw AdapterRefusal(
+                .nameTooLong, "a name over Bluetooth has at most \(Self.nameLimit) bytes: give another --name")
+        }
+        self.server = server
+        objects = BoardObjects(server: server.application, name: name)
+        front = AdapterFront(choice: choice, name: name)
+        do { connection = try DBusConnection(bus) } catch { throw AdapterRefusal(connecting: error) }
+        do throws(DBusError) { try watch() } catch { throw AdapterRefusal(connecting: error) }
+        perform(front.start())
+        try waitUntilOnAir()
+    }
+
+    private func watch() throws(DBusError) {
+        for rule in [
+            "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.Properties',path_namespace='/org/bluez',arg0='org.bluez.Device1'",
+            "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.ObjectManager'",
+            "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'",
+        ] {
+            _ = try connection.callAndWait(.bus("AddMatch", [.string(rule)]), within: .seconds(5))
+        }
+    }
+
+    private func waitUntilOnAir() throws(AdapterRefusal) {
+        let end = MonotonicClock.now + Self.startLimit
+        while front.phase != .onAir {
+            if let refusal { throw refusal }
+            let now = MonotonicClock.now
+            guard now < end, !isClosed else {
+                throw AdapterRefusal(.silent, "the Bluetooth service does not answer: systemctl restart bluetooth")
+            }
+            var descriptor = pollfd(fd: connection.descriptor, events: connection.events, revents: 0)
+            _ = poll(&descriptor, 1, Int32(min(end, due ?? end) - min(now, due ?? end)))
+            drain()
+        }
+    }
+
+    // MARK: the loop
+
+    var interests: [Interest] {
+        isClosed ? [] : [Interest(descriptor: connection.descriptor, events: connection.events)]
+    }
+
+    var due: UInt64? {
+        guard !isClosed, let due = connection.due else { return nil }
+        return MonotonicClock.milliseconds(atMicroseconds: due)
+    }
+
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {}
+
+    func wake(now: UInt64) {
+        guard !isClosed else { return }
+        drain()
+        if let owed, let outcome = server.delayedOutcome() {
+            self.owed = nil
+            settle(owed, outcome)
+        }
+        perform(front.handle(.serving(server.isServing)))
+    }
+
+    func shutDown() {
+        guard !isClosed, let adapter else { return }
+        for call in front.farewell() {
+            var message = call.message(adapter: adapter.path)
+            message.expectsReply = false
+            _ = try? connection.send(.call(message))
+        }
+        _ = try? connection.flush()
+        close("the board ends")
+    }
+
+    private func close(_ reason: String) {
+        isClosed = true
+        connection.close()
+        server.disconnected(reason)
+    }
+
+    private func drain() {
+        do throws(DBusError) {
+            while !isClosed, let message = try connection.process() { take(message) }
+        } catch {
+            server.board.log(.error, "ble", "D-Bus is gone, and the board off the air: \(error)")
+            refusal = AdapterRefusal(connecting: error)
+            close("D-Bus is gone")
+        }
+    }
+
+    // MARK: messages
+
+    private func take(_ message: DBusMessage) {
+        switch message.kind {
+        case .call: answer(message)
+        case .reply:
+            guard let call = message.replySerial.flatMap({ calls.removeValue(forKey: $0) }) else { return }
+            perform(front.handle(.replied(call, message.arguments)))
+        case .error:
+            guard let call = message.replySerial.flatMap({ calls.removeValue(forKey: $0) }) else { return }
+            let text = message.arguments.first?.text ?? ""
+            perform(front.handle(.failed(call, DBusError(.remote, name: message.errorName, message: text))))
+        case .signal:
+            for event in AdapterSignal.events(of: message) { perform(front.handle(event)) }
+        }
+    }
+
+    private func perform(_ actions: [AdapterFront.Action]) {
+        for action in actions {
+            switch action {
+            case .call(let call):
+                guard !isClosed else { return }
+                let path = front.adapter?.path ?? "/"
+                do throws(DBusError) {
+                    calls[try connection.send(.call(call.message(adapter: path)))] = call
+                } catch { perform(front.handle(.failed(call, error))) }
+            case .onAir:
+                server.board.log(.info, "ble", "on the air as \(objects.name) on \(front.choice)")
+                server.board.journal.state("advertising")
+            case .linkOpened:
+                mtu = nil
+                server.connected()
+            case .linkLost:
+                owed.map { settle($0, .refused(.unlikely, closesLink: false)) }
+                owed = nil
+                server.disconnected("the link is gone")
+            case .refused(let refusal):
+                server.board.log(.error, "ble", "\(refusal)")
+                self.refusal = refusal
+            }
+        }
+    }
+
+    // MARK: calls to us
+
+    private func answer(_ call: DBusMessage) {
+        do throws(AdapterAnswer) {
+            let path = call.path ?? "/"
+            switch (call.interface, call.member) {
+            case ("org.freedesktop.DBus.ObjectManager", "GetManagedObjects"):
+                reply(call, [objects.managedObjects(below: path)])
+            case ("org.freedesktop.DBus.Properties", "GetAll"):
+                reply(call, [.properties(try properties(call, path))])
+            case ("org.freedesktop.DBus.Properties", "Get"):
+                let name = call.arguments.last?.text
+                guard let value = try properties(call, path).first(where: { $0.0 == name })?.1 else {
+                    throw .invalidArguments
+                }
+                reply(call, [.variant(value)])
+            case ("org.bluez.LEAdvertisement1", "Release"):
+                // Told when the service drops the advertisement, which it does as it ends.
+                reply(call, [])
+            case (_, "ReadValue"): reply(call, [.bytes(try read(call, path))])
+            case (_, "WriteValue"): try write(call, path)
+            default: throw .unknownMethod
+            }
+        } catch { send(.error(to: call, name: error.name, message: error.message)) }
+    }
+
+    private func properties(_ call: DBusMessage, _ path: String) throws(AdapterAnswer) -> [(String, DBusValue)] {
+        guard let object = objects.object(at: path) else { throw .unknownObject }
+        return call.arguments.first?.text == objects.interface(of: object) ? objects.properties(of: object) : []
+    }
+
+    private func read(_ call: DBusMessage, _ path: String) throws(AdapterAnswer) -> [UInt8] {
+        let options = ValueOptions(call.arguments.first)
+        switch objects.object(at: path) {
+        case .description(let index):
+            return Array(objects.server.characteristics[index].userDescription.dropFirst(options.offset))
+        case .characteristic(let index):
+            hear(options)
+            do { return try server.read(index, offset: options.offset) } catch { throw AdapterAnswer(error) }
+        default: throw .unknownObject
+        }
+    }
+
+    private func write(_ call: DBusMessage, _ path: String) throws(AdapterAnswer) {
+        guard case .characteristic(let index)? = objects.object(at: path) else { throw .unknownObject }
+        guard let value = call.arguments.first?.byteArray else { throw .invalidArguments }
+        let options = ValueOptions(call.arguments.dropFirst().first)
+        hear(options)
+        guard !options.asksForLeave else { return reply(call, []) }
+        settle(call, server.write(value, to: index, offset: options.offset))
+    }
+
+    private func hear(_ options: ValueOptions) {
+        if let device = options.device { perform(front.handle(.heard(device: device))) }
+        guard let mtu = options.mtu, mtu != self.mtu else { return }
+        self.mtu = mtu
+        server.board.journal.state("mtu", [.init("mtu", .integer(Int64(mtu)))])
+    }
+
+    private func settle(_ call: DBusMessage, _ outcome: GATTWriteOutcome) {
+        switch outcome {
+        case .acknowledged: reply(call, [])
+        case .later: owed = call
+        case .refused(let error, let closesLink):
+            let answer = AdapterAnswer(error)
+            send(.error(to: call, name: answer.name, message: answer.message))
+            if closesLink, let peer = front.peer { perform([.call(.disconnect(device: peer))]) }
+        }
+    }
+
+    private func reply(_ call: DBusMessage, _ arguments: [DBusValue]) { send(.reply(to: call, arguments)) }
+
+    private func send(_ message: DBusOutgoing) {
+        guard !isClosed else { return }
+        do throws(DBusError) { try connection.send(message) } catch {
+            server.board.log(.warning, "ble", "an answer to the Bluetooth service was lost: \(error)")
+        }
+    }
+}
