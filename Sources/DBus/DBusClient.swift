@@ -79,6 +79,13 @@ public final class DBusClient: Sendable {
         return try result.get()
     }
 
+    /// Sends a call whose answer nobody waits for, in its order among the others.
+    public func post(_ call: DBusCall) async {
+        var call = call
+        call.expectsReply = false
+        _ = try? await self.call(call, within: .seconds(2))
+    }
+
     /// Lets signals through that fit the rule, in the language of the bus:
     /// `type='signal',sender='org.bluez',path_namespace='/org/bluez'`.
     public func match(_ rule: String, within limit: Duration = .seconds(2)) async throws(DBusError) {
@@ -254,7 +261,12 @@ private final class BusThread {
 
     private func send(_ letter: Mailbox.Letter, _ connection: DBusConnection) {
         do throws(DBusError) {
-            sent[try connection.send(.call(letter.call))] = (letter.id, letter.deadline)
+            let serial = try connection.send(.call(letter.call))
+            if letter.call.expectsReply {
+                sent[serial] = (letter.id, letter.deadline)
+            } else {
+                mailbox.answer(letter.id, .success([]))
+            }
         } catch {
             mailbox.answer(letter.id, .failure(error))
         }

@@ -19,6 +19,9 @@ public protocol Transport: Sendable {
     /// How long this transport gives a board to answer. The session enforces it; see ``ExchangeDeadlines``.
     var deadlines: ExchangeDeadlines { get }
 
+    /// Whether a broken connection is made again by the next exchange that begins a session, so that going on after `lost` makes sense.
+    var restoresLinks: Bool { get }
+
     func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8]
 
     /// Lets go of the board. Closing twice is harmless; an exchange in flight ends with `cancelled`.
@@ -27,4 +30,5 @@ public protocol Transport: Sendable {
 
 extension Transport {
     public var deadlines: ExchangeDeadlines { .standard }
+    public var restoresLinks: Bool { false }
 }

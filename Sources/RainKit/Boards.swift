@@ -3,6 +3,7 @@ import ESPProvisioning
 import HTTPCurl
 import HashingOpenSSL
 import Logging
+import ProtocommBLE
 import ProtocommSoftAP
 
 /// Boards as most programs want them: OpenSSL for the handshake, libcurl for HTTP.
@@ -19,5 +20,16 @@ public enum Boards {
     /// A board on a serial port, whichever console it has. The port is opened when the board is first asked something.
     public static func serial(path: String, credentials: BoardCredentials, logger: Logger) -> any Board {
         SerialBoard(path: path, credentials: credentials, logger: logger)
+    }
+
+    /// A board that is heard over Bluetooth Low Energy. It is looked for when it is first asked something.
+    ///
+    /// - Parameter central: this machine's Bluetooth, one value for all boards of a process.
+    public static func bluetooth(
+        _ board: BoardFilter, through central: BluetoothCentral, credentials: BoardCredentials, logger: Logger
+    ) -> any Board {
+        ProtocommBoard(
+            transport: BLETransport(to: board, logger: logger) { () throws(BluetoothError) in central },
+            credentials: credentials, suite: OpenSSLCrypto.self, random: OpenSSLRandom(), logger: logger)
     }
 }

@@ -9,6 +9,7 @@
 @_exported import HashingOpenSSL
 @_exported import Onboarding
 @_exported import Protocomm
+@_exported import ProtocommBLE
 @_exported import ProtocommSerial
 @_exported import ProtocommSoftAP
 @_exported import RainMaker

@@ -5,16 +5,26 @@ import Vocabulary
 extension ProtocommBoard {
     /// Set and apply. A board that still remembers a failed attempt is reset first, once, and told again: applying consumes
     /// what was set even when the board refuses to apply.
+    ///
+    /// A connection that broke while applying leaves open whether the board took it: a second Apply that is refused, by a board
+    /// that has not failed, says that it did.
     public func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
-        try await set(network)
-        let status = try await apply()
-        if status == .success { return }
-        guard status == .internalError else { throw .rejected("the Wi-Fi settings", status: status.rawValue) }
-        logger.debug("board refused to apply; resetting it", metadata: ["peer": "\(peer)"])
-        try await reset()
-        try await set(network)
-        let again = try await apply()
-        guard again == .success else { throw .rejected("the Wi-Fi settings", status: again.rawValue) }
+        var mayBeJoining = false
+        var hasReset = false
+        while true {
+            try await set(network)
+            guard let status = try await apply() else {
+                mayBeJoining = true
+                continue
+            }
+            if status == .success { return }
+            guard status == .internalError else { throw .rejected("the Wi-Fi settings", status: status.rawValue) }
+            if mayBeJoining, try await wifiStatus().state != .connectionFailed { return }
+            guard !hasReset else { throw .rejected("the Wi-Fi settings", status: status.rawValue) }
+            logger.debug("board refused to apply; resetting it", metadata: ["peer": "\(peer)"])
+            hasReset = true
+            try await reset()
+        }
     }
 
     private func set(_ network: WiFiNetwork) async throws(ProvisioningError) {
@@ -31,8 +41,11 @@ extension ProtocommBoard {
         }
     }
 
-    private func apply() async throws(ProvisioningError) -> Status {
-        let answer = try await ask(NetworkConfigPayload(.commandApplyWiFiConfig), on: .config)
+    /// Nil where the connection broke before the board said anything.
+    private func apply() async throws(ProvisioningError) -> Status? {
+        guard let answer = try await askOnce(NetworkConfigPayload(.commandApplyWiFiConfig), on: .config) else {
+            return nil
+        }
         guard case .responseApplyWiFiConfig(let response)? = answer.payload else {
             throw .unexpectedAnswer(on: .config)
         }

@@ -43,7 +43,7 @@ extension ProtocommBoard {
         case joined(JoinedNetwork), connecting, attemptFailed(Int)
     }
 
-    private func wifiStatus() async throws(ProvisioningError) -> WiFiStatusResponse {
+    func wifiStatus() async throws(ProvisioningError) -> WiFiStatusResponse {
         let answer = try await ask(NetworkConfigPayload(.commandGetWiFiStatus), on: .config)
         guard case .responseGetWiFiStatus(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }
         guard response.status == .success else { throw .rejected("the question", status: response.status.rawValue) }

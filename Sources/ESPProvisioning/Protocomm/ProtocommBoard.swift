@@ -19,6 +19,10 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     private var identity: BoardIdentity?
     /// Kept for a session that must be opened again in the middle; a person is asked once.
     private var proofOfPossession: ProofOfPossession?
+    /// How often the connection broke and was made again.
+    private var lostLinks = 0
+    /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
+    private static var maximumLostLinks: Int { 8 }
 
     /// - Parameters:
     ///   - suite: the cryptography of the handshake, such as libcrypto's.
@@ -37,8 +41,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
 
     public func identify() async throws(ProvisioningError) -> BoardIdentity {
         let text: [UInt8]
-        do {
-            text = try await session.versionInfo()
+        do throws(ProtocommError) {
+            text = try await throughLosses { () throws(ProtocommError) in try await session.versionInfo() }
         } catch {
             throw ProvisioningError(error)
         }
@@ -82,24 +86,48 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     private func handshake(_ required: SecurityRequirement) async throws(ProvisioningError) {
         let selection = SecuritySelection(
             required, username: credentials.username, secret: proofOfPossession?.secret)
-        let scheme = try selection.scheme(Suite.self, random: &random)
-        let refused: ProtocommError
-        do throws(ProtocommError) {
-            try await session.handshake(scheme)
-            return
-        } catch {
-            refused = error
-        }
+        guard let refused = try await shakeHands(selection) else { return }
         guard refused.code == .wrongProofOfPossession, let other = selection.fallback(Suite.self) else {
             throw ProvisioningError(refused)
         }
         logger.debug("proof refused; trying the other way to make it", metadata: ["peer": "\(peer)"])
-        let another = try selection.scheme(Suite.self, passwordHash: other, random: &random)
-        do throws(ProtocommError) {
-            try await session.handshake(another)
-        } catch {
-            // What the first refusal said is what counts, unless the board is gone meanwhile.
-            throw ProvisioningError(error.code == .wrongProofOfPossession ? refused : error)
+        guard let again = try await shakeHands(selection, passwordHash: other) else { return }
+        // What the first refusal said is what counts, unless the board is gone meanwhile.
+        throw ProvisioningError(again.code == .wrongProofOfPossession ? refused : again)
+    }
+
+    /// What the handshake failed with, or nil.
+    private func shakeHands(
+        _ selection: SecuritySelection, passwordHash: PasswordHash = .standard
+    ) async throws(ProvisioningError) -> ProtocommError? {
+        while true {
+            let scheme = try selection.scheme(Suite.self, passwordHash: passwordHash, random: &random)
+            do throws(ProtocommError) {
+                try await session.handshake(scheme)
+                return nil
+            } catch {
+                guard survives(error) else { return error }
+            }
+        }
+    }
+
+    /// Whether the connection broke, can be made again, and has not done so too often.
+    private func survives(_ error: ProtocommError) -> Bool {
+        guard session.restoresLinks, error.cause?.code == .lost, lostLinks < Self.maximumLostLinks else { return false }
+        lostLinks += 1
+        logger.debug("the connection broke; making it again", metadata: ["peer": "\(peer)", "times": "\(lostLinks)"])
+        return true
+    }
+
+    private func throughLosses<Value>(
+        _ body: () async throws(ProtocommError) -> Value
+    ) async throws(ProtocommError) -> Value {
+        while true {
+            do throws(ProtocommError) {
+                return try await body()
+            } catch {
+                guard survives(error) else { throw error }
+            }
         }
     }
 
@@ -109,14 +137,25 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         try await handshake(required)
     }
 
-    /// One request and its answer as messages.
+    /// One request and its answer as messages. It is asked again where the connection broke: whatever is asked this way may be asked twice.
     func ask<Message: WireMessage>(_ request: Message, on endpoint: Endpoint) async throws(ProvisioningError) -> Message
     {
+        while true {
+            if let answer = try await askOnce(request, on: endpoint) { return answer }
+        }
+    }
+
+    /// The same, asked once: nil where the connection broke before there was an answer, and a new session stands.
+    func askOnce<Message: WireMessage>(
+        _ request: Message, on endpoint: Endpoint
+    ) async throws(ProvisioningError) -> Message? {
         let answer: [UInt8]
-        do {
+        do throws(ProtocommError) {
             answer = try await session.request(request.encoded(), on: endpoint)
         } catch {
-            throw ProvisioningError(error)
+            guard survives(error) else { throw ProvisioningError(error) }
+            try await secureAgain()
+            return nil
         }
         do {
             return try Message(decoding: answer)

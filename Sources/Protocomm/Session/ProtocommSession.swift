@@ -53,6 +53,9 @@ public actor ProtocommSession {
         }
     }
 
+    /// See ``Transport/restoresLinks``.
+    public nonisolated var restoresLinks: Bool { transport.restoresLinks }
+
     /// How many callers wait for their turn.
     package var waitingCount: Int { turn.waiting.count }
 

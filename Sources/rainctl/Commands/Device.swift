@@ -5,8 +5,8 @@ import RainKit
 /// Talks to a board without setting it up.
 struct Device: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Look at a board, or make it forget its Wi-Fi.",
-        subcommands: [DeviceInfo.self, DeviceScan.self, DeviceReset.self])
+        commandName: "device", abstract: "Find boards, look at one, or make it forget its Wi-Fi.",
+        subcommands: [DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceReset.self])
 }
 
 /// What every `device` command does around its own question.
@@ -24,7 +24,7 @@ extension DeviceCommand {
         let context = try Context(options)
         let target = try BoardTarget(device, context: context)
         let answer = try await withTimeout(timeout.duration) {
-            let board = try target.open(context)
+            let board = try await target.open(context)
             do {
                 let answer = try await ask(board)
                 await board.close()

@@ -4,7 +4,12 @@ import Vocabulary
 
 /// The board that the options name, and how to open it.
 struct BoardTarget {
-    enum Way { case serial(path: String?), softAP(HostAndPort) }
+    enum Way {
+        case serial(path: String?)
+        case softAP(HostAndPort)
+        /// Nil for whichever is heard.
+        case bluetooth(BoardFilter?, adapter: String?)
+    }
 
     let way: Way
     private let credentials: BoardCredentials
@@ -25,14 +30,28 @@ struct BoardTarget {
             return (try? source.prompt(mayAsk: true)).map { ProofOfPossession($0) }
         }
 
-        let speaksHTTP =
-            switch options.transport {
-            case .serial: false
-            case .softap: true
-            case .auto: options.deviceHost != nil || options.port == nil && code?.transport == .softap
-            }
-        way = speaksHTTP ? .softAP(try HostAndPort(options.deviceHost)) : .serial(path: options.port)
-        isDefaultHost = speaksHTTP && options.deviceHost == nil
+        let transport = Self.transport(options, code)
+        switch transport {
+        case .softap: way = .softAP(try HostAndPort(options.deviceHost))
+        case .ble: way = .bluetooth((options.deviceName ?? code?.name).map(BoardFilter.named), adapter: options.adapter)
+        case .serial, .auto: way = .serial(path: options.port)
+        }
+        isDefaultHost = transport == .softap && options.deviceHost == nil
+    }
+
+    /// What `auto` means: what was named, then what the QR code says, then the cable.
+    private static func transport(_ options: DeviceOptions, _ code: QRPayload?) -> DeviceOptions.Transport {
+        guard options.transport == .auto else { return options.transport }
+        if options.deviceHost != nil { return .softap }
+        if options.port != nil { return .serial }
+        if options.adapter != nil { return .ble }
+        switch code?.transport {
+        case .softap: return .softap
+        case .ble: return .ble
+        case nil: break
+        }
+        let isCabled = SerialPort.available().contains(where: \.isLikelyBoard)
+        return options.deviceName != nil && !isCabled ? .ble : .serial
     }
 
     /// Whether reaching the board takes this machine off its own network.
@@ -41,9 +60,14 @@ struct BoardTarget {
     /// Whether a person may still be joining the board's network: waiting for it makes sense.
     var mayAppearLater: Bool { isDefaultHost && StandardStreams.errIsTerminal }
 
-    /// The board, of which nothing is touched yet.
-    func open(_ context: Context) throws -> any Board {
+    /// The board, of which nothing is touched yet. What ails this machine's Bluetooth is told at once.
+    func open(_ context: Context) async throws -> any Board {
         switch way {
+        case .bluetooth(let filter, let adapter):
+            let central = try await BluetoothCentral.open(adapter: adapter, logger: context.logger)
+            let board: BoardFilter
+            if let filter { board = filter } else { board = try await Self.onlyBoard(central) }
+            return Boards.bluetooth(board, through: central, credentials: credentials, logger: context.logger)
         case .softAP(let address):
             return Boards.softAP(
                 host: address.host, port: address.port, credentials: credentials, logger: context.logger)
@@ -63,12 +87,35 @@ struct BoardTarget {
             throw CommandFailure(
                 .unavailable, reason: "no_port",
                 message:
-                    "No serial port with a board was found: plug one in, name it (--port), or use --transport softap.")
+                    "No serial port with a board was found: plug one in, name it (--port), or use --transport ble or softap."
+            )
         }
         throw CommandFailure(
             .usage, reason: "several_ports",
             message:
                 "Several ports could be the board: choose with --port \(choice.map(\.path).joined(separator: " or ")).")
+    }
+
+    /// The one board that is heard. Once the first is, others get a moment to be heard as well.
+    private static func onlyBoard(_ central: BluetoothCentral) async throws -> BoardFilter {
+        let heard = HeardBoards()
+        try await central.discover(.anyBoard, for: .seconds(20)) { await heard.add($0, isEnough: true) }
+        if await !heard.boards.isEmpty {
+            try await central.discover(.anyBoard, for: .milliseconds(1500)) { await heard.add($0) }
+        }
+        let boards = await heard.boards
+        guard let first = boards.first else {
+            throw CommandFailure(
+                .unavailable, reason: "not_found",
+                message: "No board was heard over Bluetooth: check that it is powered, near, and in provisioning mode.")
+        }
+        guard boards.count == 1 else {
+            let names = boards.map(\.label.onOneLine).sorted().joined(separator: " or ")
+            throw CommandFailure(
+                .usage, reason: "several_boards",
+                message: "Several boards are heard: choose with --device-name \(names).")
+        }
+        return .address(first.address)
     }
 
     private static func qrCode(_ options: DeviceOptions, _ context: Context) throws -> QRPayload? {
@@ -122,5 +169,25 @@ struct HostAndPort: Equatable {
         }
         self.host = String(host)
         self.port = port
+    }
+}
+
+/// What was heard so far.
+actor HeardBoards {
+    private(set) var boards: [DiscoveredBoard] = []
+
+    /// True where listening goes on.
+    func add(_ board: DiscoveredBoard, isEnough: Bool = false) -> Bool {
+        if !boards.contains(where: { $0.address == board.address }) { boards.append(board) }
+        return !isEnough
+    }
+}
+
+extension BoardFilter {
+    /// A name, or an address where it looks like one.
+    static func named(_ text: String) -> BoardFilter {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let isAddress = parts.count == 6 && parts.allSatisfy { $0.utf8.count == 2 && UInt8($0, radix: 16) != nil }
+        return isAddress ? .address(text) : .name(text)
     }
 }

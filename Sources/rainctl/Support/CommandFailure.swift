@@ -62,6 +62,17 @@ extension CommandFailure {
         self.init(status, reason: "\(error.code)".snakeCased, message: error.message)
     }
 
+    init(_ error: BluetoothError) {
+        let status: ExitStatus =
+            switch error.code {
+            case .linkLost, .timeout: .deviceLost
+            case .cancelled: .cancelled
+            case .refused, .tooLong, .pairingFailed: .other
+            default: .unavailable
+            }
+        self.init(status, reason: error.code.name, message: error.message)
+    }
+
     init(_ error: AccountError) {
         let status: ExitStatus =
             switch error.code {
@@ -112,6 +123,7 @@ extension CommandFailure {
         case let error as OnboardingError: self.init(error)
         case let error as ProvisioningError: self.init(error)
         case let error as AccountError: self.init(error)
+        case let error as BluetoothError: self.init(error)
         case is CancellationError: self.init(.cancelled, message: "Cancelled.")
         default: self.init(.other, message: "\(error)")
         }

@@ -4,7 +4,7 @@ import Vocabulary
 
 /// How to reach a board and open a session with it: shared by every command that talks to one.
 struct DeviceOptions: ParsableArguments {
-    enum Transport: String, ExpressibleByArgument, CaseIterable { case auto, serial, softap }
+    enum Transport: String, ExpressibleByArgument, CaseIterable { case auto, serial, ble, softap }
 
     @Option(help: "How to reach the board.")
     var transport: Transport = .auto
@@ -17,9 +17,13 @@ struct DeviceOptions: ParsableArguments {
             "The board's address (SoftAP; the board's own default is 192.168.4.1:80).", valueName: "host[:port]"))
     var deviceHost: String?
 
+    @Option(help: ArgumentHelp("The Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))
+    var adapter: String?
+
     @Option(
         name: [.customLong("device-name"), .customLong("device_name", withSingleDash: false)],
-        help: ArgumentHelp("The board's name, such as PROV_a1b2c3.", valueName: "name"))
+        help: ArgumentHelp(
+            "The board's name, such as PROV_a1b2c3 (over Bluetooth also its address).", valueName: "name"))
     var deviceName: String?
 
     @Option(
@@ -50,6 +54,15 @@ struct DeviceOptions: ParsableArguments {
         if transport == .softap, port != nil { throw ValidationError("--port goes with --transport serial.") }
         if transport == .serial, deviceHost != nil {
             throw ValidationError("--device-host goes with --transport softap.")
+        }
+        if adapter != nil, transport != .ble, transport != .auto {
+            throw ValidationError("--adapter goes with --transport ble.")
+        }
+        if transport == .ble, port != nil || deviceHost != nil {
+            throw ValidationError("--port and --device-host do not go with --transport ble; --device-name does.")
+        }
+        if adapter != nil, port != nil || deviceHost != nil {
+            throw ValidationError("--adapter does not go with --port or --device-host.")
         }
         if port != nil, deviceHost != nil { throw ValidationError("Give --port or --device-host, not both.") }
     }

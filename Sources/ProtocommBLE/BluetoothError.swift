@@ -1,0 +1,82 @@
+/// Why Bluetooth could not do what was asked, and what mends it.
+public struct BluetoothError: Error, Sendable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case noBus = "no_bus"
+            case noBlueZ = "no_bluez"
+            case noAdapter = "no_adapter"
+            case poweredOff = "powered_off"
+            case blocked
+            case accessDenied = "access_denied"
+            case notFound = "not_found"
+            case connectionFailed = "connection_failed"
+            case linkLost = "link_lost"
+            case refused
+            case tooLong = "too_long"
+            case pairingFailed = "pairing_failed"
+            case timeout, cancelled
+        }
+        private let value: Value
+        /// In snake case, as scripts read it: `powered_off`.
+        public var name: String { value.rawValue }
+        public var description: String { name }
+
+        /// No system bus, or none that answers.
+        public static let noBus = Code(value: .noBus)
+        /// The bus is there, and nobody on it is BlueZ.
+        public static let noBlueZ = Code(value: .noBlueZ)
+        /// This machine has no Bluetooth adapter, or not that one.
+        public static let noAdapter = Code(value: .noAdapter)
+        public static let poweredOff = Code(value: .poweredOff)
+        /// Switched off by rfkill: a key, a switch, or airplane mode.
+        public static let blocked = Code(value: .blocked)
+        /// This user may not use Bluetooth.
+        public static let accessDenied = Code(value: .accessDenied)
+        /// No such board was heard in time.
+        public static let notFound = Code(value: .notFound)
+        /// The board was heard, and no connection came about.
+        public static let connectionFailed = Code(value: .connectionFailed)
+        /// The connection broke.
+        public static let linkLost = Code(value: .linkLost)
+        /// The board answered with an ATT error: a handler of its firmware failed.
+        public static let refused = Code(value: .refused)
+        /// The board does not take a value of that length; nothing of it counted.
+        public static let tooLong = Code(value: .tooLong)
+        /// The board wants an encrypted link, and pairing failed.
+        public static let pairingFailed = Code(value: .pairingFailed)
+        public static let timeout = Code(value: .timeout)
+        public static let cancelled = Code(value: .cancelled)
+    }
+
+    public var code: Code
+    /// One or two sentences: what happened, and what to try.
+    public var message: String
+
+    public init(_ code: Code, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "\(code): \(message)" }
+
+    /// Whether nothing can work until a person has mended this machine: trying again is of no use.
+    public var isOfThisMachine: Bool {
+        [.noBus, .noBlueZ, .noAdapter, .poweredOff, .blocked, .accessDenied].contains(code)
+    }
+
+    static let cancelled = BluetoothError(.cancelled, message: "Cancelled.")
+
+    static func accessDenied(_ detail: String) -> BluetoothError {
+        BluetoothError(
+            .accessDenied,
+            message: "This user may not use Bluetooth (\(detail)): add it to the group bluetooth "
+                + "(sudo usermod -aG bluetooth $USER) and sign in again.")
+    }
+
+    static func noBlueZ(_ detail: String) -> BluetoothError {
+        BluetoothError(
+            .noBlueZ,
+            message: "BlueZ does not run (\(detail)): install it (apt install bluez) and start it "
+                + "(sudo systemctl start bluetooth).")
+    }
+}

@@ -1,0 +1,266 @@
+import DBus
+import Logging
+import ProtocommWire
+
+/// From a name to a connection whose endpoints are known.
+extension BluetoothCentral {
+    /// How long one attempt may take; BlueZ itself gives up after some 20 s.
+    private static let attemptLimit = Duration.seconds(25)
+    /// From the connection to the resolved services.
+    private static let resolveLimit = Duration.seconds(20)
+
+    /// Finds the board and connects to it, again and again while attempts are aborted or the board vanishes.
+    ///
+    /// - Parameters:
+    ///   - address: the board that was found before, where only that one will do.
+    ///   - required: an endpoint without which the connection is of no use: its absence means that BlueZ remembers another
+    ///     firmware's, which is forgotten once.
+    /// - Throws: `notFound`, `connectionFailed`, what ails this machine, `cancelled`.
+    func connect(
+        _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
+    ) async throws(BluetoothError) -> BoardLink {
+        var budget = RetryBudget(within: limit)
+        var board: DiscoveredBoard?
+        var mayForget = true
+        var wantsForgetting = isFresh
+        var last: BluetoothError?
+        while true {
+            let target: DiscoveredBoard
+            if let board {
+                target = board
+            } else {
+                let left = budget.left()
+                do {
+                    target = try await find(filter, within: left)
+                } catch {
+                    // It was heard before, so what broke the connections is what there is to tell.
+                    if error.code == .notFound, let last { throw last }
+                    throw error
+                }
+            }
+            if wantsForgetting, mayForget {
+                mayForget = false
+                wantsForgetting = false
+                await forget(target.path)
+                board = nil
+                continue
+            }
+            do {
+                return try await attempt(target, within: budget.left())
+            } catch {
+                switch error {
+                case .failed(let failure, let cause):
+                    switch failure {
+                    case .cancelled: throw .cancelled
+                    case .machine: throw BluetoothError(adapter: adapter, cause)
+                    case .rescan: board = nil
+                    case .again: board = target
+                    }
+                    last = BluetoothError(
+                        .connectionFailed,
+                        message:
+                            "No Bluetooth connection to \(target.label) came about in \(budget.attempts + 1) attempts "
+                            + "(\(cause.message)): move nearer to it, or restart it.")
+                case .lost:
+                    board = nil
+                    last = BluetoothError(
+                        .connectionFailed,
+                        message: "The Bluetooth connection to \(target.label) broke each time it came about: move "
+                            + "nearer to it, or restart it.")
+                case .stale:
+                    guard mayForget else {
+                        throw BluetoothError(
+                            .connectionFailed,
+                            message: "\(target.label) has no provisioning service: is it in provisioning mode?")
+                    }
+                    wantsForgetting = true
+                    continue
+                case .other(let error): throw error
+                }
+                logger.debug(
+                    "connection failed", metadata: ["board": "\(target.label)", "attempt": "\(budget.attempts + 1)"])
+            }
+            guard let pause = budget.next() else {
+                throw last ?? BluetoothError(.connectionFailed, message: "No connection to \(target.label).")
+            }
+            if pause > .zero { do { try await clock.sleep(for: pause) } catch { throw .cancelled } }
+        }
+    }
+
+    private enum AttemptError: Error {
+        case failed(ConnectFailure, DBusError)
+        /// Connected, and gone before everything was known.
+        case lost
+        /// Connected, and without the endpoints of a board.
+        case stale
+        case other(BluetoothError)
+    }
+
+    // MARK: finding
+
+    /// Waits until the board is heard. One that this machine is connected to already was left behind by another program, which
+    /// does not talk to it any longer: that connection is ended, since its session is not ours.
+    private func find(_ filter: BoardFilter, within limit: Duration) async throws(BluetoothError) -> DiscoveredBoard {
+        let end = ContinuousClock.now + limit
+        while true {
+            let board = try await firstHeard(filter, within: end - ContinuousClock.now)
+            guard let board else {
+                throw BluetoothError(
+                    .notFound,
+                    message:
+                        "No Bluetooth board \(filter.isUnique ? filter.label + " " : "")was heard: check that it is "
+                        + "powered, near, and in provisioning mode.")
+            }
+            guard board.isConnected else { return board }
+            logger.debug("ending a connection that was left behind", metadata: ["board": "\(board.label)"])
+            await disconnect(board.path)
+        }
+    }
+
+    private func firstHeard(_ filter: BoardFilter, within limit: Duration) async throws(BluetoothError)
+        -> DiscoveredBoard?
+    {
+        let heard = FirstHeard()
+        try await discover(filter, for: limit) { board in
+            await heard.take(board)
+            return false
+        }
+        return await heard.board
+    }
+
+    // MARK: one attempt
+
+    private func attempt(_ board: DiscoveredBoard, within limit: Duration) async throws(AttemptError) -> BoardLink {
+        let device = board.path
+        do throws(DBusError) {
+            try await call(device, BlueZName.device, "Connect", within: min(limit, Self.attemptLimit))
+        } catch {
+            if error.code == .timeout || error.code == .cancelled {
+                // BlueZ goes on trying otherwise, and refuses the next attempt.
+                await release(device)
+            }
+            if error.name != "org.bluez.Error.AlreadyConnected" { throw .failed(ConnectFailure(error), error) }
+        }
+        do throws(AttemptError) {
+            try await resolve(device, within: min(limit, Self.resolveLimit))
+            let map = try await endpoints(of: device)
+            guard map.isComplete else { throw .stale }
+            let mtu = watch.read { tree in
+                map[.session].flatMap { tree[$0, BlueZName.characteristic]?["MTU"]?.integer }
+            }
+            logger.debug(
+                "connected", metadata: ["board": "\(board.label)", "mtu": "\(mtu.map(String.init) ?? "unknown")"])
+            return BoardLink(board: board, endpoints: map, mtu: mtu)
+        } catch {
+            await release(device)
+            throw error
+        }
+    }
+
+    /// Waits for the services. The signals that tell of them are not all there is: the first connection after BlueZ started often gets
+    /// none, so the properties are read as well.
+    private func resolve(_ device: String, within limit: Duration) async throws(AttemptError) {
+        let end = ContinuousClock.now + limit
+        var pause = Duration.milliseconds(250)
+        while true {
+            do throws(DBusError) {
+                try await refresh(device, BlueZName.device)
+            } catch {
+                switch error.code {
+                case .cancelled: throw .other(.cancelled)
+                case .remote: throw .lost
+                default: throw .failed(ConnectFailure(error), error)
+                }
+            }
+            let isUp: Bool
+            do {
+                isUp = try await watch.wait(within: min(pause, end - ContinuousClock.now)) { tree -> Bool? in
+                    guard BoardLink.isConnected(device, tree) else { return false }
+                    return tree[device, BlueZName.device]?["ServicesResolved"]?.boolean == true ? true : nil
+                }
+            } catch {
+                guard error.code == .timeout else { throw .other(error) }
+                guard ContinuousClock.now < end else {
+                    throw .failed(.again, DBusError(.timeout, message: "its services were not found"))
+                }
+                pause = min(pause * 2, .seconds(2))
+                continue
+            }
+            guard isUp else { throw .lost }
+            return
+        }
+    }
+
+    /// Reads the names of all endpoints.
+    private func endpoints(of device: String) async throws(AttemptError) -> EndpointMap {
+        let characteristics = watch.read { EndpointMap.characteristics(of: device, in: $0) }
+        var map = EndpointMap()
+        for characteristic in characteristics {
+            map.add(characteristic, name: try await name(characteristic, of: device))
+        }
+        return map
+    }
+
+    private func name(
+        _ characteristic: EndpointMap.Characteristic, of device: String
+    ) async throws(AttemptError) -> [UInt8]? {
+        guard let path = characteristic.description else { return nil }
+        var hasPaired = false
+        while true {
+            do throws(DBusError) {
+                let answer = try await call(
+                    path, BlueZName.descriptor, "ReadValue", [.properties([])], within: .seconds(10))
+                return answer.first?.byteArray
+            } catch {
+                let isUp = watch.read { BoardLink.isConnected(device, $0) }
+                switch GATTFailure(error) {
+                case .cancelled: throw .other(.cancelled)
+                case .wantsPairing where !hasPaired:
+                    hasPaired = true
+                    do { try await pair(device) } catch { throw .other(error) }
+                case .linkLost: throw .lost
+                default:
+                    guard isUp else { throw .lost }
+                    return nil
+                }
+            }
+        }
+    }
+
+    // MARK: letting go
+
+    /// Ends the connection, and waits until it has ended: BlueZ keeps it for two seconds.
+    func disconnect(_ device: String) async {
+        guard (try? await call(device, BlueZName.device, "Disconnect", within: .seconds(5))) != nil else { return }
+        _ = try? await watch.wait(within: .seconds(5)) { tree -> Bool? in
+            BoardLink.isConnected(device, tree) ? nil : true
+        }
+    }
+
+    /// The same for a caller that may have been cancelled, which must not leave the board occupied.
+    func release(_ device: String) async {
+        await Task { await disconnect(device) }.value
+    }
+
+    /// Has BlueZ end the connection, and returns when the bus has the message: the two seconds are BlueZ's own.
+    func letGo(_ device: String) async {
+        await Task {
+            let call = DBusCall(BlueZName.service, device, BlueZName.device, "Disconnect", expectsReply: false)
+            await sendWithoutReply(call)
+        }.value
+    }
+
+    /// Makes BlueZ forget what it remembers of a board, its attributes above all.
+    private func forget(_ device: String) async {
+        logger.debug("forgetting what BlueZ remembers of the board", metadata: ["device": "\(device)"])
+        _ = try? await call(adapter, BlueZName.adapter, "RemoveDevice", [.objectPath(device)], within: .seconds(5))
+        _ = try? await watch.wait(within: .seconds(2)) { tree -> Bool? in
+            tree[device, BlueZName.device] == nil ? true : nil
+        }
+    }
+}
+
+private actor FirstHeard {
+    private(set) var board: DiscoveredBoard?
+    func take(_ board: DiscoveredBoard) { self.board = board }
+}
