@@ -148,7 +148,7 @@ let package = Package(
         tests("DBus", ["DBus", "TestSupport"]),
         tests(
             "ProtocommBLE",
-            ["DBus", "Protocomm", "ProtocommBLE", "ProtocommWire", "RainKitTesting", "TestSupport", "firmware-sim"]),
+            ["DBus", "Protocomm", "ProtocommBLE", "ProtocommWire", "RainKitTesting", "TestSupport", logging]),
         tests(
             "ProtocommSerial",
             [

@@ -17,6 +17,24 @@ public struct DBusMessage: Sendable {
     public var expectsReply: Bool
     public var arguments: [DBusValue]
 
+    public init(
+        kind: Kind, serial: UInt64 = 0, replySerial: UInt64? = nil, sender: String? = nil, destination: String? = nil,
+        path: String? = nil, interface: String? = nil, member: String? = nil, errorName: String? = nil,
+        expectsReply: Bool = false, arguments: [DBusValue] = []
+    ) {
+        self.kind = kind
+        self.serial = serial
+        self.replySerial = replySerial
+        self.sender = sender
+        self.destination = destination
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.errorName = errorName
+        self.expectsReply = expectsReply
+        self.arguments = arguments
+    }
+
     /// The types of all arguments: `oa{sv}`.
     public var signature: String { arguments.map(\.signature).joined() }
 }

@@ -8,7 +8,8 @@ import Testing
 @Suite("rainctl --help")
 struct HelpTests {
     static let commands: [[String]] = [
-        [], ["login"], ["logout"], ["whoami"], ["provision"], ["device"], ["device", "info"], ["device", "scan"],
+        [], ["login"], ["logout"], ["whoami"], ["provision"], ["device"], ["device", "discover"], ["device", "info"],
+        ["device", "scan"],
         ["device", "reset"], ["node"], ["node", "list"], ["profile"], ["profile", "list"], ["profile", "add"],
         ["profile", "use"], ["profile", "show"], ["profile", "remove"],
         ["account"], ["account", "curl"], ["account", "header"], ["account", "list"], ["account", "providers"],

@@ -1,0 +1,117 @@
+import DBus
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ProtocommBLE
+
+@Suite("Looking for boards")
+struct DiscoveryTests {
+    private static func board(
+        _ name: String?, _ address: String = "AA:BB:CC:DD:EE:01", services: [String] = []
+    ) -> DiscoveredBoard {
+        var tree = ObjectTree()
+        var properties: [(String, DBusValue)] = [
+            ("Address", .string(address)),
+            ("Alias", .string(name ?? String(address.map { $0 == ":" ? "-" : $0 }))), ("UUIDs", .strings(services)),
+            ("RSSI", .int16(-50)),
+        ]
+        if let name { properties.append(("Name", .string(name))) }
+        tree.load(
+            .dictionary(
+                [
+                    DBusEntry(
+                        .objectPath("/d"),
+                        .dictionary(
+                            [DBusEntry(.string(BlueZName.device), .properties(properties))], key: "s", value: "a{sv}"))
+                ], key: "o", value: "a{sa{sv}}"))
+        return DiscoveredBoard(path: "/d", in: tree)!
+    }
+
+    private static let known = "021A9004-0382-4AEA-BFF4-6B3F1C5ADFB4"
+
+    static let filters: [(BoardFilter, DiscoveredBoard, Bool)] = [
+        (.anyBoard, board("PROV_A1B2C3"), true), (.anyBoard, board("prov_a1b2c3"), true),
+        (.anyBoard, board("Lamp"), false), (.anyBoard, board(nil), false),
+        (.anyBoard, board(nil, services: [known]), true), (.anyBoard, board("Lamp", services: [known]), true),
+        (.name("PROV_a1b2c3"), board("prov_A1B2C3"), true), (.name("PROV_a1b2c"), board("PROV_a1b2c3"), false),
+        (.name("PROV_a1b2c3"), board(nil, services: [known]), false),
+        (.address("aa:bb:cc:dd:ee:01"), board(nil), true), (.address("aa:bb:cc:dd:ee:02"), board(nil), false),
+        (.prefix("my-"), board("MY-lamp"), true), (.prefix("my-"), board("lamp"), false),
+        (.prefix("my-"), board(nil), false), (.prefix("", services: [known]), board(nil, services: [known]), true),
+        (.prefix("", services: [known]), board("x", services: ["180a"]), false),
+        (.prefix("my-", services: [known]), board("my-lamp"), false),
+    ]
+
+    @Test("names, services and addresses are compared in either case", arguments: filters)
+    func matching(filter: BoardFilter, board: DiscoveredBoard, isMatch: Bool) {
+        #expect(filter.matches(board) == isMatch)
+    }
+
+    @Test("an alias that is only the address is no name")
+    func dashedAlias() {
+        #expect(Self.board(nil).name == nil)
+        #expect(Self.board("PROV_1").name == "PROV_1")
+    }
+
+    private actor Scanner {
+        var log: [String] = []
+        func note(_ word: String) { log.append(word) }
+    }
+
+    @Test("one scan serves everyone who looks, from the first to the last")
+    func counting() async throws {
+        let scanner = Scanner()
+        let discovery = Discovery(
+            start: {
+                await scanner.note("start")
+                return .success(())
+            }, stop: { await scanner.note("stop") })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 { group.addTask { try await discovery.join() } }
+            try await group.waitForAll()
+        }
+        for _ in 0..<49 { await discovery.leave() }
+        #expect(await scanner.log == ["start"])
+        await discovery.leave()
+        #expect(await scanner.log == ["start", "stop"])
+        try await discovery.join()
+        await discovery.restart()
+        await discovery.leave()
+        #expect(await scanner.log == ["start", "stop", "start", "start", "stop"])
+    }
+
+    @Test("a scan that cannot begin is told to each, and begun anew by the next")
+    func failing() async throws {
+        let fails = Mutex(true)
+        let discovery = Discovery(
+            start: { fails.withLock { $0 } ? .failure(BluetoothError(.poweredOff, message: "off")) : .success(()) },
+            stop: {})
+        for _ in 0..<2 {
+            await #expect(throws: BluetoothError.self) { try await discovery.join() }
+        }
+        fails.withLock { $0 = false }
+        try await discovery.join()
+        await discovery.leave()
+    }
+
+    @Test("boards are handed over as they are heard, and the first that will do ends it")
+    func streaming() async throws {
+        try await withEchoRadio { radio, address in
+            let central = try await BluetoothCentral.open(
+                bus: .at(address), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let began = ContinuousClock.now
+            let heard = Mutex<[String]>([])
+            try await central.discover(.anyBoard, for: .seconds(30)) { board in
+                heard.withLock { $0.append(board.label) }
+                return false
+            }
+            #expect(heard.withLock { $0 } == ["PROV_echo01"])
+            #expect(ContinuousClock.now - began < .seconds(10))
+            try await central.discover(.name("PROV_other"), for: .milliseconds(100)) { _ in true }
+            #expect(radio.log.last == "StopDiscovery")
+            central.close()
+        }
+    }
+}

@@ -1,0 +1,276 @@
+import DBus
+import Foundation
+import Glibc
+import RainKitTesting
+import Synchronization
+import TestSupport
+
+/// A BlueZ of the tests' own, with one adapter and one board that answers on `prov-config` as ``TransportConformance/Board`` says.
+///
+/// It shares nothing with the simulated radio but the shape of BlueZ's objects, and serves one connection after the other.
+final class EchoRadio: Sendable {
+    static let adapter = "/org/bluez/hci0"
+    static let device = adapter + "/dev_AA_BB_CC_DD_EE_FF"
+    static let address = "AA:BB:CC:DD:EE:FF"
+
+    struct Behaviour: Sendable {
+        /// Properties of the adapter in place of the usual ones; nil for no adapter at all.
+        var adapter: [String: DBusValue]? = [:]
+        /// The error of the next Connect calls.
+        var connectErrors: [(name: String, text: String)] = []
+        /// What every read and write fails with, from then on.
+        var operationError: (name: String, text: String)?
+        /// The link breaks in place of the answer to the write of that number, counted from 1.
+        var breaksAtWrite: Int?
+        /// Endpoints that the descriptors name, by the last four digits of the characteristic.
+        var endpoints = ["proto-ver", "prov-session", "prov-config"]
+        /// Connected goes true without a signal.
+        var hidesConnected = false
+    }
+
+    private struct State {
+        var behaviour: Behaviour
+        var log: [String] = []
+        var isStopped = false
+        var writes = 0
+    }
+
+    private let state: Mutex<State>
+    private let over: AsyncStream<Never>
+
+    init(on address: String, _ behaviour: Behaviour = Behaviour()) async throws {
+        state = Mutex(State(behaviour: behaviour))
+        let (over, end) = AsyncStream.makeStream(of: Never.self)
+        self.over = over
+        let started = await withCheckedContinuation { (ready: CheckedContinuation<Result<Void, any Error>, Never>) in
+            Thread.detachNewThread { [self] in
+                serve(address, ready)
+                end.finish()
+            }
+        }
+        try started.get()
+    }
+
+    /// The methods that were called, in order.
+    var log: [String] { state.withLock { $0.log } }
+
+    func change(_ body: (inout Behaviour) -> Void) { state.withLock { body(&$0.behaviour) } }
+
+    func stop() async {
+        state.withLock { $0.isStopped = true }
+        for await _ in over {}
+    }
+
+    private func serve(_ address: String, _ ready: CheckedContinuation<Result<Void, any Error>, Never>) {
+        let bus: DBusConnection
+        do {
+            bus = try DBusConnection(.at(address))
+            _ = try bus.callAndWait(.bus("RequestName", [.string("org.bluez"), .uint32(4)]))
+        } catch { return ready.resume(returning: .failure(error)) }
+        ready.resume(returning: .success(()))
+        let radio = Radio(bus: bus, shared: self)
+        while !state.withLock({ $0.isStopped }) {
+            do { while let message = try bus.process() { try radio.take(message) } } catch { return }
+            var waiting = pollfd(fd: bus.descriptor, events: bus.events, revents: 0)
+            _ = Glibc.poll(&waiting, 1, 10)
+        }
+    }
+
+    /// What only the radio's thread sees.
+    private final class Radio {
+        let bus: DBusConnection
+        let shared: EchoRadio
+        var isConnected = false
+        var isSeen = false
+        var values: [String: [UInt8]] = [:]
+
+        init(bus: DBusConnection, shared: EchoRadio) {
+            self.bus = bus
+            self.shared = shared
+        }
+
+        var behaviour: Behaviour { shared.state.withLock { $0.behaviour } }
+
+        func take(_ message: DBusMessage) throws {
+            guard message.kind == .call, let member = message.member, let path = message.path else { return }
+            shared.state.withLock { $0.log.append(member) }
+            func reply(_ values: [DBusValue] = []) throws { try bus.send(.reply(to: message, values)) }
+            func fail(_ error: (name: String, text: String)) throws {
+                try bus.send(.error(to: message, name: error.name, message: error.text))
+            }
+            switch member {
+            case "GetManagedObjects": try reply([objects])
+            case "GetAll":
+                guard path == EchoRadio.device else {
+                    return try fail(("org.freedesktop.DBus.Error.UnknownObject", ""))
+                }
+                try reply([.properties(device)])
+            case "SetDiscoveryFilter", "StopDiscovery", "RegisterAgent", "Pair": try reply()
+            case "StartDiscovery":
+                try reply()
+                if !isConnected { try see() }
+            case "RemoveDevice":
+                isSeen = false
+                try bus.send(
+                    .signal(
+                        path: "/", interface: "org.freedesktop.DBus.ObjectManager", member: "InterfacesRemoved",
+                        [.objectPath(EchoRadio.device), .strings(["org.bluez.Device1"])]))
+                try reply()
+            case "Connect":
+                let error = shared.state.withLock { state in
+                    state.behaviour.connectErrors.isEmpty ? nil : state.behaviour.connectErrors.removeFirst()
+                }
+                if let error { return try fail(error) }
+                isConnected = true
+                if !behaviour.hidesConnected { try changed([("Connected", .bool(true))]) }
+                try reply()
+                try addAttributes()
+                if !behaviour.hidesConnected { try changed([("ServicesResolved", .bool(true))]) }
+            case "Disconnect":
+                try reply()
+                try dropLink()
+            case "WriteValue": try write(message, path, reply, fail)
+            case "ReadValue":
+                if path.contains("/desc") { return try reply([.bytes(description(of: path))]) }
+                if let error = behaviour.operationError { return try fail(error) }
+                try reply([.bytes(values[path] ?? [])])
+            default: try fail(("org.freedesktop.DBus.Error.UnknownMethod", member))
+            }
+        }
+
+        private func write(
+            _ message: DBusMessage, _ path: String, _ reply: ([DBusValue]) throws -> Void,
+            _ fail: ((name: String, text: String)) throws -> Void
+        ) throws {
+            if let error = behaviour.operationError { return try fail(error) }
+            let count = shared.state.withLock { state in
+                state.writes += 1
+                return state.writes
+            }
+            if behaviour.breaksAtWrite == count {
+                // No answer at all to what was under way.
+                return try dropLink()
+            }
+            let request = message.arguments.first?.byteArray ?? []
+            guard request.count <= 512 else { return try fail(("org.bluez.Error.InvalidArguments", "Invalid Length")) }
+            switch TransportConformance.Board.reply(to: request) {
+            case .answer(let answer):
+                values[path] = answer
+                try reply([])
+            case .refuse: try fail(("org.bluez.Error.Failed", "Operation failed with ATT error: 0x04"))
+            case .silence: break
+            }
+        }
+
+        // MARK: objects
+
+        private var device: [(String, DBusValue)] {
+            var all: [(String, DBusValue)] = [
+                ("Address", .string(EchoRadio.address)), ("Alias", .string("PROV_echo01")),
+                ("Name", .string("PROV_echo01")), ("Adapter", .objectPath(EchoRadio.adapter)),
+                ("Connected", .bool(isConnected)), ("ServicesResolved", .bool(isConnected)),
+                ("UUIDs", .strings(["021a9004-0382-4aea-bff4-6b3f1c5adfb4"])),
+            ]
+            if !isConnected { all.append(("RSSI", .int16(-50))) }
+            return all
+        }
+
+        private var objects: DBusValue {
+            var entries: [DBusEntry] = []
+            func add(_ path: String, _ interface: String, _ properties: [(String, DBusValue)]) {
+                entries.append(
+                    DBusEntry(
+                        .objectPath(path),
+                        .dictionary([DBusEntry(.string(interface), .properties(properties))], key: "s", value: "a{sv}"))
+                )
+            }
+            if let changed = behaviour.adapter {
+                var properties: [String: DBusValue] = [
+                    "Address": .string("00:11:22:33:44:55"), "Powered": .bool(true),
+                    "Roles": .strings(["central", "peripheral"]),
+                ]
+                properties.merge(changed) { $1 }
+                add(EchoRadio.adapter, "org.bluez.Adapter1", properties.map { ($0.key, $0.value) })
+            }
+            if isSeen { add(EchoRadio.device, "org.bluez.Device1", device) }
+            return .dictionary(entries, key: "o", value: "a{sa{sv}}")
+        }
+
+        private func see() throws {
+            if isSeen { return try changed([("RSSI", .int16(-51))]) }
+            isSeen = true
+            try added(EchoRadio.device, "org.bluez.Device1", device)
+        }
+
+        private func addAttributes() throws {
+            let service = EchoRadio.device + "/service000a"
+            try added(
+                service, "org.bluez.GattService1",
+                [
+                    ("UUID", .string("021a9004-0382-4aea-bff4-6b3f1c5adfb4")),
+                    ("Device", .objectPath(EchoRadio.device)),
+                ])
+            for (index, _) in behaviour.endpoints.enumerated() {
+                let characteristic = service + "/char00\(10 + 3 * index)"
+                try added(
+                    characteristic, "org.bluez.GattCharacteristic1",
+                    [
+                        ("UUID", .string("021aff5\(index)-0382-4aea-bff4-6b3f1c5adfb4")),
+                        ("Service", .objectPath(service)), ("Flags", .strings(["read", "write"])),
+                        ("MTU", .uint16(256)),
+                    ])
+                try added(
+                    characteristic + "/desc00\(12 + 3 * index)", "org.bluez.GattDescriptor1",
+                    [
+                        ("UUID", .string("00002901-0000-1000-8000-00805f9b34fb")),
+                        ("Characteristic", .objectPath(characteristic)),
+                    ])
+            }
+        }
+
+        private func description(of path: String) -> [UInt8] {
+            let number = Int(path.suffix(2)).map { ($0 - 12) / 3 } ?? 0
+            return Array(behaviour.endpoints[number].utf8)
+        }
+
+        private func dropLink() throws {
+            isConnected = false
+            values = [:]
+            try changed([("ServicesResolved", .bool(false)), ("Connected", .bool(false))])
+            try see()
+        }
+
+        private func added(_ path: String, _ interface: String, _ properties: [(String, DBusValue)]) throws {
+            let interfaces = DBusValue.dictionary(
+                [DBusEntry(.string(interface), .properties(properties))], key: "s", value: "a{sv}")
+            try bus.send(
+                .signal(
+                    path: "/", interface: "org.freedesktop.DBus.ObjectManager", member: "InterfacesAdded",
+                    [.objectPath(path), interfaces]))
+        }
+
+        private func changed(_ properties: [(String, DBusValue)]) throws {
+            try bus.send(
+                .signal(
+                    path: EchoRadio.device, interface: "org.freedesktop.DBus.Properties", member: "PropertiesChanged",
+                    [.string("org.bluez.Device1"), .properties(properties), .strings([])]))
+        }
+    }
+}
+
+/// A bus with an ``EchoRadio`` on it, and this machine's Bluetooth as seen from there.
+func withEchoRadio(
+    _ behaviour: EchoRadio.Behaviour = EchoRadio.Behaviour(),
+    _ body: (EchoRadio, String) async throws -> Void
+) async throws {
+    try await withTemporaryFolder { folder in
+        let bus = try await SessionBusDaemon(in: folder)
+        let radio = try await EchoRadio(on: bus.address, behaviour)
+        do { try await body(radio, bus.address) } catch {
+            await radio.stop()
+            throw error
+        }
+        await radio.stop()
+        try await bus.end()
+    }
+}
