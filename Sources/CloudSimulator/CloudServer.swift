@@ -98,6 +98,7 @@ public final class CloudServer: Sendable {
         [
             "ready": true,
             "api": .string(apiAddress),
+            "claim": .string(apiAddress),
             "mqtt": .string(api.addresses.withLock { $0.mqtt }),
             "ca": .string(api.keys.authorityFile),
             "nodes": .object(

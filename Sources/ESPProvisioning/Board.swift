@@ -19,6 +19,22 @@ public protocol Board: Sendable {
     /// The networks that the board hears, strongest first. Only before ``join(_:)``.
     func scan() async throws(ProvisioningError) -> [AccessPoint]
 
+    /// Begins to give the board its cloud certificate, and returns what it says of itself, for the claim service.
+    ///
+    /// Needed where ``BoardIdentity/needsClaim`` says so, after ``secure()`` and before everything else. The three steps follow
+    /// each other, with the service's replies in between; `claimFailed` means that all three have to be gone through again, after
+    /// ``abortClaim()``.
+    func startClaim() async throws(ProvisioningError) -> [UInt8]
+
+    /// Hands the board the service's reply to what it said, and returns its request for a certificate.
+    func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8]
+
+    /// Hands the board the service's second reply, with the certificate. From then on it has another node id.
+    func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError)
+
+    /// Has the board forget a claim that came to nothing. Does what it can, and nothing where no claim was begun.
+    func abortClaim() async
+
     /// Ties the board to an account.
     func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply
 
@@ -38,4 +54,22 @@ public protocol Board: Sendable {
 
     /// Ends the conversation and lets go of the port or socket.
     func close() async
+}
+
+/// Most boards that do not speak protocomm cannot be claimed by a client.
+extension Board {
+    public func startClaim() async throws(ProvisioningError) -> [UInt8] { throw .claimingUnsupported }
+    public func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
+        throw .claimingUnsupported
+    }
+    public func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) { throw .claimingUnsupported }
+    public func abortClaim() async {}
+}
+
+extension ProvisioningError {
+    fileprivate static var claimingUnsupported: ProvisioningError {
+        ProvisioningError(
+            .unsupported,
+            message: "The board cannot be claimed this way: claim it over Bluetooth or its own access point.")
+    }
 }

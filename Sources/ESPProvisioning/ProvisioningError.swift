@@ -4,7 +4,7 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unavailable, busy, neverAnswered, deviceLost, wrongProofOfPossession, securityMismatch
             case wifiAuthenticationFailed, wifiNetworkNotFound, wifiFailed, rejected, unsupported, notRainMaker
-            case malformed, invalidArgument, cancelled
+            case claimFailed, malformed, invalidArgument, cancelled
         }
         private let value: Value
         public var description: String { value.rawValue }
@@ -30,6 +30,8 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
         public static let unsupported = Code(value: .unsupported)
         /// The firmware has no RainMaker in it: it can join Wi-Fi, but not an account.
         public static let notRainMaker = Code(value: .notRainMaker)
+        /// The board could not be given its certificate, and still needs it.
+        public static let claimFailed = Code(value: .claimFailed)
         /// The answer is not what the protocol says.
         public static let malformed = Code(value: .malformed)
         /// What was asked for can never work; nothing was sent.

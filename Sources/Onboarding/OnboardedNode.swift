@@ -15,6 +15,8 @@ public struct OnboardedNode: Sendable, Equatable {
     /// The network it is on, or nil where its Wi-Fi was left alone.
     public var network: JoinedNetwork?
     public var mapping: Mapping
+    /// Whether this run gave the board its certificate.
+    public var claimed: Bool
     /// Whether this run only finished at the cloud what an earlier one had begun.
     public var resumed: Bool
     public var identity: BoardIdentity?
@@ -22,12 +24,13 @@ public struct OnboardedNode: Sendable, Equatable {
     public var elapsed: Duration
 
     public init(
-        nodeID: NodeID?, network: JoinedNetwork?, mapping: Mapping, resumed: Bool = false,
+        nodeID: NodeID?, network: JoinedNetwork?, mapping: Mapping, claimed: Bool = false, resumed: Bool = false,
         identity: BoardIdentity? = nil, elapsed: Duration
     ) {
         self.nodeID = nodeID
         self.network = network
         self.mapping = mapping
+        self.claimed = claimed
         self.resumed = resumed
         self.identity = identity
         self.elapsed = elapsed

@@ -14,13 +14,16 @@ public struct Onboarder: Sendable {
         /// Who is signed in, fresh from the profile.
         public var user: @Sendable () async throws(AccountError) -> UserID
         public var mapping: any NodeMapping
+        /// The service that claims boards; nil where the deployment has none.
+        public var claiming: (any NodeClaiming)?
         public var pending: any PendingMappingStore
 
         public init(
-            mapping: any NodeMapping, pending: any PendingMappingStore,
+            mapping: any NodeMapping, claiming: (any NodeClaiming)? = nil, pending: any PendingMappingStore,
             user: @escaping @Sendable () async throws(AccountError) -> UserID
         ) {
             self.mapping = mapping
+            self.claiming = claiming
             self.pending = pending
             self.user = user
         }
@@ -54,7 +57,7 @@ public struct Onboarder: Sendable {
         _ request: OnboardingRequest, report: @escaping @Sendable (OnboardingEvent) -> Void
     ) async throws(OnboardingError) -> OnboardedNode {
         let run = OnboardingRun(
-            board: board, cloud: request.mapsToUser ? cloud : nil, request: request, time: time,
+            board: board, cloud: request.usesCloud ? cloud : nil, request: request, time: time,
             randomBytes: randomBytes, logger: logger, report: report)
         let result = await race(
             request.deadline, time: time,

@@ -11,7 +11,7 @@ public struct OnboardingError: Error, Sendable, CustomStringConvertible {
         case deadline
         /// The cloud ended the mapping without confirming it.
         case mappingRefused(MappingStatus)
-        /// The board has no cloud certificate yet.
+        /// The board has no cloud certificate yet, and nobody here can give it one.
         case claimNeeded
         case cannotKeepPending(PendingMappingError)
         case cancelled

@@ -26,6 +26,12 @@ public struct OnboardingEvent: Sendable {
 public enum OnboardingProgress: Sendable, Equatable {
     case identified(BoardIdentity)
     case heard([AccessPoint])
+    /// The service lets the board be claimed.
+    case claimInitiated(NodeID)
+    /// The board has made its request for a certificate.
+    case certificateRequested
+    /// The board has its certificate.
+    case claimed(NodeID)
     case wifi(WiFiProgress)
     case connected(JoinedNetwork)
     /// An earlier run's mapping was finished.

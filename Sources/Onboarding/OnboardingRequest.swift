@@ -16,6 +16,8 @@ public struct OnboardingRequest: Sendable {
     public var network: Network
     /// Whether the board is put into the account.
     public var mapsToUser: Bool
+    /// Nothing but the claim of a board that needs one: neither account nor Wi-Fi.
+    public var claimsOnly: Bool
     public var notes: MappingNotes
     public var resetsFirst: Bool
     /// The time for the whole run.
@@ -28,12 +30,14 @@ public struct OnboardingRequest: Sendable {
     public var otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)?
 
     public init(
-        network: Network, mapsToUser: Bool = true, notes: MappingNotes = MappingNotes(), resetsFirst: Bool = false,
-        deadline: Duration = .seconds(120), fetchesChallengeFirst: Bool = false, waitsForBoard: Bool = false,
+        network: Network, mapsToUser: Bool = true, claimsOnly: Bool = false, notes: MappingNotes = MappingNotes(),
+        resetsFirst: Bool = false, deadline: Duration = .seconds(120), fetchesChallengeFirst: Bool = false,
+        waitsForBoard: Bool = false,
         otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)? = nil
     ) {
         self.network = network
         self.mapsToUser = mapsToUser
+        self.claimsOnly = claimsOnly
         self.notes = notes
         self.resetsFirst = resetsFirst
         self.deadline = deadline
@@ -41,4 +45,12 @@ public struct OnboardingRequest: Sendable {
         self.waitsForBoard = waitsForBoard
         self.otherNetwork = otherNetwork
     }
+
+    /// The claim alone.
+    public static func claim(deadline: Duration = .seconds(120), waitsForBoard: Bool = false) -> OnboardingRequest {
+        OnboardingRequest(
+            network: .none, mapsToUser: false, claimsOnly: true, deadline: deadline, waitsForBoard: waitsForBoard)
+    }
+
+    var usesCloud: Bool { mapsToUser || claimsOnly }
 }

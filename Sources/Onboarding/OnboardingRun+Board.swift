@@ -12,12 +12,12 @@ extension OnboardingRun {
                 let identity = try await board.identify()
                 self.identity = identity
                 emit(.progress(.identified(identity)))
-                guard cloud == nil || !identity.needsClaim else {
+                guard cloud == nil || cloud?.claiming != nil || !identity.needsClaim else {
                     throw OnboardingError(
                         .claimNeeded, step: step,
                         message:
-                            "The board has no cloud certificate yet: claim it first, or set up its Wi-Fi alone with "
-                            + "--no-mapping.")
+                            "The board has no cloud certificate yet, and this deployment has no claim service: name it "
+                            + "(rainctl profile add --claim-url), or set up the Wi-Fi alone with --no-mapping.")
                 }
                 return
             } catch let error as OnboardingError {
@@ -48,6 +48,7 @@ extension OnboardingRun {
             let reply = try await ask { (board) throws(ProvisioningError) in
                 try await board.associate(.userMapping(user, secret))
             }
+            try check(reply.nodeID)
             pending = PendingMapping(
                 node: reply.nodeID, user: user, proof: .secret(secret, request: nil), stage: .associated,
                 peer: board.peer)
@@ -56,11 +57,22 @@ extension OnboardingRun {
             let reply = try await ask { (board) throws(ProvisioningError) in
                 try await board.associate(.challenge(challenge.challenge))
             }
+            try check(reply.nodeID)
             pending = PendingMapping(
                 node: reply.nodeID, user: user, proof: .signature(reply.signature, request: challenge.request),
                 stage: .associated, peer: board.peer)
         }
         try keep { _ in }
+    }
+
+    /// A board that was claimed has to answer by its new name; under its old one the cloud would wait for it in vain.
+    private func check(_ node: NodeID) throws(OnboardingError) {
+        guard let claimedNode, claimedNode != node else { return }
+        throw failure(
+            ProvisioningError(
+                .claimFailed,
+                message: "The board was claimed as \(claimedNode) and still calls itself \(node): restart it, then run "
+                    + "this again."))
     }
 
     func join() async throws(OnboardingError) {

@@ -8,6 +8,8 @@ import Vocabulary
 enum Patience {
     /// A computer that leaves a board's access point needs about this long to be back on its own network.
     static let cloudOutage = Duration.seconds(30)
+    /// The claim service is asked again for this long; the board waits meanwhile.
+    static let claimOutage = Duration.seconds(5)
     /// A board that left for its network reports to the cloud within seconds, or not at all.
     static let lostBoard = Duration.seconds(20)
     /// How long a challenge stays good. Clients of this service ask for six minutes.

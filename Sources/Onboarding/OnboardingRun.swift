@@ -20,6 +20,8 @@ actor OnboardingRun {
     var user: UserID?
     var identity: BoardIdentity?
     var challenge: MappingChallenge?
+    /// What the board has been called since this run claimed it.
+    var claimedNode: NodeID?
     var network: WiFiNetwork?
     var joined: JoinedNetwork?
     var resumedNode: NodeID?
@@ -57,7 +59,7 @@ actor OnboardingRun {
     private func run() async throws(OnboardingError) -> OnboardedNode {
         if cloud != nil {
             try await perform(.account)
-            try await perform(.resume)
+            if request.mapsToUser { try await perform(.resume) }
         }
         do {
             try await perform(.identify)
@@ -71,9 +73,12 @@ actor OnboardingRun {
         }
         for step in plan.steps { try await perform(step) }
         return OnboardedNode(
-            nodeID: nodeID, network: joined, mapping: cloud == nil ? .skipped : .confirmed, identity: identity,
-            elapsed: elapsed)
+            nodeID: nodeID, network: joined, mapping: mapsToUser ? .confirmed : .skipped, claimed: claimedNode != nil,
+            identity: identity, elapsed: elapsed)
     }
+
+    private var mapsToUser: Bool { cloud != nil && request.mapsToUser }
+    private var claims: Bool { cloud != nil && identity?.needsClaim == true }
 
     private var plan: OnboardingPlan {
         let (scans, joins) =
@@ -83,7 +88,7 @@ actor OnboardingRun {
             case .none: (false, false)
             }
         return OnboardingPlan(
-            association: cloud == nil ? nil : identity?.association, hasChallenge: challenge != nil,
+            association: mapsToUser ? identity?.association : nil, claims: claims, hasChallenge: challenge != nil,
             resetsFirst: request.resetsFirst, scans: scans, joins: joins)
     }
 
@@ -98,6 +103,7 @@ actor OnboardingRun {
             case .challenge: try await fetchChallenge()
             case .identify: try await identify()
             case .secure: try await ask { (board) throws(ProvisioningError) in try await board.secure() }
+            case .claim: try await claim()
             case .reset: try await ask { (board) throws(ProvisioningError) in try await board.reset() }
             case .scan: try await chooseNetwork()
             case .associate: try await associate()
@@ -116,7 +122,7 @@ actor OnboardingRun {
     // MARK: What every step needs
 
     var elapsed: Duration { time.elapsed() - began }
-    var nodeID: NodeID? { confirmedNode ?? pending?.node ?? identity?.nodeID }
+    var nodeID: NodeID? { confirmedNode ?? pending?.node ?? claimedNode ?? identity?.nodeID }
     private(set) var confirmedNode: NodeID?
 
     func emit(_ state: OnboardingEvent.State) {

@@ -12,6 +12,8 @@ public enum OnboardingStep: String, Sendable, CaseIterable {
     case identify
     /// Open the secure session.
     case secure
+    /// Have the claim service give the board its certificate, and with it another node id.
+    case claim
     /// Make the board forget earlier Wi-Fi credentials.
     case reset
     /// Ask the board which networks it hears, and choose one.
@@ -30,17 +32,19 @@ public enum OnboardingStep: String, Sendable, CaseIterable {
 
 /// Which steps a board takes after it was identified, in order.
 ///
-/// Association stands before joining: once a board has its Wi-Fi it may end its provisioning service. The confirmation of a
+/// Claiming stands first: without its certificate a board can neither sign nor report anything. Association stands before joining: once a board has its Wi-Fi it may end its provisioning service. The confirmation of a
 /// user mapping is *asked for* as soon as the board has accepted its Wi-Fi, while ``OnboardingStep/connect`` still runs.
 public struct OnboardingPlan: Sendable, Equatable {
     public let steps: [OnboardingStep]
 
     public init(
-        association: AssociationMethod?, hasChallenge: Bool, resetsFirst: Bool, scans: Bool, joins: Bool
+        association: AssociationMethod?, claims: Bool = false, hasChallenge: Bool, resetsFirst: Bool, scans: Bool,
+        joins: Bool
     ) {
         var steps: [OnboardingStep] = []
         if association == .challengeResponse, !hasChallenge { steps.append(.challenge) }
         steps.append(.secure)
+        if claims { steps.append(.claim) }
         if resetsFirst { steps.append(.reset) }
         if scans { steps.append(.scan) }
         if association != nil { steps.append(.associate) }

@@ -29,6 +29,15 @@ actor SerialBoard: Board {
     func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await opened().join(network) }
     func reset() async throws(ProvisioningError) { try await opened().reset() }
 
+    func startClaim() async throws(ProvisioningError) -> [UInt8] { try await opened().startClaim() }
+    func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
+        try await opened().requestCertificate(reply)
+    }
+    func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
+        try await opened().storeCertificate(reply)
+    }
+    func abortClaim() async { await board?.abortClaim() }
+
     func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
         try await opened().associate(request)
     }

@@ -77,12 +77,18 @@ struct SimulateCloud: ParsableCommand {
     @Option(help: ArgumentHelp("How long half a mapping waits for the other, in seconds.", valueName: "S"))
     var mappingTimeout = 300
 
+    @Option(help: ArgumentHelp("How many boards each user may claim.", valueName: "N"))
+    var claimQuota = 1000
+
     @Option(help: ArgumentHelp("Append what happens to this file, as NDJSON without secrets.", valueName: "FILE"))
     var journal: String?
 
     func validate() throws {
         guard (0...1_000_000_000).contains(refreshGrace) else {
             throw ValidationError("--refresh-grace takes a number of seconds from 0 to 1000000000.")
+        }
+        guard (0...1_000_000).contains(claimQuota) else {
+            throw ValidationError("--claim-quota takes a number from 0 to 1000000.")
         }
         for (name, value) in [
             ("access-ttl", accessTTL), ("refresh-ttl", refreshTTL), ("mapping-timeout", mappingTimeout),
@@ -113,6 +119,7 @@ struct SimulateCloud: ParsableCommand {
         configuration.options.accessLifetime = .seconds(accessTTL)
         configuration.options.refreshLifetime = .seconds(refreshTTL)
         configuration.options.rotatesRefreshTokens = rotateRefresh
+        configuration.options.claimQuota = claimQuota
         configuration.options.mappingPatience = .seconds(mappingTimeout)
         // Ends the wait below in its own way: a signal that nobody else sends.
         configuration.onBrokerDeath = { kill(getpid(), SIGUSR1) }

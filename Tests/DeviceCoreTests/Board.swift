@@ -7,8 +7,16 @@ import ProtocommWire
 import TestSupport
 
 /// A key that signs nothing anyone would believe, but the same each time.
-struct HashSigner: MessageSigner {
+struct HashSigner: NodeCredential {
     func sign(_ message: [UInt8]) throws(SignatureFailure) -> [UInt8] { OpenSSLHashes.sha256(message) }
+
+    func certificateRequest(for nodeID: [UInt8]) throws(SignatureFailure) -> [UInt8] {
+        Array("request\n\(String(repeating: "=", count: 250))\nfor ".utf8) + nodeID + [0x0A]
+    }
+
+    func accepts(certificate: [UInt8], for nodeID: [UInt8]) -> Bool {
+        certificate == Array("certificate for ".utf8) + nodeID
+    }
 }
 
 typealias Core = DeviceCore<DeviceSecurity<OpenSSLCrypto, ReproducibleRandom>, HashSigner>

@@ -19,12 +19,16 @@ public struct DeviceConfiguration: Sendable {
     public var association: Association
     /// A board without a certificate announces that it must be claimed first.
     public var isClaimed: Bool
+    /// Twelve upper-case hex digits. An unclaimed board's id is its address, unless told.
+    public var macAddress: [UInt8]
+    /// What goes wrong in the claims to come, one after the other.
+    public var claimFaults: [ClaimFault]
     public var provisioning: ProvisioningOptions
 
     public init(
         nodeID: [UInt8], security: SecurityVersion, patchVersion: UInt32 = 0, hasProofOfPossession: Bool = true,
-        association: Association = .userMapping, isClaimed: Bool = true,
-        provisioning: ProvisioningOptions = ProvisioningOptions()
+        association: Association = .userMapping, isClaimed: Bool = true, macAddress: [UInt8] = [],
+        claimFaults: [ClaimFault] = [], provisioning: ProvisioningOptions = ProvisioningOptions()
     ) {
         self.nodeID = nodeID
         self.security = security
@@ -32,6 +36,8 @@ public struct DeviceConfiguration: Sendable {
         self.hasProofOfPossession = hasProofOfPossession
         self.association = association
         self.isClaimed = isClaimed
+        self.macAddress = macAddress.isEmpty && !isClaimed ? nodeID : macAddress
+        self.claimFaults = claimFaults
         self.provisioning = provisioning
     }
 

@@ -6,11 +6,17 @@ import ProtocommWire
 ///
 /// It does no I/O and reads no clock. Whoever runs it hands in milliseconds with each step, calls ``advance(to:)`` when
 /// ``nextDue`` has come, and reads what happened with ``takeEvents()``.
-public struct DeviceCore<Security: DeviceSecurityScheme, Signer: MessageSigner>: Sendable {
+public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>: Sendable {
     public let configuration: DeviceConfiguration
     public internal(set) var machine: ProvisioningMachine
 
+    /// The node's id in the cloud; a board that has not been claimed goes by its MAC address.
+    public private(set) var nodeID: [UInt8]
+    /// The certificate (PEM) that claiming brought; nil on a board that came with one, or has none yet.
+    public private(set) var certificate: [UInt8]?
+
     private var security: Security
+    private var claim: AssistedClaim
     private var mapping = UserMapping()
     private var challenge: ChallengeResponder<Signer>
     private var events: [DeviceEvent] = []
@@ -30,6 +36,8 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: MessageSigner>:
         self.configuration = configuration
         machine = ProvisioningMachine(options: configuration.provisioning, radio: radio)
         self.security = security
+        nodeID = configuration.nodeID
+        claim = AssistedClaim(macAddress: configuration.macAddress, faults: configuration.claimFaults)
         challenge = ChallengeResponder(signer: signer)
     }
 
@@ -166,17 +174,55 @@ extension DeviceCore {
         case Endpoint.scan.name: return try machine.respondToScan(request, now: now)
         case Endpoint.control.name: return .reply(try machine.respondToControl(request, now: now))
         case Endpoint.userMapping.name:
-            let reply = try mapping.respond(to: request, nodeID: configuration.nodeID)
+            let reply = try mapping.respond(to: request, nodeID: nodeID)
             if mapping.pending != nil { note(.userMappingReceived) }
             return .reply(reply)
         case Endpoint.challengeResponse.name:
+            guard isClaimed else { throw HandlerFailure() }
             let before = challenge.signatures
-            let reply = try challenge.respond(to: request, nodeID: configuration.nodeID)
+            let reply = try challenge.respond(to: request, nodeID: nodeID)
             if challenge.signatures > before { note(.challengeSigned) }
             return .reply(reply)
-        case Endpoint.claim.name: return .reply(try ClaimRefusal.respond(to: request))
+        case Endpoint.claim.name: return .reply(try respondToClaim(request))
         default: throw HandlerFailure()
         }
+    }
+}
+
+// MARK: claiming
+
+extension DeviceCore {
+    /// Whether the node has a certificate, from the factory or by a claim.
+    public var isClaimed: Bool { configuration.isClaimed || certificate != nil }
+
+    /// The node's key; nil where the board has none.
+    public var credential: Signer? { challenge.signer }
+
+    private mutating func respondToClaim(_ request: [UInt8]) throws(HandlerFailure) -> [UInt8] {
+        let (reply, outcome) = try claim.respond(to: request, credential: challenge.signer)
+        switch outcome {
+        case .nothing: break
+        case .started: note(.claimStarted)
+        case .requested: note(.certificateRequested)
+        case .claimed(let id, let certificate):
+            (nodeID, self.certificate) = (id, certificate)
+            note(.claimed(nodeID: id))
+        case .aborted: note(.claimAborted)
+        case .refused(let status): note(.claimRefused(status))
+        case .reboot:
+            restart()
+            throw HandlerFailure()
+        }
+        return reply
+    }
+
+    /// The board loses what it had only in memory, and its provisioning service starts anew.
+    private mutating func restart() {
+        note(.rebooted)
+        machine = ProvisioningMachine(options: configuration.provisioning, radio: machine.radio)
+        mapping = UserMapping()
+        claim.restart()
+        (session, cipher, isHandshaking, owesScanReply, wrongProofs) = (nil, nil, false, false, 0)
     }
 }
 
@@ -212,10 +258,10 @@ extension DeviceCore {
     /// What is to be published next, now that the board has a connection; nil when nothing is due.
     /// It stays the same until ``published(_:)`` confirms it.
     public var nextPublication: NodePublication? {
-        guard isConfigReported else { return NodeMessages.config(nodeID: configuration.nodeID) }
+        guard isConfigReported else { return NodeMessages.config(nodeID: nodeID) }
         guard let pending = mapping.pending else { return nil }
         return NodeMessages.userMapping(
-            nodeID: configuration.nodeID, userID: pending.userID, secretKey: pending.secretKey)
+            nodeID: nodeID, userID: pending.userID, secretKey: pending.secretKey)
     }
 
     /// The broker acknowledged that publication.

@@ -20,6 +20,15 @@ public enum DeviceEvent: Sendable, Equatable {
     case joined(ssid: [UInt8], channel: UInt32)
     case userMappingReceived
     case challengeSigned
+    case claimStarted
+    /// The last fragment of the request for a certificate was handed out.
+    case certificateRequested
+    /// The certificate is there, and this is the node's id from now on.
+    case claimed(nodeID: [UInt8])
+    case claimAborted
+    case claimRefused(ClaimStatus)
+    /// The board lost what it had in memory; its transports go down and come back.
+    case rebooted
     case serviceStopping
     case serviceStopped
 }

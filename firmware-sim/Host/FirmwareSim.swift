@@ -40,15 +40,17 @@ struct FirmwareSim: ParsableCommand {
         if kind.noPop, kind.security == 2 {
             throw ValidationError("Security 2 needs a proof of possession: leave --no-pop out, or use --security 1")
         }
-        if kind.mapping == .challengeResponse, !hasKey {
+        let hasCertificate = cloud.cert != nil || bluetooth.nodes != nil
+        if kind.unclaimed, hasCertificate {
+            throw ValidationError("an unclaimed board has no certificate: leave --cert, --nodes or --unclaimed out")
+        }
+        if kind.mac != nil, bluetooth.boards > 1 { throw ValidationError("--mac is the address of one board") }
+        if kind.mapping == .challengeResponse, !hasKey, !kind.unclaimed {
             throw ValidationError("--mapping ch-resp signs challenges: give the node's private key with --key FILE")
         }
-        if kind.mapping == .challengeResponse, kind.unclaimed {
-            throw ValidationError("--mapping ch-resp needs a claimed node: leave --unclaimed out")
-        }
-        let hasCertificate = cloud.cert != nil || bluetooth.nodes != nil
-        if cloud.mqtt != nil, cloud.ca == nil || !hasCertificate || !hasKey {
-            throw ValidationError("--mqtt connects with certificates: give --ca, --cert and --key as well, or --nodes")
+        if cloud.mqtt != nil, cloud.ca == nil || !kind.unclaimed && (!hasCertificate || !hasKey) {
+            throw ValidationError(
+                "--mqtt connects with certificates: give --ca, and --cert and --key or --nodes unless --unclaimed")
         }
         if kind.name.map({ $0.utf8.count > 29 }) == true, bluetooth.isServed {
             throw ValidationError("--name has at most 29 bytes over BLE: no more fit into a scan response")

@@ -13,6 +13,8 @@ public final class CloudAPI: Sendable {
         public var rotatesRefreshTokens = false
         /// With rotation: how long the token before still works. Then its reuse ends the session.
         public var refreshGrace: Duration = .zero
+        /// How many nodes a user may claim.
+        public var claimQuota = 1000
         /// How long half a mapping waits for the other.
         public var mappingPatience: Duration = .seconds(300)
         /// The applications that may use the hosted sign-in page.
@@ -112,7 +114,8 @@ public final class CloudAPI: Sendable {
     }
 
     public var nodeFiles: [(id: String, certificate: String, key: String)] {
-        readState { $0.nodes.keys.sorted() }
+        // Who claimed its node has the key itself.
+        readState { state in state.nodes.keys.filter { !(state.claims?.isClaimed($0) ?? false) }.sorted() }
             .map { ($0, keys.certificateFile(ofNode: $0), keys.keyFile(ofNode: $0)) }
     }
 

@@ -23,7 +23,7 @@ struct Endpoint: Sendable {
     }
 
     /// Everything that is served.
-    static let all: [Endpoint] = metadata + hostedPages + accounts + nodes + mappings
+    static let all: [Endpoint] = metadata + hostedPages + accounts + nodes + mappings + claims
 
     private static let metadata = [
         Endpoint("GET", "/apiversions", isAuthorized: false) { api, _ in api.versions() },
@@ -58,5 +58,11 @@ struct Endpoint: Sendable {
         },
         Endpoint("POST", "/v1/user/nodes/mapping/verify") { api, call throws(APIError) in try api.verifyMapping(call) },
         Endpoint("DELETE", "/v1/user/nodes/*") { api, call throws(APIError) in try api.deleteNode(call) },
+    ]
+
+    /// The claim service, which has a base of its own and no version.
+    private static let claims = [
+        Endpoint("POST", "/claim/initiate") { api, call throws(APIError) in try api.initiateClaim(call) },
+        Endpoint("POST", "/claim/verify") { api, call throws(APIError) in try api.verifyClaim(call) },
     ]
 }

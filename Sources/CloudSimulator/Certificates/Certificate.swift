@@ -19,13 +19,31 @@ func issueCertificate(
     for key: PrivateKey, commonName: String, role: CertificateRole,
     issuer: (certificate: [UInt8], key: PrivateKey)?
 ) throws(SimulatorError) -> [UInt8] {
+    let publicKey: PublicKey
+    do {
+        publicKey = try key.publicKey
+    } catch {
+        throw SimulatorError(.crypto, "the key of \(commonName) has no public half")
+    }
+    return try issueCertificate(
+        for: publicKey, commonName: commonName, role: role, issuer: issuer?.certificate, signedBy: issuer?.key ?? key)
+}
+
+/// The same for a key of which only the public half is here.
+///
+/// - Parameters:
+///   - issuer: the certificate of the authority; nil where there is none above.
+///   - signer: the key of the authority.
+func issueCertificate(
+    for key: PublicKey, commonName: String, role: CertificateRole, issuer: [UInt8]?, signedBy signer: PrivateKey
+) throws(SimulatorError) -> [UInt8] {
     let failure = SimulatorError(.crypto, "libcrypto could not make the certificate of \(commonName)")
     guard let certificate = X509_new() else { throw failure }
     defer { X509_free(certificate) }
     var issuerCertificate: OpaquePointer?
     defer { if let issuerCertificate { X509_free(issuerCertificate) } }
     if let issuer {
-        issuerCertificate = issuer.certificate.withUnsafeBytes { pem in
+        issuerCertificate = issuer.withUnsafeBytes { pem in
             guard let bio = BIO_new_mem_buf(pem.baseAddress, Int32(pem.count)) else { return nil }
             defer { BIO_free(bio) }
             return PEM_read_bio_X509(bio, nil, nil, nil)
@@ -56,7 +74,7 @@ func issueCertificate(
         defer { X509_EXTENSION_free(made) }
         guard X509_add_ext(certificate, made, -1) == 1 else { throw failure }
     }
-    let signed = (issuer?.key ?? key).withPointer { X509_sign(certificate, $0, EVP_sha256()) }
+    let signed = signer.withPointer { X509_sign(certificate, $0, EVP_sha256()) }
     guard signed > 0, let bio = BIO_new(BIO_s_mem()) else { throw failure }
     defer { BIO_free(bio) }
     guard PEM_write_bio_X509(bio, certificate) == 1 else { throw failure }

@@ -38,6 +38,14 @@ struct KeyRing: Sendable {
         return Node(id: id, keyKind: specification.keyKind, certificate: String(decoding: certificate, as: UTF8.self))
     }
 
+    /// Certifies a key that a node has made itself, and keeps the certificate.
+    func certificate(for key: PublicKey, node id: String) throws(SimulatorError) -> [UInt8] {
+        let certificate = try issueCertificate(
+            for: key, commonName: id, role: .client, issuer: authority.certificate, signedBy: authority.key)
+        try folder.write(certificate, to: "nodes/\(id).crt")
+        return certificate
+    }
+
     /// The broker's own identity; a new certificate each time, since its addresses may change.
     func broker(host: String) throws(SimulatorError) -> (certificate: String, key: String) {
         var names = "DNS:localhost,IP:127.0.0.1,IP:::1"

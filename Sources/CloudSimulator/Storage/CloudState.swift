@@ -10,6 +10,8 @@ struct CloudState: Codable, Sendable {
     /// By id.
     var nodes: [String: Node] = [:]
     var mappings = MappingTable()
+    /// Nil in the folder of a simulator that had no claim service.
+    var claims: ClaimTable?
     /// The broker's port, which is tried again first: boards were told it.
     var brokerPort: UInt16?
 

@@ -102,6 +102,15 @@ public final class Journal: Sendable {
         write("mapping", members)
     }
 
+    /// - Parameter what: `initiated`, `verified`, or `refused` with the reason.
+    func claim(_ what: String, user: String, node: String? = nil, reason: String? = nil) {
+        write(
+            "claim",
+            [.init("what", .string(what)), .init("user", .string(user))]
+                + (node.map { [.init("node", .string($0))] } ?? [])
+                + (reason.map { [.init("reason", .string($0))] } ?? []))
+    }
+
     /// - Parameter what: `connected`, `disconnected`, `config`, `params`, or `ignored` for a message that makes no sense.
     func node(_ id: String, _ what: String) {
         write("node", [.init("node", .string(id)), .init("what", .string(what))])

@@ -23,6 +23,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     private var lostLinks = 0
     /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
     private static var maximumLostLinks: Int { 8 }
+    /// The claim that is under way.
+    var claim: ClaimConversation?
 
     /// - Parameters:
     ///   - suite: the cryptography of the handshake, such as libcrypto's.

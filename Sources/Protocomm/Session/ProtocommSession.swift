@@ -56,6 +56,11 @@ public actor ProtocommSession {
     /// See ``Transport/restoresLinks``.
     public nonisolated var restoresLinks: Bool { transport.restoresLinks }
 
+    /// The longest request in bytes that fits through the transport, what the cipher adds included; nil where there is no limit.
+    public nonisolated func maximumRequestLength(on endpoint: Endpoint) -> Int? {
+        transport.maximumRequestLength(on: endpoint)
+    }
+
     /// How many callers wait for their turn.
     package var waitingCount: Int { turn.waiting.count }
 

@@ -5,8 +5,8 @@ import RainKit
 /// Talks to a board without setting it up.
 struct Device: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Find boards, look at one, or make it forget its Wi-Fi.",
-        subcommands: [DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceReset.self])
+        commandName: "device", abstract: "Find boards, look at one, claim it, or make it forget its Wi-Fi.",
+        subcommands: [DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceClaim.self, DeviceReset.self])
 }
 
 /// What every `device` command does around its own question.

@@ -53,7 +53,7 @@ struct Provision: AsyncParsableCommand {
             network: network, mapsToUser: !noMapping, notes: notes, resetsFirst: resetFirst,
             deadline: timeout.duration, fetchesChallengeFirst: target.usesSharedRadio && !noMapping,
             waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context))
-        let report = progressReport(context, peer: board.peer)
+        let report = ProgressReport(context, options, events: events, device: device, peer: board.peer)
         let onboarder = Onboarder(
             board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })
 
@@ -69,7 +69,8 @@ struct Provision: AsyncParsableCommand {
             members += [.init("ip", .string(network.address)), .init("ssid", .string(network.ssid.description))]
         }
         members += [
-            .init("mapping", .string(node.mapping.rawValue)), .init("resumed", .bool(node.resumed)),
+            .init("mapping", .string(node.mapping.rawValue)), .init("claimed", .bool(node.claimed)),
+            .init("resumed", .bool(node.resumed)),
             .init("elapsed_ms", .integer(Int64(node.elapsed / .milliseconds(1)))),
         ]
         var lines: [String] = []
@@ -77,15 +78,6 @@ struct Provision: AsyncParsableCommand {
         if let network = node.network { lines.append("ip: \(network.address.isEmpty ? "unknown" : network.address)") }
         lines.append("mapping: \(node.mapping.rawValue)")
         output.result(members, text: lines.joined(separator: "\n"))
-    }
-
-    private func progressReport(_ context: Context, peer: String) -> ProgressReport {
-        let eventLine = events.map { _ in
-            (line: EventLine(run: context.runID, device: device.deviceName ?? peer), toStandardError: options.json)
-        }
-        let form: ProgressReport.Form =
-            events != nil && options.json ? .silent : ProgressReport.form(options, environment: context.environment)
-        return ProgressReport(form: form, events: eventLine, peer: peer)
     }
 
     private func mappingNotes() throws(CommandFailure) -> MappingNotes {

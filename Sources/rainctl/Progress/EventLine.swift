@@ -32,6 +32,9 @@ struct EventLine {
         switch progress {
         case .identified: "identified"
         case .heard: "heard"
+        case .claimInitiated: "claim_initiated"
+        case .certificateRequested: "certificate_requested"
+        case .claimed: "claimed"
         case .wifi(.connecting): "connecting"
         case .wifi(.attemptFailed): "attempt_failed"
         case .wifi(.unreachable): "unreachable"

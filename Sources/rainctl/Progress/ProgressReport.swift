@@ -27,6 +27,18 @@ final class ProgressReport: Sendable {
         self.peer = peer
     }
 
+    /// As the options ask for it. Events go where the result does not.
+    convenience init(
+        _ context: Context, _ options: GlobalOptions, events: Provision.Events?, device: DeviceOptions, peer: String
+    ) {
+        let line = events.map { _ in
+            (line: EventLine(run: context.runID, device: device.deviceName ?? peer), toStandardError: options.json)
+        }
+        let form: Form =
+            events != nil && options.json ? .silent : Self.form(options, environment: context.environment)
+        self.init(form: form, events: line, peer: peer)
+    }
+
     /// The form that suits standard error and the user's wishes (`NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`).
     static func form(_ options: GlobalOptions, environment: [String: String]) -> Form {
         if options.quiet { return .silent }

@@ -10,6 +10,7 @@ enum StepText {
         case .challenge: "Fetching a challenge from the cloud"
         case .identify: "Asking \(peer) what it is"
         case .secure: "Opening a secure session"
+        case .claim: "Having the board claimed"
         case .reset: "Making the board forget its last Wi-Fi"
         case .scan: "Asking the board which networks it hears"
         case .associate: "Tying the board to your account"
@@ -28,6 +29,7 @@ enum StepText {
         case .challenge: "challenge fetched"
         case .identify: facts.identity.map { "found: \(describe($0))" } ?? "found"
         case .secure: facts.identity?.security.map { "secured: Security \($0.version)" } ?? "no session needed"
+        case .claim: facts.nodeID.map { "claimed: node \($0)" } ?? "claimed"
         case .reset: "earlier Wi-Fi forgotten"
         case .scan: "heard \(facts.heard) networks"
         case .associate: facts.nodeID.map { "associated: node \($0)" } ?? "associated"
@@ -42,6 +44,7 @@ enum StepText {
     static func progress(_ progress: OnboardingProgress) -> String? {
         switch progress {
         case .identified, .heard, .connected, .wifi(.connecting): nil
+        case .claimInitiated, .certificateRequested, .claimed: nil
         case .wifi(.attemptFailed(let remaining)): "the board's attempt failed; it has \(remaining) left"
         case .wifi(.unreachable): "the board cannot be reached for the moment"
         case .resumed(let node): "finished the mapping of node \(node)"

@@ -93,7 +93,7 @@ extension Context {
         let account = try account()
         _ = try await account.session.userID()
         return Onboarder.Cloud(
-            mapping: account.cloud,
+            mapping: account.cloud, claiming: ClaimService(account.deployment, session: account.session),
             pending: FilePendingMappings(path: "\(folders.state)/pending-\(account.deployment.name).json")
         ) { () async throws(AccountError) in
             try await account.session.profile().userID

@@ -24,11 +24,14 @@ extension CommandFailure {
         switch error.cause {
         case .board(let board):
             self.init(board)
+            // Whatever it was, the board still needs to be claimed.
+            if error.step == .claim, status == .other { status = .claimNeeded }
         case .account(let account):
             self.init(account)
             if [.other, .usage].contains(status), error.step == .verify || error.step == .confirm {
                 status = .mappingFailed
             }
+            if error.step == .claim, [.other, .usage, .config].contains(status) { status = .claimNeeded }
         case .deadline:
             self.init(.deadline, message: error.message)
         case .mappingRefused:
@@ -55,6 +58,7 @@ extension CommandFailure {
             case .securityMismatch: .securityMismatch
             case .wifiAuthenticationFailed: .wifiAuthFailed
             case .wifiNetworkNotFound: .wifiApNotFound
+            case .claimFailed: .claimNeeded
             case .invalidArgument: .usage
             case .cancelled: .cancelled
             default: .other

@@ -2,7 +2,7 @@ import Hashing
 import ProtocommWire
 
 /// `ch_resp`: signs the cloud's challenge with the node's key, until a client disables it.
-struct ChallengeResponder<Signer: MessageSigner>: Sendable {
+struct ChallengeResponder<Signer: NodeCredential>: Sendable {
     let signer: Signer?
     private(set) var isDisabled = false
     private(set) var signatures = 0

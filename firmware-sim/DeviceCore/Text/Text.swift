@@ -27,6 +27,8 @@ extension [UInt8] {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 append(UInt8(ascii: "\\"))
                 append(byte)
+            case 0x0A:
+                append("\\n")
             case 0..<0x20:
                 append("\\u00")
                 append(digits[Int(byte >> 4)])

@@ -42,6 +42,9 @@ final class Board: EventSource {
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
+    /// The node's id now: a claim gives it another.
+    var nodeID: String { String(decoding: core.nodeID, as: UTF8.self) }
+
     func newSessionID() -> UInt32 { random.number() }
 
     // MARK: requests

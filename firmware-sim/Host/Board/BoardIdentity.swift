@@ -13,22 +13,25 @@ struct BoardIdentity {
 
     /// Fills in what is not given, as RainMaker does: from 64 random bytes of the `fctry` partition.
     init(
-        name: String?, proofOfPossession: String?, username: String, nodeID: String?, isClaimed: Bool,
-        random: inout BoardRandom
+        name: String?, proofOfPossession: String?, username: String, nodeID: String?, address: [UInt8]? = nil,
+        isClaimed: Bool, random: inout BoardRandom
     ) {
         let factory = random.bytes(64)
         self.name = name ?? "PROV_" + hexDigits(factory.suffix(3))
         self.proofOfPossession = proofOfPossession ?? hexDigits(factory.prefix(4))
         self.username = username
-        address = [0x7C, 0xDF, 0xA1] + factory.suffix(3)
+        self.address = address ?? [0x7C, 0xDF, 0xA1] + factory.suffix(3)
         let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
         // A claimed node has an opaque id of 22 characters; one that is not goes by its MAC address.
         self.nodeID =
             nodeID
             ?? (isClaimed
                 ? String(factory[10..<32].map { alphabet[Int($0) % alphabet.count] })
-                : hexDigits(address).uppercased())
+                : hexDigits(self.address).uppercased())
     }
+
+    /// The base address as twelve upper-case hex digits.
+    var macAddress: String { hexDigits(address).uppercased() }
 
     /// The board's address on Bluetooth, which is the base address and two: `7C:DF:A1:00:00:02`.
     var bluetoothAddress: String {

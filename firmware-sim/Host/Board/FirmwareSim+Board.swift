@@ -31,7 +31,7 @@ extension FirmwareSim {
         BoardIdentity(
             name: kind.name, proofOfPossession: kind.noPop ? "" : kind.pop, username: kind.username,
             nodeID: try credentials.id ?? credentials.certificate.flatMap(commonName(ofCertificate:)),
-            isClaimed: !kind.unclaimed, random: &random)
+            address: kind.mac?.address, isClaimed: !kind.unclaimed, random: &random)
     }
 
     private func board(
@@ -42,15 +42,21 @@ extension FirmwareSim {
             nodeID: Array(identity.nodeID.utf8), security: SecurityVersion(rawValue: Int32(kind.security)),
             patchVersion: UInt32(kind.patch), hasProofOfPossession: !identity.proofOfPossession.isEmpty,
             association: kind.mapping.association, isClaimed: !kind.unclaimed,
+            macAddress: Array(identity.macAddress.utf8), claimFaults: kind.claimFault.map(\.fault),
             provisioning: ProvisioningOptions(
                 attempts: radio.attempts, resetsOnFailure: radio.resetOnFailure, stopsByItself: !radio.noAutoStop))
         let core = SimulatedCore(
             configuration: configuration, radio: accessPoints,
-            security: try security(of: identity, &verifiers, random: &random),
-            signer: try credentials.key.map(NodeKey.init(file:)))
+            security: try security(of: identity, &verifiers, random: &random), signer: try credential(credentials))
         return Board(
             core: core, identity: identity, credentials: credentials, journal: journal, logLevel: watching.logLevel,
             random: random.fork())
+    }
+
+    /// An unclaimed board makes its key itself.
+    private func credential(_ files: NodeFiles) throws -> NodeKey? {
+        if let file = files.key { return try NodeKey(file: file) }
+        return kind.unclaimed ? try NodeKey() : nil
     }
 
     private var simulatedRadio: SimulatedRadio {

@@ -1,11 +1,17 @@
 import COpenSSL
+import DeviceCore
 import Glibc
 import Hashing
 import HashingOpenSSL
 
 /// The node's private key, which signs challenges as the firmware does: ECDSA with a P-256 key, RSASSA-PSS with an RSA one.
-struct NodeKey: MessageSigner {
-    private let key: PrivateKey
+struct NodeKey: NodeCredential {
+    let key: PrivateKey
+
+    /// The key that a board makes when it starts for the first time.
+    init() throws {
+        do { key = try PrivateKey(generating: .p256) } catch { throw StartError("no key could be made: \(error)") }
+    }
 
     init(file: String) throws {
         do { key = try PrivateKey(pem: try contents(of: file)) } catch is KeyError {
@@ -28,11 +34,7 @@ func commonName(ofCertificate file: String) throws -> String? {
         throw StartError("\(file): no certificate in PEM")
     }
     defer { X509_free(certificate) }
-    var buffer = [CChar](repeating: 0, count: 256)
-    let length = X509_NAME_get_text_by_NID(
-        X509_get_subject_name(certificate), NID_commonName, &buffer, Int32(buffer.count))
-    guard length > 0 else { return nil }
-    return String(decoding: buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return commonName(of: X509_get_subject_name(certificate)).map { String(decoding: $0, as: UTF8.self) }
 }
 
 /// A file of at most a megabyte.

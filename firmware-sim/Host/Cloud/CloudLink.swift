@@ -1,8 +1,11 @@
 import CMosquitto
 import DeviceCore
 import Glibc
+import HashingOpenSSL
 
 /// The node's connection to RainMaker's MQTT broker: opened once the station has an address, kept until the process ends.
+///
+/// A board that is still to be claimed gets its identity by the claim, and stays offline if it is on Wi-Fi before.
 ///
 /// What is to be published goes out one after the other, each again and again until its PUBACK, also over a new connection.
 final class CloudLink: EventSource {
@@ -26,8 +29,12 @@ final class CloudLink: EventSource {
     private let board: Board
     private let address: HostAndPort
     private let say: (_ tag: String, _ text: String) -> Void
+    private let authority: String
     private let owner: Client
     private var client: OpaquePointer { owner.pointer }
+    /// The files of the certificate that the board was given.
+    private var claimed: ClaimedFiles?
+    private var hasIdentity: Bool
     /// Made for the first connection: a process has many boards, and few descriptors.
     private lazy var connecting = BackgroundCall()
     private var state = State.offline
@@ -35,32 +42,65 @@ final class CloudLink: EventSource {
     private var nextTick: UInt64 = 0
     private var inFlight: (id: Int32, publication: NodePublication)?
 
-    /// - Parameter board: with a certificate and a key.
+    /// - Parameter board: with a certificate and a key, or one that is still to be claimed.
     init(
         _ address: HostAndPort, authority: String, board: Board,
         say: @escaping (_ tag: String, _ text: String) -> Void
     ) throws {
         self.address = address
+        self.authority = authority
         self.board = board
         self.say = say
+        hasIdentity = board.credentials.certificate != nil
         mosquitto_lib_init()
         // The client id is the node id, and the session outlives the connection, as the firmware has it.
         guard let client = mosquitto_new(board.identity.nodeID, false, nil) else {
             throw StartError("libmosquitto gave no client: \(lastSystemError())")
         }
         owner = Client(client)
-        guard let certificate = board.credentials.certificate, let key = board.credentials.key,
-            mosquitto_tls_set(client, authority, nil, certificate, key, nil) == successCode
-        else {
-            let files = [authority, board.credentials.certificate ?? "", board.credentials.key ?? ""]
-            throw StartError("--ca, --cert or --key cannot be read: \(files.joined(separator: ", "))")
+        if let certificate = board.credentials.certificate, let key = board.credentials.key {
+            guard mosquitto_tls_set(client, authority, nil, certificate, key, nil) == successCode else {
+                throw StartError("--ca, --cert or --key cannot be read: \(authority), \(certificate), \(key)")
+            }
+        } else if access(authority, R_OK) != 0 {
+            throw StartError("--ca cannot be read: \(authority)")
         }
+        listen()
+        board.observe { [weak self] event in
+            guard let self else { return }
+            switch event {
+            case .claimed: takeIdentity()
+            case .joined:
+                guard case .offline = state else { return }
+                guard hasIdentity else {
+                    return board.log(.error, "mqtt", "on Wi-Fi without a certificate: claim the board first")
+                }
+                state = .waiting(until: 0)
+            default: break
+            }
+        }
+    }
+
+    private func listen() {
         mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_connect_callback_set(client, connected)
         mosquitto_publish_callback_set(client, acknowledged)
-        board.observe { [weak self] event in
-            guard let self, case .joined = event, case .offline = state else { return }
-            state = .waiting(until: 0)
+    }
+
+    /// The board was claimed: from now on it is this node, with that certificate.
+    private func takeIdentity() {
+        guard case .offline = state, let certificate = board.core.certificate, let key = board.core.credential else {
+            return
+        }
+        do {
+            let files = try ClaimedFiles(certificate: certificate, key: key.key.pem)
+            guard mosquitto_reinitialise(client, board.nodeID, false, nil) == successCode,
+                mosquitto_tls_set(client, authority, nil, files.certificate.path, files.key.path, nil) == successCode
+            else { throw StartError("libmosquitto does not take the certificate") }
+            listen()
+            (claimed, hasIdentity) = (files, true)
+        } catch {
+            board.log(.error, "mqtt", "the claimed identity cannot be used: \(error)")
         }
     }
 

@@ -58,6 +58,13 @@ struct BoardLog {
                 + line(.info, "esp_netif_handlers", "sta ip: \(address), mask: 255.255.255.0, gw: \(gateway)")
                 + application(.info, "Provisioning successful")
         case .userMappingReceived: return line(.info, "esp_rmaker_user_mapping", "User Node mapping data received.")
+        case .claimStarted: return line(.info, "esp_claim", "Assisted Claiming Started.")
+        case .certificateRequested: return []
+        case .claimed: return line(.info, "esp_claim", "Assisted Claiming was Successful.")
+        case .claimAborted: return line(.warning, "esp_claim", "Assisted Claiming Aborted.")
+        case .claimRefused(let status):
+            return line(.error, "esp_claim", "Claim step refused with status \(status.rawValue).")
+        case .rebooted: return Array("ESP-ROM:esp32c3-api1-20210207\r\nrst:0xc (RTC_SW_CPU_RST)\r\n".utf8)
         case .serviceStopped:
             return manager(.info, "Provisioning stopped") + application(.info, "Provisioning ended")
         }

@@ -12,7 +12,7 @@ struct RainMakerCommands: ConsoleCommands {
         func printLine(_ text: String) { output += Array((text + "\r\n").utf8) }
 
         switch String(decoding: name, as: UTF8.self) {
-        case "get-node-id": printLine("\(Self.tag): Node ID: \(board.identity.nodeID)")
+        case "get-node-id": printLine("\(Self.tag): Node ID: \(board.nodeID)")
         case "add-user":
             guard words.count == 3 else {
                 printLine("\(Self.tag): Invalid Usage.")

@@ -37,6 +37,7 @@ final class SoftAPServer: EventSource {
         listener = try ListeningSocket(address)
         board.observe { [weak self] event in
             if event == .serviceStopped { self?.shutDown() }
+            if event == .rebooted { self?.sessions = HTTPSessions() }
         }
     }
 

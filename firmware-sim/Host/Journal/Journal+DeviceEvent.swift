@@ -30,6 +30,12 @@ extension Journal {
         case .joined(let ssid, _): state("joined", [name(ssid)])
         case .userMappingReceived: state("user_mapping_received")
         case .challengeSigned: state("challenge_signed")
+        case .claimStarted: state("claim_started")
+        case .certificateRequested: state("certificate_requested")
+        case .claimed(let node): state("claimed", [.init("node_id", .string(String(decoding: node, as: UTF8.self)))])
+        case .claimAborted: state("claim_aborted")
+        case .claimRefused(let status): state("claim_refused", [.init("status", .integer(Int64(status.rawValue)))])
+        case .rebooted: state("rebooted")
         case .serviceStopping: state("service_stopping")
         case .serviceStopped: state("service_stopped")
         }

@@ -91,13 +91,25 @@ struct BoardOptions: ParsableArguments {
     @Flag(help: "The board has its certificate (the default).")
     var claimed = false
 
-    @Flag(help: "The board announces that it must be claimed first.")
+    @Flag(help: "The board has to be claimed first: it has a key, and no certificate.")
     var unclaimed = false
+
+    @Option(help: ArgumentHelp("MAC address, 12 hex digits; random unless given.", valueName: "mac"))
+    var mac: MACAddressOption?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What goes wrong in a claim: not-ready, lose-fragment=N, oversize-csr, wrong-csr or \
+            reboot-at=start|init|csr|verify|store. May be repeated: the first claim meets the first, and so on.
+            """, valueName: "fault"))
+    var claimFault: [ClaimFaultOption] = []
 
     mutating func validate() throws {
         guard (0...2).contains(security) else { throw ValidationError("--security is 0, 1 or 2") }
         guard (0...1).contains(patch) else { throw ValidationError("--patch is 0 or 1") }
         if claimed, unclaimed { throw ValidationError("--claimed and --unclaimed exclude each other") }
+        if !claimFault.isEmpty, !unclaimed { throw ValidationError("--claim-fault goes with --unclaimed") }
         if security == 2, username.isEmpty { throw ValidationError("Security 2 needs a user name") }
         if let nodeId, nodeId.isEmpty || nodeId.utf8.count > 64 {
             throw ValidationError("--node-id has 1 to 64 bytes")

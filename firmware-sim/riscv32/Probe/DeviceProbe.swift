@@ -13,6 +13,7 @@ public func probeDevice(
         configuration: configuration, radio: radio, security: .security0(Security0Device()), signer: ProbeSigner())
     _ = device.respond(to: request, on: .session, session: 1, now: 0)
     _ = device.respond(to: request, on: .config, session: 1, now: 1)
+    _ = device.respond(to: request, on: .claim, session: 1, now: 1)
     _ = device.delayedAnswer(now: 2)
     device.advance(to: device.nextDue ?? 3)
     device.startUserMapping(userID: request, secretKey: request)
@@ -21,6 +22,8 @@ public func probeDevice(
     return device.takeEvents()
 }
 
-struct ProbeSigner: MessageSigner {
+struct ProbeSigner: NodeCredential {
     func sign(_ message: [UInt8]) throws(SignatureFailure) -> [UInt8] { message }
+    func certificateRequest(for nodeID: [UInt8]) throws(SignatureFailure) -> [UInt8] { nodeID }
+    func accepts(certificate: [UInt8], for nodeID: [UInt8]) -> Bool { certificate.count == nodeID.count }
 }

@@ -25,7 +25,12 @@ package struct RainMakerCall: Sendable {
     }
 
     package func request(to deployment: Deployment) -> HTTPRequest {
-        var url = deployment.base.text + (isVersioned ? "/v1/" : "/") + path
+        request(below: deployment.base.text + (isVersioned ? "/v1/" : "/"))
+    }
+
+    /// - Parameter root: ends with a slash.
+    package func request(below root: String) -> HTTPRequest {
+        var url = root + path
         if !query.isEmpty {
             url += "?" + query.map { "\($0.name)=\(percentEncoded($0.value))" }.joined(separator: "&")
         }

@@ -14,7 +14,7 @@ public struct RainMakerIdentity: IdentityProvider {
         self.clock = clock
     }
 
-    public var resources: [ServiceURL] { [service.deployment.base] }
+    public var resources: [ServiceURL] { [service.deployment.base] + [service.deployment.claim].compactMap(\.self) }
 
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
         switch credentials {

@@ -1,0 +1,58 @@
+import Account
+import ESPProvisioning
+import Logging
+import RainMaker
+import Vocabulary
+
+/// The step in which board and claim service talk to each other through us.
+extension OnboardingRun {
+    /// Whatever goes wrong, the board is told to forget the claim, so that the next run finds it as this one did.
+    func claim() async throws(OnboardingError) {
+        guard let service = cloud?.claiming else { return }
+        let node: NodeID
+        do throws(OnboardingError) {
+            node = try await claim(with: service)
+        } catch {
+            await board.abortClaim()
+            throw error
+        }
+        claimedNode = node
+        emit(.progress(.claimed(node)))
+        // What it says of itself may be different now. It may also still ask to be claimed, until it restarts.
+        let identity = try await ask { (board) throws(ProvisioningError) in try await board.identify() }
+        self.identity = identity
+    }
+
+    private func claim(with service: any NodeClaiming) async throws(OnboardingError) -> NodeID {
+        let introduction = try await ask { (board) throws(ProvisioningError) in try await board.startClaim() }
+        let invitation = try await tell { () throws(AccountError) in try await service.initiateClaim(introduction) }
+        emit(.progress(.claimInitiated(invitation.node)))
+        let request = try await ask { (board) throws(ProvisioningError) in
+            try await board.requestCertificate(invitation.reply)
+        }
+        emit(.progress(.certificateRequested))
+        let certificate = try await tell { () throws(AccountError) in try await service.verifyClaim(request) }
+        try await ask { (board) throws(ProvisioningError) in try await board.storeCertificate(certificate) }
+        return invitation.node
+    }
+
+    /// Asks the service, for a while also one that cannot be reached: it answers the same question the same way.
+    private func tell<Reply: Sendable>(
+        _ question: @Sendable () async throws(AccountError) -> Reply
+    ) async throws(OnboardingError) -> Reply {
+        var knocking = PollSchedule.unreachable
+        var knocks = 0
+        let began = time.elapsed()
+        while true {
+            do throws(AccountError) {
+                return try await question()
+            } catch {
+                guard error.isTransient, error.code != .rateLimited, time.elapsed() - began < Patience.claimOutage
+                else { throw failure(error) }
+                if knocks == 0 { emit(.progress(.waitingForCloud)) }
+                knocks += 1
+            }
+            try await pause(max(knocking.next(), .milliseconds(50)))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import JSON
+import RainKit
+
+/// The claim alone; `provision` claims by itself where a board needs it.
+struct DeviceClaim: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "claim",
+        abstract: "Give a board its cloud certificate, and print the node id that it has from then on.",
+        discussion: "Example: rainctl device claim --transport softap --pop-file pop.txt")
+
+    @OptionGroup var device: DeviceOptions
+    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(60))
+    @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))
+    var events: Provision.Events?
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        // Not being signed in is noticed before a byte goes to the board.
+        let cloud = try await context.onboardingCloud()
+        let target = try BoardTarget(device, context: context)
+        let board = try target.open(context)
+        let report = ProgressReport(context, options, events: events, device: device, peer: board.peer)
+        let onboarder = Onboarder(
+            board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })
+
+        async let _ = report.animate()
+        let node = try await onboarder.run(
+            .claim(deadline: timeout.duration, waitsForBoard: target.mayAppearLater)
+        ) { report.take($0) }
+        var members: [JSONValue.Member] = [.init("claimed", .bool(node.claimed))]
+        guard node.claimed, let id = node.nodeID else {
+            return context.output.result(members, text: "The board has its certificate already: nothing to claim.")
+        }
+        members.insert(.init("node_id", .string(id.rawValue)), at: 0)
+        context.output.result(members, text: "node id: \(id)")
+    }
+}
