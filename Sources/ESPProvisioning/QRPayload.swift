@@ -16,8 +16,10 @@ public struct QRPayload: Sendable {
     public var username: String?
     /// The passphrase of the board's own access point.
     public var accessPointPassphrase: Secret?
-    /// The scheme, where the code names one.
+    /// The scheme, where the code names one: what the board says in clear must be no less.
     public var securityVersion: Int?
+    /// What the board joins: `wifi` or `thread`; nil where the code does not say, which means Wi-Fi.
+    public var network: String?
 
     /// No QR code of a board holds more.
     public static let maximumBytes = 1024
@@ -25,16 +27,21 @@ public struct QRPayload: Sendable {
     public init(_ text: [UInt8]) throws(ProvisioningError) {
         guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
         var text = text[...]
-        while let last = text.last, last == 0x0A || last == 0x0D || last == 0x20 { text = text.dropLast() }
-        if text.starts(with: "NP:".utf8) {
-            try self.init(compact: Array(text.dropFirst(3)))
-        } else if text.starts(with: "http".utf8) {
+        while let last = text.last, Self.isSpace(last) { text = text.dropLast() }
+        text = text.drop(while: Self.isSpace)
+        if text.prefix(4).map({ $0 | 0x20 }) == Array("http".utf8) {
             guard let start = Self.start(ofData: text) else { throw Self.unreadable("the URL has no data= part") }
-            try self.init(json: Self.percentDecoded(text[start...]))
+            text = Self.percentDecoded(text[start...])[...]
+        }
+        if text.starts(with: Self.compactPrefix) {
+            try self.init(compact: text.dropFirst(Self.compactPrefix.count))
         } else {
             try self.init(json: Array(text))
         }
     }
+
+    private static let compactPrefix = Array("NP:".utf8)
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 }
 
     private init(json: [UInt8]) throws(ProvisioningError) {
         let document: JSONValue
@@ -54,19 +61,28 @@ public struct QRPayload: Sendable {
         transport = text("transport").flatMap { Transport(rawValue: $0) }
         username = text("username")
         accessPointPassphrase = text("password").map { Secret($0) }
-        if case .integer(let version)? = document["security"] { securityVersion = Int(exactly: version) }
+        if case .integer(let version)? = document["security"] {
+            guard (0...2).contains(version) else { throw Self.unreadable("it names Security \(version)") }
+            securityVersion = Int(version)
+        }
+        network = text("network")
     }
 
-    /// `name|pop|b` or `name|pop|s`; nothing is escaped. It implies the usual user name under Security 2.
-    private init(compact: [UInt8]) throws(ProvisioningError) {
-        let parts = compact.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty else { throw Self.unreadable("the compact form is NP:name|pop|b") }
-        name = String(decoding: parts[0], as: UTF8.self)
-        proofOfPossession = parts[1].isEmpty ? nil : ProofOfPossession(Secret(parts[1]))
-        switch parts[2].first {
-        case UInt8(ascii: "b"): transport = .ble
-        case UInt8(ascii: "s"): transport = .softap
-        default: transport = nil
+    /// `name|pop|b` or `name|pop|s`. Nothing is escaped, so what stands between the first bar and the last is the proof of
+    /// possession. It implies the usual user name under Security 2.
+    private init(compact: ArraySlice<UInt8>) throws(ProvisioningError) {
+        let bar = UInt8(ascii: "|")
+        guard let first = compact.firstIndex(of: bar), let last = compact.lastIndex(of: bar), first < last,
+            first > compact.startIndex
+        else { throw Self.unreadable("the compact form is NP:name|pop|b") }
+        name = String(decoding: compact[..<first], as: UTF8.self)
+        let proof = Array(compact[(first + 1)..<last])
+        proofOfPossession = proof.isEmpty ? nil : ProofOfPossession(Secret(proof))
+        username = BoardCredentials.defaultUsername
+        switch Array(compact[(last + 1)...]) {
+        case Array("b".utf8): transport = .ble
+        case Array("s".utf8): transport = .softap
+        default: throw Self.unreadable("the compact form ends in b (Bluetooth) or s (SoftAP)")
         }
     }
 

@@ -33,8 +33,10 @@ final class ScriptedFirmware: Sendable {
         requests.withLock { $0.filter { $0.endpoint == endpoint }.map(\.bytes) }
     }
 
-    func board(clock: any Clock<Duration> = ContinuousClock()) -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
-        let transport = InMemoryTransport { request, endpoint in
+    func board(
+        clock: any Clock<Duration> = ContinuousClock(), maximumRequestLength: Int? = nil
+    ) -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
+        let transport = InMemoryTransport(maximumRequestLength: maximumRequestLength) { request, endpoint in
             if self.isRecording { self.requests.withLock { $0.append((endpoint, request)) } }
             switch endpoint {
             case .version: return Array(self.version.utf8)

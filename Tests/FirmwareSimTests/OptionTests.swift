@@ -18,6 +18,11 @@ struct OptionTests {
             ["--http", "127.0.0.1:0", "--claimed", "--unclaimed"], ["--http", "203.0.113.1:80"],
             ["--http", "127.0.0.1:0", "--key", "/no/such/file"], ["--http", "127.0.0.1:0", "--fail", "often"],
             ["--http", "127.0.0.1:0", "--join-delay", "-1"],
+            ["--http", "127.0.0.1:0", "--unclaimed", "--cert", "/dev/null"],
+            ["--http", "127.0.0.1:0", "--claim-fault", "not-ready"],
+            ["--http", "127.0.0.1:0", "--unclaimed", "--claim-fault", "bad-luck"],
+            ["--http", "127.0.0.1:0", "--unclaimed", "--mac", "7CDFA1"],
+            ["--http", "127.0.0.1:0", "--unclaimed", "--mqtt", "127.0.0.1:1", "--ca", "/no/such/file"],
         ])
     func refused(arguments: [String]) async throws {
         let finished = try await run(try Executables.path("firmware-sim"), arguments, within: .seconds(10))

@@ -174,15 +174,6 @@ struct OnboarderTests {
         #expect(scene.pending.all().isEmpty)
     }
 
-    @Test("a board that must be claimed first is told so before any session")
-    func claim() async throws {
-        let scene = Scene()
-        let board = ScriptedBoard(scene.clock, needsClaim: true)
-        let failure = await scene.run(board, ScriptedCloud()).failure
-        guard case .claimNeeded? = failure?.cause else { return #expect(Bool(false)) }
-        #expect(await board.calls == ["identify", "close"])
-    }
-
     @Test("without mapping the cloud is never asked")
     func withoutMapping() async throws {
         let scene = Scene()

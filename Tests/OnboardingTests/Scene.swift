@@ -20,10 +20,11 @@ final class Scene: Sendable {
     /// of the two, so the clock is moved there.
     func run(
         _ board: ScriptedBoard, _ cloud: ScriptedCloud?,
-        _ request: OnboardingRequest = OnboardingRequest(network: .given(home))
+        _ request: OnboardingRequest = OnboardingRequest(network: .given(home)), hasClaimService: Bool = true
     ) async -> Result<OnboardedNode, OnboardingError> {
         let connection = cloud.map { cloud in
-            Onboarder.Cloud(mapping: cloud, pending: pending) { () async throws(AccountError) in try await cloud.user()
+            Onboarder.Cloud(mapping: cloud, claiming: hasClaimService ? cloud : nil, pending: pending) {
+                () async throws(AccountError) in try await cloud.user()
             }
         }
         let onboarder = Onboarder(

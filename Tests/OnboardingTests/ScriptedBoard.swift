@@ -18,6 +18,8 @@ actor ScriptedBoard: Board {
     private(set) var calls: [String] = []
     private(set) var secret: MappingSecret?
     private(set) var network: WiFiNetwork?
+    /// What the claim service said to the board.
+    private(set) var replies: [[UInt8]] = []
 
     init(
         _ clock: ManualClock, association: AssociationMethod = .userMapping, needsClaim: Bool = false,
@@ -43,6 +45,24 @@ actor ScriptedBoard: Board {
     }
 
     func secure() throws(ProvisioningError) { try note("secure") }
+
+    func startClaim() throws(ProvisioningError) -> [UInt8] {
+        try note("startClaim")
+        return Array("introduction".utf8)
+    }
+
+    func requestCertificate(_ reply: [UInt8]) throws(ProvisioningError) -> [UInt8] {
+        try note("requestCertificate")
+        replies.append(reply)
+        return Array("request".utf8)
+    }
+
+    func storeCertificate(_ reply: [UInt8]) throws(ProvisioningError) {
+        try note("storeCertificate")
+        replies.append(reply)
+    }
+
+    func abortClaim() { calls.append("abortClaim") }
 
     func scan() throws(ProvisioningError) -> [AccessPoint] {
         try note("scan")

@@ -4,15 +4,22 @@ import RainMaker
 import Vocabulary
 
 /// A cloud that answers from a script, and writes down what it was told.
-actor ScriptedCloud: NodeMapping {
+actor ScriptedCloud: NodeMapping, NodeClaiming {
     private var faults: [String: [AccountError.Code]]
     private var statuses: [MappingStatus]
     private(set) var calls: [String] = []
     private(set) var secret: MappingSecret?
     private(set) var signature: [UInt8]?
+    /// What boards said to the claim service.
+    private(set) var claimed: [[UInt8]] = []
+    private let claimedNode: NodeID
 
-    init(statuses: [MappingStatus] = [.confirmed], faults: [String: [AccountError.Code]] = [:]) {
+    init(
+        statuses: [MappingStatus] = [.confirmed], claimedNode: NodeID = NodeID("node-1"),
+        faults: [String: [AccountError.Code]] = [:]
+    ) {
         self.statuses = statuses
+        self.claimedNode = claimedNode
         self.faults = faults
     }
 
@@ -43,6 +50,18 @@ actor ScriptedCloud: NodeMapping {
     func initiateChallenge(lifetime: Duration) throws(AccountError) -> MappingChallenge {
         try note("challenge")
         return MappingChallenge(request: RequestID("request-2"), challenge: [1, 2, 3])
+    }
+
+    func initiateClaim(_ board: [UInt8]) throws(AccountError) -> ClaimInvitation {
+        try note("initiate")
+        claimed.append(board)
+        return ClaimInvitation(node: claimedNode, reply: Array("invitation".utf8))
+    }
+
+    func verifyClaim(_ request: [UInt8]) throws(AccountError) -> [UInt8] {
+        try note("certify")
+        claimed.append(request)
+        return Array("certificate".utf8)
     }
 
     func verifyChallenge(

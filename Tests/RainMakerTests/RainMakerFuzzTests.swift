@@ -13,7 +13,7 @@ private let replies: [[UInt8]] = [
     #"{"status":"failure","error_code":"103031","description":"d"}"#, "<html>",
 ].map { Array($0.utf8) }
 
-private struct FixedAnswer: HTTPClient {
+struct FixedAnswer: HTTPClient {
     let response: HTTPResponse
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { response }
 }

@@ -9,8 +9,8 @@ import Testing
 struct HelpTests {
     static let commands: [[String]] = [
         [], ["login"], ["logout"], ["whoami"], ["provision"], ["device"], ["device", "discover"], ["device", "info"],
-        ["device", "scan"],
-        ["device", "reset"], ["node"], ["node", "list"], ["profile"], ["profile", "list"], ["profile", "add"],
+        ["device", "scan"], ["device", "claim"], ["device", "reset"], ["node"], ["node", "list"], ["profile"],
+        ["profile", "list"], ["profile", "add"],
         ["profile", "use"], ["profile", "show"], ["profile", "remove"],
         ["account"], ["account", "curl"], ["account", "header"], ["account", "list"], ["account", "providers"],
         ["account", "refresh"], ["account", "exchange"], ["account", "web-session"], ["account", "fetch"],

@@ -95,7 +95,6 @@ struct ProvisioningTests {
         ),
         Refusal(
             what: "another scheme than the board's", more: ["--sec-ver", "2"], status: 15, code: "security_mismatch"),
-        Refusal(what: "an unclaimed board", options: ["--unclaimed"], status: 17, code: "claim_needed"),
     ]
 
     @Test("each refusal has its exit code, and one sentence that says what to try", arguments: refusals)

@@ -81,7 +81,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             throw ProvisioningError(
                 .securityMismatch,
                 message:
-                    "The board speaks Security \(required.version), not \(wanted). Leave --sec-ver away to follow it.")
+                    "The board speaks Security \(required.version), not \(wanted). Leave --sec-ver away to follow it; "
+                    + "if it came from the QR code, make sure that this is the right board.")
         }
     }
 

@@ -23,7 +23,8 @@ struct BoardTarget {
         let globals = context
         credentials = BoardCredentials(
             username: options.username ?? code?.username ?? BoardCredentials.defaultUsername,
-            securityVersion: options.securityVersion
+            // What the label says cannot be talked down by whoever answers in clear.
+            securityVersion: options.securityVersion ?? code?.securityVersion
         ) {
             if let proof { return proof }
             guard globals.mayAsk else { return nil }
@@ -132,11 +133,18 @@ struct BoardTarget {
                     "the QR code on the command line can be read by other users; --qrcode FILE or - cannot.")
             }
         }
+        let code: QRPayload
         do {
-            return try QRPayload(bytes)
+            code = try QRPayload(bytes)
         } catch {
             throw CommandFailure(.badData, reason: "bad_qr_code", message: error.message)
         }
+        if let network = code.network, network != "wifi" {
+            throw CommandFailure(
+                .other, reason: "unsupported",
+                message: "The QR code is of a board that joins another network than Wi-Fi: \(network.onOneLine).")
+        }
+        return code
     }
 
     private static func proofOfPossession(

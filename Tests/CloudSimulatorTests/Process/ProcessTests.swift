@@ -27,7 +27,7 @@ import Testing
         ) { child in
             let line = try await child.readyLine()
             let ready = try JSONValue(parsing: Array(line.utf8))
-            #expect(ready.members?.map(\.name) == ["ready", "api", "mqtt", "ca", "nodes"])
+            #expect(ready.members?.map(\.name) == ["ready", "api", "claim", "mqtt", "ca", "nodes"])
             #expect(ready["ready"] == true)
             #expect(ready["api"]?.string?.hasPrefix("http://127.0.0.1:") == true)
             #expect(ready["mqtt"]?.string?.hasPrefix("127.0.0.1:") == true)

@@ -73,14 +73,16 @@ public struct Maker: Sendable {
     }
 
     /// Uses that cloud from now on, signed in.
-    public func signIn(to cloud: SimulatedCloud) async throws {
-        try await use(cloud)
+    /// - Parameter claims: whether the profile names its claim service.
+    public func signIn(to cloud: SimulatedCloud, claims: Bool = false) async throws {
+        try await use(cloud, claims: claims)
         let outcome = try await rainctl("login", SimulatedCloud.user, "--password-file", folder.file("password"))
         guard outcome.status == 0 else { throw ProcessError("not signed in: \(outcome.standardError)") }
     }
 
-    public func use(_ cloud: SimulatedCloud) async throws {
-        for arguments in [["profile", "add", "sim", "--base-url", cloud.api], ["profile", "use", "sim"]] {
+    public func use(_ cloud: SimulatedCloud, claims: Bool = false) async throws {
+        let claim = claims ? ["--claim-url", cloud.claim] : []
+        for arguments in [["profile", "add", "sim", "--base-url", cloud.api] + claim, ["profile", "use", "sim"]] {
             let outcome = try await rainctl(arguments)
             guard outcome.status == 0 else { throw ProcessError("\(arguments): \(outcome.standardError)") }
         }

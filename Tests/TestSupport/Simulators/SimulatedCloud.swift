@@ -60,6 +60,12 @@ public final class SimulatedCloud: Sendable {
         return code
     }
 
+    /// The claim service's base URL.
+    public var claim: String { ready["claim"]?.string ?? api }
+
+    /// The options of a board that this cloud has never heard of, and that has no certificate yet.
+    public var unclaimedBoardOptions: [String] { ["--unclaimed", "--mqtt", mqtt, "--ca", ca] }
+
     /// The options that make a simulated board this node.
     public func boardOptions(node: String) throws -> [String] {
         guard let files = ready["nodes"]?[node], let certificate = files["cert"]?.string, let key = files["key"]?.string

@@ -1,0 +1,124 @@
+import Account
+import ESPProvisioning
+import Onboarding
+import RainMaker
+import Testing
+import Vocabulary
+
+/// Where account and board meet over a claim: the order of the steps, and what each side is told when the other fails.
+@Suite("Onboarding an unclaimed board")
+struct ClaimTests {
+    private static let claimCalls = ["startClaim", "requestCertificate", "storeCertificate"]
+
+    @Test(
+        "the claim comes first, and the board is mapped by its new name",
+        arguments: [AssociationMethod.userMapping, .challengeResponse])
+    func success(association: AssociationMethod) async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, association: association, needsClaim: true)
+        let cloud = ScriptedCloud()
+        let node = try await scene.run(board, cloud).get()
+        #expect(node.nodeID == NodeID("node-1") && node.claimed && node.mapping == .confirmed)
+        let middle: [OnboardingStep] = association == .userMapping ? [] : [.verify]
+        #expect(
+            scene.finishedSteps
+                == [.account, .resume, .identify] + (association == .userMapping ? [] : [.challenge])
+                + [.secure, .claim, .associate] + middle + [.join, .connect, .confirm])
+        #expect(
+            await board.calls
+                == ["identify", "secure"] + Self.claimCalls + ["identify", "associate", "join", "watch", "close"])
+        #expect(await board.replies == [Array("invitation".utf8), Array("certificate".utf8)])
+        #expect(await cloud.claimed == [Array("introduction".utf8), Array("request".utf8)])
+    }
+
+    @Test("without a claim service the board is left as it is, and so is one whose Wi-Fi alone is wanted")
+    func noService() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, needsClaim: true)
+        let failure = await scene.run(board, ScriptedCloud(), hasClaimService: false).failure
+        guard case .claimNeeded? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(await board.calls == ["identify", "close"])
+
+        let other = ScriptedBoard(scene.clock, needsClaim: true)
+        let node = try await Scene().run(
+            other, ScriptedCloud(), OnboardingRequest(network: .given(Scene.home), mapsToUser: false)
+        ).get()
+        #expect(!node.claimed)
+        #expect(await other.calls == ["identify", "secure", "join", "watch", "close"])
+    }
+
+    struct Fault: Sendable {
+        var board: [String: [ProvisioningError.Code]] = [:]
+        var cloud: [String: [AccountError.Code]] = [:]
+        var calls: Int
+    }
+
+    static let faults = [
+        Fault(board: ["startClaim": [.claimFailed]], calls: 1), Fault(cloud: ["initiate": [.rejected]], calls: 1),
+        Fault(board: ["requestCertificate": [.claimFailed]], calls: 2),
+        Fault(cloud: ["certify": [.rejected]], calls: 2),
+        Fault(board: ["storeCertificate": [.claimFailed]], calls: 3),
+        Fault(board: ["storeCertificate": [.deviceLost]], calls: 3),
+        Fault(cloud: ["initiate": [.expired]], calls: 1), Fault(cloud: ["certify": [.rateLimited]], calls: 2),
+    ]
+
+    @Test(
+        "whoever fails, the board is told to forget the claim, nothing is pending, and the next run succeeds",
+        arguments: faults)
+    func failures(fault: Fault) async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, needsClaim: true, faults: fault.board)
+        let cloud = ScriptedCloud(faults: fault.cloud)
+        let failure = await scene.run(board, cloud).failure
+        #expect(failure?.step == .claim)
+        #expect(
+            await board.calls
+                == ["identify", "secure"] + Self.claimCalls.prefix(fault.calls) + ["abortClaim", "close"])
+        #expect(scene.pending.all().isEmpty)
+        #expect(try await scene.run(board, cloud).get().claimed)
+    }
+
+    @Test("a service that cannot be reached is asked again for a while, then the board is let go")
+    func outage() async throws {
+        let scene = Scene()
+        let cloud = ScriptedCloud(faults: ["initiate": [.network, .serverFault], "certify": [.timeout]])
+        #expect(try await scene.run(ScriptedBoard(scene.clock, needsClaim: true), cloud).get().claimed)
+
+        let other = Scene()
+        let board = ScriptedBoard(other.clock, needsClaim: true)
+        let down = ScriptedCloud(faults: ["initiate": Array(repeating: .network, count: 100)])
+        let failure = await other.run(board, down).failure
+        guard case .account(let error)? = failure?.cause else {
+            return #expect(Bool(false), "\(String(describing: failure))")
+        }
+        #expect(error.code == .network)
+        #expect(await board.calls.suffix(2) == ["abortClaim", "close"])
+        #expect(await down.calls.filter { $0 == "initiate" }.count < 20)
+    }
+
+    @Test("a board that answers by its old name is not mapped")
+    func oldName() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, needsClaim: true)
+        let cloud = ScriptedCloud(claimedNode: NodeID("another"))
+        let failure = await scene.run(board, cloud).failure
+        #expect(failure?.step == .associate)
+        guard case .board(let error)? = failure?.cause else {
+            return #expect(Bool(false), "\(String(describing: failure))")
+        }
+        #expect(error.code == .claimFailed)
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("the claim alone is three steps, and none for a board that has its certificate")
+    func alone() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, needsClaim: true)
+        let node = try await scene.run(board, ScriptedCloud(), .claim()).get()
+        #expect(node.claimed && node.nodeID == NodeID("node-1") && node.mapping == .skipped)
+        #expect(scene.finishedSteps == [.account, .identify, .secure, .claim])
+
+        let claimed = ScriptedBoard(scene.clock)
+        #expect(try await Scene().run(claimed, ScriptedCloud(), .claim()).get().claimed == false)
+    }
+}
