@@ -19,6 +19,8 @@ final class BlueZService: EventSource {
     private var busy: Set<Int> = []
     /// Boards that ceased to serve since the last turn.
     private var stopped: [Int] = []
+    /// Boards that restarted: their links break, and they advertise again.
+    private var rebooted: [Int] = []
     private let lost: () -> Void
 
     /// Connects to the bus and takes the name.
@@ -48,6 +50,7 @@ final class BlueZService: EventSource {
         for (index, server) in servers.enumerated() {
             server.board.observe { [weak self] event in
                 if event == .serviceStopped { self?.stopped.append(index) }
+                if event == .rebooted { self?.rebooted.append(index) }
             }
         }
     }
@@ -59,7 +62,7 @@ final class BlueZService: EventSource {
         return descriptor < 0 ? [] : [Interest(descriptor: descriptor, events: connection.events)]
     }
 
-    var due: UInt64? { stopped.isEmpty ? radio.nextDue : 0 }
+    var due: UInt64? { stopped.isEmpty && rebooted.isEmpty ? radio.nextDue : 0 }
 
     func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
         do throws(DBusError) {
@@ -75,6 +78,8 @@ final class BlueZService: EventSource {
         step { $0.advance(to: now) }
         for index in stopped { step { $0.setServing(index, false, now: now) } }
         stopped = []
+        for index in rebooted { step { $0.dropLink(index, "restart", now: now) } }
+        rebooted = []
         for index in busy {
             guard let outcome = servers[index].delayedOutcome() else { continue }
             busy.remove(index)
