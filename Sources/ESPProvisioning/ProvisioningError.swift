@@ -4,7 +4,7 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unavailable, busy, neverAnswered, deviceLost, wrongProofOfPossession, securityMismatch
             case wifiAuthenticationFailed, wifiNetworkNotFound, wifiFailed, rejected, unsupported, notRainMaker
-            case claimFailed, malformed, invalidArgument, cancelled
+            case claimFailed, claimInterrupted, malformed, invalidArgument, cancelled
         }
         private let value: Value
         public var description: String { value.rawValue }
@@ -32,6 +32,8 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
         public static let notRainMaker = Code(value: .notRainMaker)
         /// The board could not be given its certificate, and still needs it.
         public static let claimFailed = Code(value: .claimFailed)
+        /// The connection broke in a claim and was made again: the claim may be begun anew at once.
+        public static let claimInterrupted = Code(value: .claimInterrupted)
         /// The answer is not what the protocol says.
         public static let malformed = Code(value: .malformed)
         /// What was asked for can never work; nothing was sent.

@@ -6,16 +6,25 @@ import Vocabulary
 
 /// The step in which board and claim service talk to each other through us.
 extension OnboardingRun {
+    /// Over a radio that loses one session in twenty, more than that is not bad luck.
+    private static var maximumClaims: Int { 5 }
+
     /// Whatever goes wrong, the board is told to forget the claim, so that the next run finds it as this one did.
     func claim() async throws(OnboardingError) {
         guard let service = cloud?.claiming else { return }
-        let node: NodeID
-        do throws(OnboardingError) {
-            node = try await claim(with: service)
-        } catch {
-            await board.abortClaim()
-            throw error
+        var tries = 0
+        var claimed: NodeID?
+        while claimed == nil {
+            tries += 1
+            do throws(OnboardingError) {
+                claimed = try await claim(with: service)
+            } catch {
+                await board.abortClaim()
+                guard case .board(let cause) = error.cause, cause.code == .claimInterrupted, tries < Self.maximumClaims
+                else { throw error }
+            }
         }
+        guard let node = claimed else { return }
         claimedNode = node
         emit(.progress(.claimed(node)))
         // What it says of itself may be different now. It may also still ask to be claimed, until it restarts.

@@ -96,6 +96,22 @@ struct ClaimTests {
         #expect(await down.calls.filter { $0 == "initiate" }.count < 20)
     }
 
+    @Test("a claim that the connection broke is begun anew at once, and not for ever")
+    func interrupted() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(
+            scene.clock, needsClaim: true,
+            faults: ["requestCertificate": [.claimInterrupted], "storeCertificate": [.claimInterrupted]])
+        #expect(try await scene.run(board, ScriptedCloud()).get().claimed)
+        #expect(await board.calls.filter { $0 == "startClaim" }.count == 3)
+        #expect(await board.calls.filter { $0 == "abortClaim" }.count == 2)
+
+        let other = ScriptedBoard(
+            scene.clock, needsClaim: true, faults: ["startClaim": Array(repeating: .claimInterrupted, count: 100)])
+        #expect(await Scene().run(other, ScriptedCloud()).failure?.step == .claim)
+        #expect(await other.calls.filter { $0 == "startClaim" }.count == 5)
+    }
+
     @Test("a board that answers by its old name is not mapped")
     func oldName() async throws {
         let scene = Scene()

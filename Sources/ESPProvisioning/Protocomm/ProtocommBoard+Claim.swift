@@ -20,6 +20,7 @@ extension ProtocommBoard {
         var conversation = ClaimConversation(room: room)
         let first = conversation.start()
         claim = conversation
+        lostLinksBeforeClaim = lostLinks
         return try await text(beginningWith: first)
     }
 
@@ -78,7 +79,18 @@ extension ProtocommBoard {
                     "it broke off in the middle, as after a restart", cause: error.cause ?? error.message)
             }
             guard var conversation = claim else { throw ClaimConversation.failure("it was broken off") }
-            let step = try conversation.receive(answer)
+            let step: ClaimConversation.Step
+            do throws(ProvisioningError) {
+                step = try conversation.receive(answer)
+            } catch {
+                // What was asked twice over a new connection was answered with the piece after the one that got lost.
+                guard lostLinks > lostLinksBeforeClaim else { throw error }
+                throw ProvisioningError(
+                    .claimInterrupted,
+                    message:
+                        "The connection broke in the middle of the claim: move nearer to the board, then run this again.",
+                    cause: error.message)
+            }
             claim = conversation
             guard case .send(let next) = step else { return step }
             request = next

@@ -20,11 +20,13 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// Kept for a session that must be opened again in the middle; a person is asked once.
     private var proofOfPossession: ProofOfPossession?
     /// How often the connection broke and was made again.
-    private var lostLinks = 0
+    private(set) var lostLinks = 0
     /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
     private static var maximumLostLinks: Int { 8 }
     /// The claim that is under way.
     var claim: ClaimConversation?
+    /// ``lostLinks`` when it began.
+    var lostLinksBeforeClaim = 0
 
     /// - Parameters:
     ///   - suite: the cryptography of the handshake, such as libcrypto's.

@@ -59,6 +59,7 @@ extension CommandFailure {
             case .wifiAuthenticationFailed: .wifiAuthFailed
             case .wifiNetworkNotFound: .wifiApNotFound
             case .claimFailed: .claimNeeded
+            case .claimInterrupted: .deviceLost
             case .invalidArgument: .usage
             case .cancelled: .cancelled
             default: .other
