@@ -17,6 +17,8 @@ extension ProtocommBoard {
                     "A claim needs longer messages than this console's lines: claim the board over Bluetooth or its own "
                     + "access point (--transport ble or softap), then run this again.")
         }
+        // After a claim that was broken off.
+        if await session.state == .outOfStep { try await secureAgain() }
         var conversation = ClaimConversation(room: room)
         let first = conversation.start()
         claim = conversation
@@ -49,6 +51,14 @@ extension ProtocommBoard {
         }
     }
 
+    private static func interrupted(_ cause: String?) -> ProvisioningError {
+        ProvisioningError(
+            .claimInterrupted,
+            message:
+                "The board was not claimed: the connection broke in the middle. Move nearer to the board, then run this "
+                + "again.", cause: cause)
+    }
+
     private func relay(_ reply: [UInt8]) throws(ProvisioningError) -> ClaimPayload {
         guard var conversation = claim else { throw ClaimConversation.failure("no claim was begun") }
         let request = try conversation.relay(reply)
@@ -71,6 +81,8 @@ extension ProtocommBoard {
             do throws(ProvisioningError) {
                 answer = try await ask(request, on: .claim)
             } catch {
+                // A link that breaks just then looks like a refusal.
+                if session.restoresLinks, error.code == .rejected { throw Self.interrupted(error.cause) }
                 // A board that answers with nothing has lost its place, most likely by a restart.
                 guard [.rejected, .malformed, .invalidArgument, .securityMismatch].contains(error.code) else {
                     throw error
@@ -85,11 +97,7 @@ extension ProtocommBoard {
             } catch {
                 // What was asked twice over a new connection was answered with the piece after the one that got lost.
                 guard lostLinks > lostLinksBeforeClaim else { throw error }
-                throw ProvisioningError(
-                    .claimInterrupted,
-                    message:
-                        "The connection broke in the middle of the claim: move nearer to the board, then run this again.",
-                    cause: error.message)
+                throw Self.interrupted(error.message)
             }
             claim = conversation
             guard case .send(let next) = step else { return step }

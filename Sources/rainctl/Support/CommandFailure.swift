@@ -58,8 +58,7 @@ extension CommandFailure {
             case .securityMismatch: .securityMismatch
             case .wifiAuthenticationFailed: .wifiAuthFailed
             case .wifiNetworkNotFound: .wifiApNotFound
-            case .claimFailed: .claimNeeded
-            case .claimInterrupted: .deviceLost
+            case .claimFailed, .claimInterrupted: .claimNeeded
             case .invalidArgument: .usage
             case .cancelled: .cancelled
             default: .other
