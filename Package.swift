@@ -164,8 +164,8 @@ let package = Package(
         tests(
             "ESPProvisioning",
             [
-                "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "HashingOpenSSL", "Protocomm", "ProtocommSecurity",
-                "ProtocommWire", "RainKitTesting", "TestSupport", "Vocabulary", logging,
+                "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "Hashing", "HashingOpenSSL", "Protocomm",
+                "ProtocommSecurity", "ProtocommWire", "RainKitTesting", "TestSupport", "Vocabulary", logging,
             ]),
         tests(
             "RainMakerConsole",
