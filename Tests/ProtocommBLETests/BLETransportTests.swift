@@ -119,6 +119,21 @@ struct BLETransportTests {
         }
     }
 
+    @Test("what BlueZ calls unlikely is a lost link where the link's end follows, as bluetoothd 5.66 does it")
+    func unlikely() async throws {
+        var behaviour = EchoRadio.Behaviour()
+        behaviour.breaksAtWrite = 2
+        behaviour.breakError = ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x0e")
+        try await withEchoRadio(behaviour) { radio, address in
+            let transport = transport(address)
+            try await expect([1], .session, [1], transport)
+            let error = await failure { () throws(TransportError) in try await transport.exchange([2], on: .config) }
+            #expect(error?.code == .lost)
+            try await expect([4], .session, [4], transport)
+            await transport.close()
+        }
+    }
+
     @Test("an endpoint that is missing is looked for once with a fresh memory")
     func staleCache() async throws {
         var behaviour = EchoRadio.Behaviour()

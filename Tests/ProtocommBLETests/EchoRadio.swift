@@ -22,6 +22,8 @@ final class EchoRadio: Sendable {
         var operationError: (name: String, text: String)?
         /// The link breaks in place of the answer to the write of that number, counted from 1.
         var breaksAtWrite: Int?
+        /// What the write gets that the link breaks at, a moment before the link is said to have ended; nil for nothing.
+        var breakError: (name: String, text: String)?
         /// Endpoints that the descriptors name, by the last four digits of the characteristic.
         var endpoints = ["proto-ver", "prov-session", "prov-config"]
         /// Connected goes true without a signal.
@@ -148,7 +150,7 @@ final class EchoRadio: Sendable {
                 return state.writes
             }
             if behaviour.breaksAtWrite == count {
-                // No answer at all to what was under way.
+                if let error = behaviour.breakError { try fail(error) }
                 return try dropLink()
             }
             let request = message.arguments.first?.byteArray ?? []

@@ -53,10 +53,21 @@ struct BoardLink: Sendable {
                 case .wantsPairing where !hasPaired:
                     hasPaired = true
                     try await central.pair(device)
+                case .unlikely where await isCutOff(central):
+                    throw GATTFailure.linkLost.error(isUp: false, error)
                 case let failure: throw failure.error(isUp: isUp(central), error)
                 }
             }
         }
+    }
+
+    /// Whether the link is gone, or goes in a moment: BlueZ says what it cut off before it says that the link has ended.
+    private func isCutOff(_ central: BluetoothCentral) async -> Bool {
+        let device = device
+        let gone = try? await central.watch.wait(within: .seconds(1)) { tree -> Bool? in
+            Self.isConnected(device, tree) ? nil : true
+        }
+        return gone != nil
     }
 
     private func race(
@@ -94,6 +105,8 @@ enum GATTFailure: Equatable {
     case wantsPairing
     case tooLong
     case refused
+    /// ATT error 0x0e, "unlikely": a firmware's refusal, or BlueZ's own word for an operation that the end of the link cut off.
+    case unlikely
     case linkLost
     case timeout
     case cancelled
@@ -122,6 +135,7 @@ enum GATTFailure: Equatable {
         // BlueZ gave up waiting for its own answer.
         case "org.freedesktop.DBus.Error.NoReply": self = .timeout
         case "org.bluez.Error.Failed" where text == "Not connected": self = .linkLost
+        case "org.bluez.Error.Failed" where text.hasPrefix("Operation failed with ATT error: 0x0e"): self = .unlikely
         case "org.bluez.Error.Failed" where text.hasPrefix("Operation failed with ATT error"): self = .refused
         default: self = .unknown
         }
@@ -132,7 +146,7 @@ enum GATTFailure: Equatable {
         case .cancelled: .cancelled
         case .timeout: BluetoothError(.timeout, message: "The board did not answer in time.")
         case .tooLong: BluetoothError(.tooLong, message: "The board does not take a value of this length.")
-        case .refused: BluetoothError(.refused, message: "The board refused: \(cause.message).")
+        case .refused, .unlikely: BluetoothError(.refused, message: "The board refused: \(cause.message).")
         case .wantsPairing:
             BluetoothError(.pairingFailed, message: "The board wants an encrypted link, even after pairing.")
         // What BlueZ says of an operation that the end of the link cut off differs from version to version.
