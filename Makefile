@@ -6,7 +6,7 @@ SWIFT_FLAGS := --explicit-target-dependency-import-check error
 STATIC := -c release --static-swift-stdlib -Xlinker -s --product rainctl
 FUZZ_ROUNDS_SOAK := 100000
 
-.PHONY: demo test soak bench lint format install build setup clean
+.PHONY: demo test soak test-bluez bench lint format install build setup clean
 
 demo: build
 	@scripts/demo
@@ -16,6 +16,11 @@ test: setup
 
 soak: setup
 	@RAINKIT_SOAK=1 RAINKIT_FUZZ_ROUNDS=$(FUZZ_ROUNDS_SOAK) scripts/test
+	@BIN=.build/soak/release scripts/test-bluez
+
+# Board and client through the real bluetoothd, in a small emulated machine: docs/bluetooth-testing.md.
+test-bluez: setup
+	@scripts/test-bluez
 
 bench: setup
 	@scripts/bench
