@@ -49,6 +49,8 @@ struct BLETransportTests {
             try await expect([1, 2], .config, [2, 1], transport)
             try await expect([3, 4, 5], .session, [5, 4, 3], transport)
             await transport.close()
+            // Nobody waits for the answer to the farewell, so it may still be on its way.
+            for _ in 0..<500 where !radio.log.contains("Disconnect") { try await Task.sleep(for: .milliseconds(10)) }
             let log = radio.log.filter { $0 != "GetAll" }
             let begin = ["GetManagedObjects", "SetDiscoveryFilter", "StartDiscovery", "StopDiscovery", "Connect"]
             let names = ["ReadValue", "ReadValue", "ReadValue"]
