@@ -8,16 +8,18 @@ public final class OfficialClient: Sendable {
     private let folder: TemporaryFolder
 
     /// Installs the client if it is not there yet (`scripts/official-client`; minutes, once), and points it at `api`.
-    public init(api: String, in folder: TemporaryFolder, namespace: NetworkNamespace? = nil, addsProfile: Bool = true)
-        async throws
-    {
+    public init(
+        api: String, in folder: TemporaryFolder, namespace: NetworkNamespace? = nil, addsProfile: Bool = true,
+        environment more: [String: String] = [:]
+    ) async throws {
         program = try await Self.installed()
         let name = "official-\(UInt32.random(in: .min ... .max))"
-        environment = [
+        let own = [
             "RM_USER_CONFIG_DIR": folder.file("\(name)/config"), "RMAKER_CLI_LOG_DIR": folder.file("\(name)/logs"),
             "HOME": folder.file(name), "BROWSER": folder.file("browser"), "PYTHONDONTWRITEBYTECODE": "1",
             "NO_PROXY": "*", "no_proxy": "*",
         ]
+        environment = own.merging(more) { $1 }
         self.namespace = namespace
         self.folder = folder
         try await TestSupport.run("mkdir", ["-p", folder.file("\(name)/config"), folder.file("\(name)/logs")])
@@ -100,7 +102,7 @@ public final class OfficialClient: Sendable {
     public var sessionFile: String { environment["RM_USER_CONFIG_DIR"]! + "/profiles/sim_config.json" }
 
     /// The path of the installed client. Tests that need it at once share one installation; the script holds a lock.
-    private static func installed() async throws -> String {
+    public static func installed() async throws -> String {
         let finished = try await TestSupport.run(Repository.path("scripts/official-client"), within: .seconds(600))
         guard finished.status == .exited(0), let path = finished.standardOutput.split(separator: "\n").last else {
             throw ProcessError("the official client could not be installed: \(finished.standardError.suffix(2000))")

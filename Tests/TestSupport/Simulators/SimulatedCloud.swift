@@ -66,6 +66,9 @@ public final class SimulatedCloud: Sendable {
     /// The options of a board that this cloud has never heard of, and that has no certificate yet.
     public var unclaimedBoardOptions: [String] { ["--unclaimed", "--mqtt", mqtt, "--ca", ca] }
 
+    /// Its first line, which `firmware-sim --nodes` reads from a file.
+    public var readyDocument: String { String(decoding: ready.serialized(), as: UTF8.self) }
+
     /// The options that make a simulated board this node.
     public func boardOptions(node: String) throws -> [String] {
         guard let files = ready["nodes"]?[node], let certificate = files["cert"]?.string, let key = files["key"]?.string

@@ -64,7 +64,7 @@ extension SimulatedBlueZ {
         devices[index].isSightingDue = false
         guard adapter.isDiscovering, devices[index].isAdvertising else { return }
         devices[index].isSightingDue = true
-        timers.add(.sighting(index, scan: scan), at: now + Self.sightingPause + below(200))
+        timers.add(.sighting(index, scan: scan), at: now + sightingPause + below(200))
         let device = devices[index]
         let rssi = measure(index)
         guard !device.isBlocked,

@@ -20,7 +20,8 @@ struct SimulatedBlueZ: Sendable {
     enum Ending: Sendable { case linked, aborted, abortedQuietly }
 
     /// How often a board that advertises is told of while somebody scans: far less than its 160 ms, as BlueZ drops duplicates.
-    static let sightingPause: UInt64 = 900
+    /// Many boards take turns, or clients would do nothing but listen.
+    var sightingPause: UInt64 { max(900, 2 * UInt64(devices.count)) }
     /// The latest first sighting after a scan began.
     static let firstSighting: UInt64 = 250
     static let pairingDelay: UInt64 = 50
