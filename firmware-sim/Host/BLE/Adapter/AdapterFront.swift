@@ -34,8 +34,6 @@ struct AdapterFront {
         case idle
         case seeking, powering, naming, registering, advertising
         case onAir
-        /// On the air, and the advertisement is being registered anew.
-        case renewing
         /// The board has stopped, and is off the air.
         case offAir
     }
@@ -48,7 +46,6 @@ struct AdapterFront {
     /// The device at the other end of the link.
     private(set) var peer: String?
     private var isServing = true
-    private var isRegistered: Bool { phase == .onAir || phase == .renewing }
 
     init(choice: AdapterChoice, name: String) {
         self.choice = choice
@@ -78,11 +75,11 @@ struct AdapterFront {
                 phase = .idle
                 return lose()
             }
-            return path == peer ? lose() + renew() : []
+            return path == peer ? lose() : []
         case .connected(let device, let isConnected):
             guard isOurs(device) else { return [] }
             if isConnected { return open(device) }
-            return device == peer ? lose() + renew() : []
+            return device == peer ? lose() : []
         case .heard(let device): return open(device)
         case .serving(let serves): return serving(serves)
         }
@@ -91,7 +88,7 @@ struct AdapterFront {
     /// What gives the adapter back as it was found; nobody waits for the answers.
     func farewell() -> [AdapterCall] {
         guard let adapter else { return [] }
-        var calls: [AdapterCall] = isRegistered ? [.unregisterAdvertisement, .unregisterApplication] : []
+        var calls: [AdapterCall] = phase == .onAir ? [.unregisterAdvertisement, .unregisterApplication] : []
         if let peer { calls.append(.disconnect(device: peer)) }
         return calls + [.rename(adapter.alias == name ? "" : adapter.alias)]
     }
@@ -107,10 +104,6 @@ struct AdapterFront {
         case (.advertising, .registerAdvertisement):
             phase = .onAir
             return [.onAir]
-        case (.renewing, .unregisterAdvertisement): return [.call(.registerAdvertisement)]
-        case (.renewing, .registerAdvertisement):
-            phase = .onAir
-            return []
         default: return []
         }
     }
@@ -119,10 +112,8 @@ struct AdapterFront {
         switch (phase, call) {
         // A name is a courtesy: the advertisement has the board's own.
         case (.naming, .rename): return goOn(to: .registering, .registerApplication)
-        // The service had dropped it already.
-        case (.renewing, .unregisterAdvertisement): return [.call(.registerAdvertisement)]
         case (.seeking, .listObjects), (.powering, .powerOn), (.registering, .registerApplication),
-            (.advertising, .registerAdvertisement), (.renewing, .registerAdvertisement):
+            (.advertising, .registerAdvertisement):
             phase = .idle
             return [.refused(AdapterRefusal(call, error, choice: choice))]
         default: return []
@@ -171,14 +162,6 @@ struct AdapterFront {
         return lost + [.linkOpened]
     }
 
-    /// A board advertises again when a link has ended. So does the kernel, but not every controller remembers what: the emulated ones
-    /// of BlueZ 5.66 do not.
-    private mutating func renew() -> [Action] {
-        guard phase == .onAir else { return [] }
-        phase = .renewing
-        return [.call(.unregisterAdvertisement)]
-    }
-
     private mutating func lose() -> [Action] {
         guard peer != nil else { return [] }
         peer = nil
@@ -194,7 +177,7 @@ struct AdapterFront {
             guard phase == .offAir else { return [] }
             return goOn(to: .registering, .registerApplication)
         }
-        guard isRegistered else { return [] }
+        guard phase == .onAir else { return [] }
         phase = .offAir
         var actions: [Action] = [.call(.unregisterAdvertisement), .call(.unregisterApplication)]
         if let peer { actions.append(.call(.disconnect(device: peer))) }
