@@ -1,0 +1,91 @@
+import JSON
+import TestSupport
+import Testing
+
+/// What a person meets whose machine has no Bluetooth to use: an error within two seconds, never an empty list.
+@Suite("rainctl without Bluetooth", .serialized)
+struct BluetoothAvailabilityTests {
+    private func expectUnavailable(
+        _ maker: Maker, _ arguments: [String], environment: [String: String], reason: String, words: String,
+        at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let began = ContinuousClock.now
+        let outcome = try await maker.rainctl(arguments + ["--json"], environment: environment)
+        let time = ContinuousClock.now - began
+        #expect(outcome.status == 69, "\(outcome.standardOutput)", sourceLocation: location)
+        #expect(outcome.failure?["reason"]?.string == reason, sourceLocation: location)
+        #expect(outcome.failure?["message"]?.string?.contains(words) == true, sourceLocation: location)
+        #expect(outcome.document?["boards"] == nil, sourceLocation: location)
+        // Twice the promise: the machine that runs the tests does other things beside.
+        #expect(time < .seconds(4), sourceLocation: location)
+    }
+
+    private func commands(_ folder: TemporaryFolder) -> [[String]] {
+        [
+            ["device", "discover", "--transport", "ble"],
+            ["device", "info", "--transport", "ble", "--device-name", "PROV_1"],
+            [
+                "provision", "--transport", "ble", "--device-name", "PROV_1", "--pop-file", folder.file("pop"),
+                "--ssid", "Home", "--passphrase-file", folder.file("wifi"), "--no-mapping",
+            ],
+        ]
+    }
+
+    @Test("no bus")
+    func noBus() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            for command in commands(folder) {
+                try await expectUnavailable(
+                    maker, command, environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.file("absent"))"],
+                    reason: "no_bus", words: "systemctl start dbus")
+            }
+        }
+    }
+
+    @Test("no BlueZ")
+    func noBlueZ() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let bus = try await SessionBusDaemon(in: folder)
+            for command in commands(folder) {
+                try await expectUnavailable(
+                    maker, command, environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address], reason: "no_bluez",
+                    words: "systemctl start bluetooth")
+            }
+            try await bus.end()
+        }
+    }
+
+    static let states = [
+        ("absent", "no_adapter", "plug one in"), ("off", "powered_off", "bluetoothctl power on"),
+        ("rfkill", "powered_off", "rfkill unblock bluetooth"),
+    ]
+
+    @Test("no adapter, or one that is off", arguments: states)
+    func adapters(state: String, reason: String, words: String) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let radio = try await SimulatedBluetooth.start(["--ble-fault", "adapter=\(state)"], in: folder)
+            for command in commands(folder) {
+                try await expectUnavailable(
+                    maker, command, environment: radio.environment, reason: reason, words: words)
+            }
+            try await radio.process.terminate()
+            try await radio.bus.end()
+        }
+    }
+
+    @Test("another adapter than there is")
+    func otherAdapter() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let radio = try await SimulatedBluetooth.start(in: folder)
+            try await expectUnavailable(
+                maker, ["device", "discover", "--transport", "ble", "--adapter", "hci9"],
+                environment: radio.environment, reason: "no_adapter", words: "hci0")
+            try await radio.process.terminate()
+            try await radio.bus.end()
+        }
+    }
+}
