@@ -23,6 +23,12 @@ extension ProtocommSession {
     }
 
     func refineHandshake(_ error: TransportError, round: Int) -> ProtocommError {
+        if error.code == .tooLong {
+            return failure(
+                .securityMismatch, .session,
+                "The board does not take messages as long as this security scheme's. Use another transport, or firmware "
+                    + "with Security 1.", cause: error)
+        }
         guard error.code == .refused else { return refine(error) }
         guard round > 1 else {
             return failure(

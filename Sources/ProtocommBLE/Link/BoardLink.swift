@@ -53,9 +53,8 @@ struct BoardLink: Sendable {
                 case .wantsPairing where !hasPaired:
                     hasPaired = true
                     try await central.pair(device)
-                case .unlikely where await isCutOff(central):
-                    throw GATTFailure.linkLost.error(isUp: false, error)
-                case let failure: throw failure.error(isUp: isUp(central), error)
+                case .ambiguous: throw GATTFailure.ambiguous.error(isUp: await !isCutOff(central), error)
+                case let failure: throw failure.error(isUp: false, error)
                 }
             }
         }
@@ -105,12 +104,12 @@ enum GATTFailure: Equatable {
     case wantsPairing
     case tooLong
     case refused
-    /// ATT error 0x0e, "unlikely": a firmware's refusal, or BlueZ's own word for an operation that the end of the link cut off.
-    case unlikely
     case linkLost
     case timeout
     case cancelled
-    case unknown
+    /// A firmware's refusal, or what BlueZ says of an operation that the end of the link cut off: ATT error 0x0e ("unlikely") from
+    /// 5.66, other words from other versions.
+    case ambiguous
 
     init(_ error: DBusError) {
         switch error.code {
@@ -118,7 +117,7 @@ enum GATTFailure: Equatable {
         case .timeout: self = .timeout
         case .disconnected: self = .linkLost
         case .remote: self.init(name: error.name ?? "", text: error.message)
-        default: self = .unknown
+        default: self = .ambiguous
         }
     }
 
@@ -135,9 +134,9 @@ enum GATTFailure: Equatable {
         // BlueZ gave up waiting for its own answer.
         case "org.freedesktop.DBus.Error.NoReply": self = .timeout
         case "org.bluez.Error.Failed" where text == "Not connected": self = .linkLost
-        case "org.bluez.Error.Failed" where text.hasPrefix("Operation failed with ATT error: 0x0e"): self = .unlikely
+        case "org.bluez.Error.Failed" where text.hasPrefix("Operation failed with ATT error: 0x0e"): self = .ambiguous
         case "org.bluez.Error.Failed" where text.hasPrefix("Operation failed with ATT error"): self = .refused
-        default: self = .unknown
+        default: self = .ambiguous
         }
     }
 
@@ -146,12 +145,12 @@ enum GATTFailure: Equatable {
         case .cancelled: .cancelled
         case .timeout: BluetoothError(.timeout, message: "The board did not answer in time.")
         case .tooLong: BluetoothError(.tooLong, message: "The board does not take a value of this length.")
-        case .refused, .unlikely: BluetoothError(.refused, message: "The board refused: \(cause.message).")
+        case .refused: BluetoothError(.refused, message: "The board refused: \(cause.message).")
         case .wantsPairing:
             BluetoothError(.pairingFailed, message: "The board wants an encrypted link, even after pairing.")
         // What BlueZ says of an operation that the end of the link cut off differs from version to version.
-        case .linkLost, .busy, .unknown:
-            isUp && self == .unknown
+        case .linkLost, .busy, .ambiguous:
+            isUp
                 ? BluetoothError(.refused, message: "The board refused: \(cause.message).")
                 : BluetoothError(.linkLost, message: "The Bluetooth connection to the board broke.")
         }
