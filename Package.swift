@@ -209,6 +209,9 @@ let package = Package(
         tests(
             "Interop",
             ["JSON", "OAuth2", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
+        // A gateway in one process, which the fault run and the benchmark count from outside.
+        tool("fleet", ["JSON", "RainKit", logging], path: "Tests/Fleet"),
+        tests("Fleet", ["JSON", "TestSupport", "cloud-sim", "firmware-sim", "fleet"]),
         tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),
     ]
 )

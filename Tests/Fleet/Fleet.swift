@@ -1,0 +1,173 @@
+import Glibc
+import JSON
+import Logging
+import RainKit
+
+private let silentLogger = Logger(label: "fleet") { _ in SwiftLogNoOpLogHandler() }
+
+/// Provisions many boards over Bluetooth in one process, as a gateway or a workshop does: one account, one connection to BlueZ.
+///
+/// Reads one JSON document on standard input (``Order``), writes a line of JSON for each board, and one at the end with what it cost.
+@main
+enum Fleet {
+    static func main() async throws {
+        let order = try JSONCoder.decode(Order.self, from: standardInput())
+        let account = try await Account(order)
+        let central = try await BluetoothCentral.open(logger: silentLogger)
+        // What the process takes before the first board.
+        let start = Usage()
+        let began = ContinuousClock.now
+
+        let results = await withTaskGroup(of: Result.self) { group in
+            var waiting = order.boards[...]
+            var results: [Result] = []
+            for _ in 0..<order.atOnce {
+                guard let board = waiting.popFirst() else { break }
+                group.addTask { await provision(board, order, account, central) }
+            }
+            for await result in group {
+                result.print()
+                results.append(result)
+                if let board = waiting.popFirst() {
+                    group.addTask { await provision(board, order, account, central) }
+                }
+            }
+            return results
+        }
+        let end = Usage()
+        printLine([
+            .init("event", "done"), .init("boards", .integer(Int64(results.count))),
+            .init("provisioned", .integer(Int64(results.filter { $0.error == nil }.count))),
+            .init("seconds", .number((ContinuousClock.now - began) / .seconds(1))),
+            .init("slowest", .number(results.map(\.seconds).max() ?? 0)),
+            .init("cpu", .number(end.cpu - start.cpu)),
+            .init("kib_before", .integer(Int64(start.kibibytes))), .init("kib_peak", .integer(Int64(end.peak))),
+        ])
+        central.close()
+    }
+
+    private static func provision(
+        _ board: Order.Board, _ order: Order, _ account: Account, _ central: BluetoothCentral
+    ) async -> Result {
+        let began = ContinuousClock.now
+        let pop = board.proofOfPossession
+        let credentials = BoardCredentials(username: BoardCredentials.defaultUsername, securityVersion: nil) {
+            ProofOfPossession(pop)
+        }
+        let onboarder = Onboarder(
+            board: Boards.bluetooth(
+                .address(board.address), through: central, credentials: credentials, logger: silentLogger),
+            cloud: account.cloud, logger: silentLogger,
+            randomBytes: { count in
+                var source = OpenSSLRandom()
+                return source.bytes(count)
+            })
+        var error: OnboardingError?
+        do throws(OnboardingError) {
+            guard let network = try? WiFiNetwork(ssid: SSID(order.ssid), passphrase: Secret(order.passphrase)) else {
+                fatalError("the order names no network")
+            }
+            let request = OnboardingRequest(
+                network: .given(network), mapsToUser: account.cloud != nil, deadline: .seconds(order.timeout))
+            _ = try await onboarder.run(request) { _ in }
+        } catch let failure {
+            error = failure
+        }
+        return Result(board: board, error: error, seconds: (ContinuousClock.now - began) / .seconds(1))
+    }
+}
+
+/// What is to be done.
+struct Order: Decodable {
+    struct Board: Decodable, Sendable {
+        var address: String
+        var proofOfPossession: String
+    }
+
+    /// The cloud's base URL; empty for Wi-Fi alone.
+    var api: String
+    var user: String
+    var password: String
+    var ssid: String
+    var passphrase: String
+    var boards: [Board]
+    var atOnce: Int
+    /// Seconds for each board.
+    var timeout: Int
+}
+
+struct Result: Sendable {
+    var board: Order.Board
+    var error: OnboardingError?
+    var seconds: Double
+
+    func print() {
+        var members: [JSONValue.Member] = [
+            .init("event", "board"), .init("address", .string(board.address)), .init("ok", .bool(error == nil)),
+            .init("seconds", .number(seconds)),
+        ]
+        if let error {
+            members += [.init("step", .string(error.step.rawValue)), .init("error", .string("\(error)"))]
+        }
+        printLine(members)
+    }
+}
+
+/// One signed-in user for all boards.
+struct Account {
+    var cloud: Onboarder.Cloud?
+
+    init(_ order: Order) async throws {
+        guard !order.api.isEmpty else { return }
+        let deployment = try Deployment(name: "fleet", base: order.api)
+        let http = CurlHTTPClient()
+        let session = try AccountSession.rainMaker(deployment, http: http, store: InMemoryCredentialStore())
+        let user = try await session.signIn(.password(user: order.user, password: Secret(order.password))).userID
+        cloud = Onboarder.Cloud(
+            mapping: RainMakerCloud(deployment, session: session, http: http), pending: InMemoryPendingMappings()
+        ) { () async throws(AccountError) in user }
+    }
+}
+
+/// What the kernel says this process has used.
+struct Usage {
+    var cpu: Double
+    var kibibytes: Int
+    var peak: Int
+
+    init() {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime)
+        peak = Int(usage.ru_maxrss)
+        kibibytes = Self.resident()
+    }
+
+    private static func resident() -> Int {
+        let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return 0 }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 128)
+        let count = read(descriptor, &buffer, buffer.count)
+        let fields = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self).split(separator: " ")
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * (getpagesize() / 1024) : 0
+    }
+
+    private static func getpagesize() -> Int { Int(sysconf(Int32(_SC_PAGESIZE))) }
+}
+
+private func standardInput() -> [UInt8] {
+    var all: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = read(STDIN_FILENO, &buffer, buffer.count)
+        guard count > 0 else { return all }
+        all += buffer[..<count]
+    }
+}
+
+private func printLine(_ members: [JSONValue.Member]) {
+    let line = JSONValue.object(members).serialized() + [0x0A]
+    _ = line.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+}
