@@ -91,6 +91,13 @@ public struct BoardFilter: Sendable, Hashable {
         }
     }
 
+    /// The one object that can fit, where that is known: BlueZ names devices by their addresses.
+    func path(below adapter: String) -> String? {
+        guard case .address(let address) = wanted else { return nil }
+        let digits = address.utf8.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 == 0x3A ? 0x5F : $0 }
+        return adapter + "/dev_" + String(decoding: digits, as: UTF8.self)
+    }
+
     /// How messages name it.
     public var label: String {
         switch wanted {

@@ -9,7 +9,7 @@ enum AdapterChoice {
     static func path(
         in tree: ObjectTree, wanted: String?, isBlocked: () -> Bool
     ) throws(BluetoothError) -> String {
-        let all = tree.paths(with: BlueZName.adapter)
+        let all = tree.paths(with: BlueZName.adapter, below: BlueZName.root)
         guard !all.isEmpty else {
             throw BluetoothError(
                 .noAdapter,

@@ -45,7 +45,10 @@ public final class BluetoothCentral: Sendable {
                 handlers: DBusClient.Handlers(
                     signal: { signal in
                         if signal.member == "NameOwnerChanged", signal.arguments.first?.text == BlueZName.service {
-                            watch.change { $0.removeAll() }
+                            watch.change { tree in
+                                tree.removeAll()
+                                return .everything
+                            }
                             if signal.arguments.last?.text?.isEmpty == false { owner.withLock { $0 }?() }
                         } else {
                             watch.change { $0.apply(signal) }
@@ -144,14 +147,22 @@ public final class BluetoothCentral: Sendable {
     ) async -> Result<Void, BluetoothError> {
         let end = ContinuousClock.now + time
         var seen: Set<String> = []
-        let devices = adapter + "/dev_"
+        let adapter = adapter
+        let prefix = adapter + "/dev_"
+        let only = filter.path(below: adapter)
         while true {
             let known = seen
             let left = end - ContinuousClock.now
             guard left > .zero else { return .success(()) }
             do throws(BluetoothError) {
-                let fresh = try await watch.wait(within: left) { tree -> [DiscoveredBoard]? in
-                    let boards = tree.paths(with: BlueZName.device, below: devices).compactMap { path in
+                let fresh = try await watch.wait(for: only, within: left) { tree, change -> [DiscoveredBoard]? in
+                    let paths: [String]
+                    switch (only, change) {
+                    case (let only?, _): paths = [only]
+                    case (nil, .object(let path)): paths = path.hasPrefix(prefix) ? [path] : []
+                    case (nil, _): paths = tree.paths(with: BlueZName.device, below: adapter)
+                    }
+                    let boards = paths.compactMap { path in
                         known.contains(path) ? nil : DiscoveredBoard(path: path, in: tree)
                     }
                     let wanted = boards.filter { $0.isPresent && filter.matches($0) }
@@ -189,7 +200,10 @@ public final class BluetoothCentral: Sendable {
     func refresh(_ path: String, _ interface: String) async throws(DBusError) {
         let answer = try await call(path, BlueZName.properties, "GetAll", [.string(interface)], within: .seconds(5))
         guard let properties = answer.first else { return }
-        watch.change { $0.merge(properties, into: interface, of: path) }
+        watch.change { tree in
+            tree.merge(properties, into: interface, of: path)
+            return .object(path)
+        }
     }
 
     /// Pairs by Just Works, which is all that boards can.
@@ -227,7 +241,10 @@ public final class BluetoothCentral: Sendable {
         let call = DBusCall(BlueZName.service, "/", BlueZName.objectManager, "GetManagedObjects")
         let answer = try await client.call(call, within: limit)
         guard let managed = answer.first else { return }
-        watch.change { $0.load(managed) }
+        watch.change { tree in
+            tree.load(managed)
+            return .everything
+        }
     }
 
     private static func opening(_ error: DBusError) -> BluetoothError {

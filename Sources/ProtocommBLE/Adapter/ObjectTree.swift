@@ -9,38 +9,47 @@ struct ObjectTree: Sendable {
     /// More than any adapter keeps; what is beyond is not looked at.
     static let maximumObjects = 100_000
 
+    /// What a signal was about.
+    enum Change: Sendable, Equatable {
+        case nothing
+        /// The object at that path, or one of its properties.
+        case object(String)
+        case everything
+    }
+
     private(set) var objects: [String: [String: Properties]] = [:]
+    /// The paths right below each path: a radio with a thousand boards in reach is not searched for the seven characteristics of one.
+    private var below: [String: Set<String>] = [:]
 
     /// Takes the answer to `GetManagedObjects`, `a{oa{sa{sv}}}`, in place of what was known.
     mutating func load(_ managed: DBusValue) {
-        objects = [:]
+        removeAll()
         for entry in managed.entries ?? [] {
             guard let path = entry.key.text else { continue }
             add(path, entry.value)
         }
     }
 
-    /// Takes a signal; true where it changed anything.
     @discardableResult
-    mutating func apply(_ signal: DBusMessage) -> Bool {
+    mutating func apply(_ signal: DBusMessage) -> Change {
         switch (signal.interface, signal.member) {
         case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
-            guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return false }
+            guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return .nothing }
             add(path, signal.arguments[1])
-            return true
+            return .object(path)
         case ("org.freedesktop.DBus.ObjectManager", "InterfacesRemoved"):
-            guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return false }
+            guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return .nothing }
             for interface in signal.arguments[1].texts ?? [] { objects[path]?[interface] = nil }
-            if objects[path]?.isEmpty == true { objects[path] = nil }
-            return true
+            if objects[path]?.isEmpty == true { remove(path) }
+            return .object(path)
         case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
             guard signal.arguments.count == 3, let path = signal.path, let interface = signal.arguments[0].text else {
-                return false
+                return .nothing
             }
             merge(signal.arguments[1], into: interface, of: path)
             for name in signal.arguments[2].texts ?? [] { objects[path]?[interface]?[name] = nil }
-            return true
-        default: return false
+            return .object(path)
+        default: return .nothing
         }
     }
 
@@ -54,30 +63,52 @@ struct ObjectTree: Sendable {
         }
     }
 
-    mutating func removeAll() { objects = [:] }
+    mutating func removeAll() {
+        objects = [:]
+        below = [:]
+    }
 
     private mutating func add(_ path: String, _ interfaces: DBusValue) {
-        guard objects.count < Self.maximumObjects || objects[path] != nil else { return }
+        if objects[path] == nil {
+            guard objects.count < Self.maximumObjects else { return }
+            below[Self.parent(path), default: []].insert(path)
+        }
+        if objects[path] == nil { objects[path] = [:] }
         for entry in interfaces.entries ?? [] {
             guard let interface = entry.key.text else { continue }
-            objects[path, default: [:]][interface] = [:]
+            objects[path]?[interface] = [:]
             merge(entry.value, into: interface, of: path)
         }
+    }
+
+    private mutating func remove(_ path: String) {
+        objects[path] = nil
+        let parent = Self.parent(path)
+        below[parent]?.remove(path)
+        if below[parent]?.isEmpty == true { below[parent] = nil }
+    }
+
+    private static func parent(_ path: String) -> String {
+        let bytes = path.utf8
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")), slash > bytes.startIndex else { return "/" }
+        return String(path[..<slash])
     }
 
     // MARK: looking things up
 
     subscript(path: String, interface: String) -> Properties? { objects[path]?[interface] }
 
-    /// The paths with that interface, in their order.
-    func paths(with interface: String, below prefix: String = "") -> [String] {
-        objects.filter { $0.value[interface] != nil && $0.key.hasPrefix(prefix) }.keys.sorted()
+    /// The paths right below that one with that interface, in their order.
+    func paths(with interface: String, below path: String) -> [String] {
+        (below[path] ?? []).filter { objects[$0]?[interface] != nil }.sorted()
     }
 }
 
 /// Names of BlueZ's interfaces (BlueZ, doc/).
 enum BlueZName {
     static let service = "org.bluez"
+    /// Where adapters are.
+    static let root = "/org/bluez"
     static let adapter = "org.bluez.Adapter1"
     static let device = "org.bluez.Device1"
     static let gattService = "org.bluez.GattService1"

@@ -4,18 +4,40 @@ import Synchronization
 /// The tree of BlueZ's objects as signals change it, and everyone who waits for something in it.
 final class ObjectWatch: Sendable {
     private struct Waiter {
+        /// The one object that it is about; nil for any.
+        var path: String?
         /// True when it found what it waits for and went on its way.
-        var check: (ObjectTree) -> Bool
+        var check: (ObjectTree, ObjectTree.Change) -> Bool
         var giveUp: (BluetoothError) -> Void
     }
 
     private struct State: ~Copyable {
         var tree = ObjectTree()
         var waiters: [Int: Waiter] = [:]
+        /// Who waits for a certain object; the others are shown every change.
+        var byPath: [String: Set<Int>] = [:]
+        var general: Set<Int> = []
         var nextID = 0
         /// Given up before they began to wait.
         var early: [Int: BluetoothError] = [:]
         var end: BluetoothError?
+
+        mutating func add(_ id: Int, _ waiter: Waiter) {
+            waiters[id] = waiter
+            if let path = waiter.path { byPath[path, default: []].insert(id) } else { general.insert(id) }
+        }
+
+        @discardableResult
+        mutating func remove(_ id: Int) -> Waiter? {
+            guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+            if let path = waiter.path {
+                byPath[path]?.remove(id)
+                if byPath[path]?.isEmpty == true { byPath[path] = nil }
+            } else {
+                general.remove(id)
+            }
+            return waiter
+        }
     }
 
     private let state = Mutex(State())
@@ -23,11 +45,18 @@ final class ObjectWatch: Sendable {
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
-    /// Changes the tree, and shows it to whoever waits.
-    func change(_ body: (inout ObjectTree) -> Void) {
+    /// Changes the tree, and shows what changed to whoever waits for it. Of a thousand boards that are heard each second, fifty waiters want one
+    /// each.
+    func change(_ body: (inout ObjectTree) -> ObjectTree.Change) {
         state.withLock { state in
-            body(&state.tree)
-            for (id, waiter) in state.waiters where waiter.check(state.tree) { state.waiters[id] = nil }
+            let change = body(&state.tree)
+            let ids: [Int] =
+                switch change {
+                case .nothing: []
+                case .object(let path): Array(state.general) + Array(state.byPath[path] ?? [])
+                case .everything: Array(state.waiters.keys)
+                }
+            for id in ids where state.waiters[id]?.check(state.tree, change) == true { state.remove(id) }
         }
     }
 
@@ -39,15 +68,19 @@ final class ObjectWatch: Sendable {
             if state.end == nil { state.end = error }
             for waiter in state.waiters.values { waiter.giveUp(error) }
             state.waiters = [:]
+            state.byPath = [:]
+            state.general = []
             state.tree.removeAll()
         }
     }
 
-    /// Waits until `probe` finds something in the tree.
+    /// Waits until `probe` finds something in the tree. It is asked at once, with everything changed, and after each change.
     ///
+    /// - Parameter path: the object that it looks at; nil for any.
     /// - Throws: `timeout` when the time is over, `cancelled` when the calling task is, and what ``end(_:)`` was told.
     func wait<Found: Sendable>(
-        within limit: Duration, for probe: @escaping @Sendable (ObjectTree) -> Found?
+        for path: String?, within limit: Duration,
+        _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
     ) async throws(BluetoothError) -> Found {
         let id = state.withLock { state in
             state.nextID += 1
@@ -63,13 +96,16 @@ final class ObjectWatch: Sendable {
                 let now: Result<Found, BluetoothError>? = state.withLock { state in
                     if let early = state.early.removeValue(forKey: id) { return .failure(early) }
                     if let end = state.end { return .failure(end) }
-                    if let found = probe(state.tree) { return .success(found) }
-                    state.waiters[id] = Waiter(
-                        check: { tree in
-                            guard let found = probe(tree) else { return false }
-                            continuation.resume(returning: .success(found))
-                            return true
-                        }, giveUp: { continuation.resume(returning: .failure($0)) })
+                    if let found = probe(state.tree, .everything) { return .success(found) }
+                    state.add(
+                        id,
+                        Waiter(
+                            path: path,
+                            check: { tree, change in
+                                guard let found = probe(tree, change) else { return false }
+                                continuation.resume(returning: .success(found))
+                                return true
+                            }, giveUp: { continuation.resume(returning: .failure($0)) }))
                     return nil
                 }
                 if let now { continuation.resume(returning: now) }
@@ -84,7 +120,7 @@ final class ObjectWatch: Sendable {
 
     private func giveUp(_ id: Int, _ error: BluetoothError) {
         state.withLock { state in
-            if let waiter = state.waiters.removeValue(forKey: id) {
+            if let waiter = state.remove(id) {
                 waiter.giveUp(error)
             } else {
                 state.early[id] = error

@@ -27,19 +27,24 @@ struct EndpointMap: Sendable, Equatable {
 
     /// The characteristics of a device, without those of standard services.
     static func characteristics(of device: String, in tree: ObjectTree) -> [Characteristic] {
-        tree.paths(with: BlueZName.characteristic, below: device + "/").prefix(maximumCharacteristics).compactMap {
-            path -> Characteristic? in
-            guard let uuid = tree[path, BlueZName.characteristic]?["UUID"]?.text,
-                let service = tree[path, BlueZName.characteristic]?["Service"]?.text,
-                let serviceUUID = tree[service, BlueZName.gattService]?["UUID"]?.text,
-                !isStandard(serviceUUID)
-            else { return nil }
-            let description = tree.paths(with: BlueZName.descriptor, below: path + "/").first {
-                tree[$0, BlueZName.descriptor]?["UUID"]?.text?.asciiLowercased == userDescription
+        var found: [Characteristic] = []
+        for service in tree.paths(with: BlueZName.gattService, below: device) {
+            guard let serviceUUID = tree[service, BlueZName.gattService]?["UUID"]?.text, !isStandard(serviceUUID) else {
+                continue
             }
-            return Characteristic(
-                path: path, uuid: uuid.asciiLowercased, service: serviceUUID.asciiLowercased, description: description)
+            for path in tree.paths(with: BlueZName.characteristic, below: service) {
+                guard found.count < maximumCharacteristics else { return found }
+                guard let uuid = tree[path, BlueZName.characteristic]?["UUID"]?.text else { continue }
+                let description = tree.paths(with: BlueZName.descriptor, below: path).first {
+                    tree[$0, BlueZName.descriptor]?["UUID"]?.text?.asciiLowercased == userDescription
+                }
+                found.append(
+                    Characteristic(
+                        path: path, uuid: uuid.asciiLowercased, service: serviceUUID.asciiLowercased,
+                        description: description))
+            }
         }
+        return found
     }
 
     /// Takes what the descriptor of a characteristic says; nil where there is none, or it cannot be read.

@@ -174,7 +174,8 @@ extension BluetoothCentral {
             }
             let isUp: Bool
             do {
-                isUp = try await watch.wait(within: min(pause, end - ContinuousClock.now)) { tree -> Bool? in
+                isUp = try await watch.wait(for: device, within: min(pause, end - ContinuousClock.now)) {
+                    tree, _ -> Bool? in
                     guard BoardLink.isConnected(device, tree) else { return false }
                     return tree[device, BlueZName.device]?["ServicesResolved"]?.boolean == true ? true : nil
                 }
@@ -232,7 +233,7 @@ extension BluetoothCentral {
     /// Ends the connection, and waits until it has ended: BlueZ keeps it for two seconds.
     func disconnect(_ device: String) async {
         guard (try? await call(device, BlueZName.device, "Disconnect", within: .seconds(5))) != nil else { return }
-        _ = try? await watch.wait(within: .seconds(5)) { tree -> Bool? in
+        _ = try? await watch.wait(for: device, within: .seconds(5)) { tree, _ -> Bool? in
             BoardLink.isConnected(device, tree) ? nil : true
         }
     }
@@ -254,7 +255,7 @@ extension BluetoothCentral {
     private func forget(_ device: String) async {
         logger.debug("forgetting what BlueZ remembers of the board", metadata: ["device": "\(device)"])
         _ = try? await call(adapter, BlueZName.adapter, "RemoveDevice", [.objectPath(device)], within: .seconds(5))
-        _ = try? await watch.wait(within: .seconds(2)) { tree -> Bool? in
+        _ = try? await watch.wait(for: device, within: .seconds(2)) { tree, _ -> Bool? in
             tree[device, BlueZName.device] == nil ? true : nil
         }
     }

@@ -63,7 +63,7 @@ struct BoardLink: Sendable {
     /// Whether the link is gone, or goes in a moment: BlueZ says what it cut off before it says that the link has ended.
     private func isCutOff(_ central: BluetoothCentral) async -> Bool {
         let device = device
-        let gone = try? await central.watch.wait(within: .seconds(1)) { tree -> Bool? in
+        let gone = try? await central.watch.wait(for: device, within: .seconds(1)) { tree, _ -> Bool? in
             Self.isConnected(device, tree) ? nil : true
         }
         return gone != nil
@@ -84,7 +84,8 @@ struct BoardLink: Sendable {
                 }
             }
             group.addTask {
-                let isDown = try? await central.watch.wait(within: limit + .seconds(1)) { tree -> Bool? in
+                let isDown = try? await central.watch.wait(for: device, within: limit + .seconds(1)) {
+                    tree, _ -> Bool? in
                     Self.isConnected(device, tree) ? nil : true
                 }
                 return isDown == nil ? nil : .failure(gone)
