@@ -32,7 +32,7 @@ struct BluetoothProvisioningTests {
             let maker = try Maker(folder)
             try await maker.signIn(to: cloud)
             let radio = try await SimulatedBluetooth.start(
-                options + cloud.boardOptions(node: "node-on-the-air"), in: folder)
+                ["--ble-fault", "disconnect=0.2"] + options + cloud.boardOptions(node: "node-on-the-air"), in: folder)
             try await body(Bench(folder: folder, cloud: cloud, maker: maker, radio: radio))
             try await radio.process.terminate()
             try await radio.bus.end()
