@@ -10,7 +10,7 @@ struct LinkageTests {
         "Vocabulary", "PrivateFiles", "ProtocommWire", "Hashing", "HTTPCore", "JSON", "SerialPort", "HashingOpenSSL",
         "ProtocommSecurity", "HTTPCurl", "CryptoOpenSSL", "Protocomm", "ProtocommSerial", "ProtocommSoftAP",
         "OAuth2", "ESPProvisioning", "Account", "SecretService", "RainMakerConsole", "RainMaker", "Onboarding",
-        "RainKit",
+        "DBus", "ProtocommBLE", "RainKit",
     ]
     /// The rooms that also run on a chip: nothing but the standard library.
     static let embeddedTargets = ["ProtocommWire", "Hashing", "ProtocommSecurity", "DeviceCore"]
@@ -49,7 +49,8 @@ struct LinkageTests {
         #expect(libraries.contains("libcurl"))
         #expect(libraries.contains("libjson-c"))
         for unwanted in [
-            "libsecret", "libglib", "libgio", "libdbus", "mosquitto", "libFoundation.so", "FoundationNetworking",
+            "libsecret", "libglib", "libgio", "libdbus", "libsystemd", "mosquitto", "libFoundation.so",
+            "FoundationNetworking",
             "FoundationInternationalization", "_FoundationICU",
         ] {
             #expect(!libraries.contains(unwanted), "rainctl links \(unwanted)")
@@ -67,7 +68,8 @@ struct LinkageTests {
             #expect(!symbols.contains { $0.contains("9Protocomm") || $0.contains("15ESPProvisioning") })
         }
         let provisioning = try await undefinedSymbols("ESPProvisioning")
-        for transport in ["ProtocommSerial", "ProtocommSoftAP", "10SerialPort", "8HTTPCore"] {
+        for transport in ["ProtocommSerial", "ProtocommSoftAP", "12ProtocommBLE", "4DBus", "10SerialPort", "8HTTPCore"]
+        {
             #expect(!provisioning.contains { $0.contains(transport) })
         }
     }

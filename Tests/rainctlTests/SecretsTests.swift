@@ -43,7 +43,7 @@ struct SecretsTests {
     func nothingLeaks() async throws {
         try await withTemporaryFolder { folder in
             let watched = try WatchedMaker(folder)
-            let nodes = (0..<Self.boards.count + 2).map { "node-secret-\($0)" }
+            let nodes = (0..<Self.boards.count + 3).map { "node-secret-\($0)" }
             // Short-lived tokens, so that they are renewed on the way.
             let cloud = try await SimulatedCloud.start(nodes: nodes, arguments: ["--access-ttl", "5"], in: folder)
             try await watched.maker.use(cloud)
@@ -53,6 +53,7 @@ struct SecretsTests {
             }
             try await refusals(watched, cloud.boardOptions(node: nodes[Self.boards.count]))
             try await device(watched)
+            try await bluetooth(watched, cloud.boardOptions(node: nodes[Self.boards.count + 2]))
             #expect(try await watched.run(["node", "list", "--json"]) == 0)
             #expect(try await watched.run(["logout", "--json"]) == 0)
             #expect(SecretHunt.mode(of: watched.sessionFile) == nil)
@@ -129,6 +130,24 @@ struct SecretsTests {
         return ["provision"] + Maker.way(to: board) + [
             "--pop-file", file(pop), "--ssid", SimulatedBoard.ssid, "--passphrase-file", file(wifi),
         ] + more
+    }
+
+    /// Over the air, with a link that breaks, a wrong proof, and a proof that is right.
+    private func bluetooth(_ watched: WatchedMaker, _ cloud: [String]) async throws {
+        let folder = watched.maker.folder
+        let radio = try await SimulatedBluetooth.start(
+            ["--log-level", "debug", "--security", "2", "--seed", "7", "--ble-fault", "lose=0.5"] + cloud, in: folder)
+        let command = [
+            "provision", "--transport", "ble", "--device-name", radio.boards[0].name, "--ssid", SimulatedBoard.ssid,
+            "--passphrase-file", folder.file("wifi"), "--events", "ndjson", "--pop-file",
+        ]
+        for (proof, status) in [("wrong", 10), ("pop", 0)] {
+            let ended = try await watched.end(of: command + [folder.file(proof)], environment: radio.environment)
+            #expect(ended == .exited(status))
+        }
+        watched.note(radio.process)
+        try await radio.process.terminate()
+        try await radio.bus.end()
     }
 
     private func refusals(_ watched: WatchedMaker, _ cloud: [String]) async throws {
