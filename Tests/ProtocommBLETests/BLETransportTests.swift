@@ -88,6 +88,23 @@ struct BLETransportTests {
         }
     }
 
+    @Test("a cancelled connection is called off at BlueZ, and nobody waits for that", .timeLimit(.minutes(1)))
+    func cancelledConnecting() async throws {
+        var behaviour = EchoRadio.Behaviour()
+        behaviour.hangsAtConnect = true
+        try await withEchoRadio(behaviour) { radio, address in
+            let transport = transport(address)
+            let exchange = Task { try await transport.exchange([1], on: .version) }
+            while !radio.log.contains("Connect") { try await Task.sleep(for: .milliseconds(5)) }
+            let began = ContinuousClock.now
+            exchange.cancel()
+            await #expect { try await exchange.value } throws: { ($0 as? TransportError)?.code == .cancelled }
+            #expect(ContinuousClock.now - began < .seconds(4))
+            while !radio.log.contains("Disconnect") { try await Task.sleep(for: .milliseconds(5)) }
+            await transport.close()
+        }
+    }
+
     @Test("a radio that is switched off meanwhile is no reason to try again")
     func switchedOff() async throws {
         var behaviour = EchoRadio.Behaviour()

@@ -18,6 +18,8 @@ final class EchoRadio: Sendable {
         var adapter: [String: DBusValue]? = [:]
         /// The error of the next Connect calls.
         var connectErrors: [(name: String, text: String)] = []
+        /// Connect is never answered.
+        var hangsAtConnect = false
         /// What every read and write fails with, from then on.
         var operationError: (name: String, text: String)?
         /// The link breaks in place of the answer to the write of that number, counted from 1.
@@ -123,6 +125,7 @@ final class EchoRadio: Sendable {
                     state.behaviour.connectErrors.isEmpty ? nil : state.behaviour.connectErrors.removeFirst()
                 }
                 if let error { return try fail(error) }
+                if behaviour.hangsAtConnect { return }
                 isConnected = true
                 if !behaviour.hidesConnected { try changed([("Connected", .bool(true))]) }
                 try reply()

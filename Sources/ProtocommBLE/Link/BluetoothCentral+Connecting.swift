@@ -94,6 +94,14 @@ extension BluetoothCentral {
         /// Connected, and without the endpoints of a board.
         case stale
         case other(BluetoothError)
+
+        var isCancellation: Bool {
+            switch self {
+            case .failed(.cancelled, _): true
+            case .other(let error): error.code == .cancelled
+            default: false
+            }
+        }
     }
 
     // MARK: finding
@@ -135,10 +143,9 @@ extension BluetoothCentral {
         do throws(DBusError) {
             try await call(device, BlueZName.device, "Connect", within: min(limit, Self.attemptLimit))
         } catch {
-            if error.code == .timeout || error.code == .cancelled {
-                // BlueZ goes on trying otherwise, and refuses the next attempt.
-                await release(device)
-            }
+            // BlueZ goes on trying otherwise, and refuses the next attempt.
+            if error.code == .timeout { await release(device) }
+            if error.code == .cancelled { await letGo(device) }
             if error.name != "org.bluez.Error.AlreadyConnected" { throw .failed(ConnectFailure(error), error) }
         }
         do throws(AttemptError) {
@@ -152,7 +159,8 @@ extension BluetoothCentral {
                 "connected", metadata: ["board": "\(board.label)", "mtu": "\(mtu.map(String.init) ?? "unknown")"])
             return BoardLink(board: board, endpoints: map, mtu: mtu)
         } catch {
-            await release(device)
+            // Nobody waits for the end of a link after a cancellation.
+            if error.isCancellation { await letGo(device) } else { await release(device) }
             throw error
         }
     }
