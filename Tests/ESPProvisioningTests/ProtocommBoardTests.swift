@@ -1,4 +1,5 @@
 import ESPProvisioning
+import Protocomm
 import ProtocommWire
 import RainKitTesting
 import Synchronization
@@ -70,6 +71,38 @@ struct ProtocommBoardTests {
             #expect(error?.code == code)
             #expect(heard.withLock { $0 } == [.connecting, .attemptFailed(remaining: 2)])
         }
+    }
+
+    @Test("a board that has left for its network is not looked for longer than twelve seconds")
+    func leftForItsNetwork() async throws {
+        let clock = ManualClock()
+        // As over Bluetooth, where the answer that told of success was lost, and the board does not advertise any longer: looking
+        // for it takes as long as looking for any.
+        let firmware = ScriptedFirmware(answers: Self.accepting([connected()]))
+        let board = firmware.board(
+            clock: clock, deadlines: ExchangeDeadlines(handshake: .seconds(46), exchange: .seconds(41))
+        ) { exchange, _ in
+            exchange < 4 ? nil : exchange == 4 ? .fail(.lost) : .loseRequest
+        }
+        _ = try await board.identify()
+        try await board.secure()
+        try await board.join(home)
+        let outcome = Mutex<ProvisioningError.Code?>(nil)
+        let watching = Task {
+            do {
+                _ = try await board.watch { _ in }
+                outcome.withLock { $0 = .malformed }
+            } catch {
+                outcome.withLock { $0 = (error as? ProvisioningError)?.code ?? .malformed }
+            }
+        }
+        while outcome.withLock({ $0 }) == nil {
+            if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(100)) }
+            await Task.yield()
+        }
+        await watching.value
+        #expect(outcome.withLock { $0 } == .deviceLost)
+        #expect(clock.now.offset < .seconds(20), "\(clock.now.offset)")
     }
 
     @Test("a board that refuses to apply is reset and told everything again")

@@ -34,9 +34,13 @@ final class ScriptedFirmware: Sendable {
     }
 
     func board(
-        clock: any Clock<Duration> = ContinuousClock(), maximumRequestLength: Int? = nil
+        clock: any Clock<Duration> = ContinuousClock(), maximumRequestLength: Int? = nil,
+        deadlines: ExchangeDeadlines = .standard,
+        fault: @escaping @Sendable (Int, Endpoint) -> InMemoryTransport.Fault? = { _, _ in nil }
     ) -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
-        let transport = InMemoryTransport(maximumRequestLength: maximumRequestLength) { request, endpoint in
+        let transport = InMemoryTransport(
+            maximumRequestLength: maximumRequestLength, deadlines: deadlines, fault: fault
+        ) { request, endpoint in
             if self.isRecording { self.requests.withLock { $0.append((endpoint, request)) } }
             switch endpoint {
             case .version: return Array(self.version.utf8)

@@ -16,8 +16,9 @@ extension ProtocommBoard {
             let status: WiFiStatusResponse
             let asked = time.elapsed()
             do {
-                if silentSince != nil { try await secureAgain() }
-                status = try await wifiStatus()
+                // A transport that looks for a board that has left would take longer than that by itself.
+                let left = patience - (asked - (silentSince ?? asked))
+                status = try await answer(within: left, isSilent: silentSince != nil)
                 silentSince = nil
             } catch {
                 guard error.mayPassAfterJoining else { throw error }
@@ -37,6 +38,38 @@ extension ProtocommBoard {
             if progress != last { await report(progress) }
             last = progress
         }
+    }
+
+    /// The board's status, over a new session where it was silent before; `deviceLost` when the time is over.
+    private func answer(
+        within limit: Duration, isSilent: Bool
+    ) async throws(ProvisioningError) -> WiFiStatusResponse {
+        let time = time
+        let result = await withTaskGroup(of: Result<WiFiStatusResponse, ProvisioningError>?.self) { group in
+            group.addTask {
+                do throws(ProvisioningError) {
+                    if isSilent { try await self.secureAgain() }
+                    return .success(try await self.wifiStatus())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                try? await time.sleep(limit)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            // The answer that comes while the question is given up counts; where this task was cancelled, its error does.
+            let second = await group.next() ?? nil
+            guard first == nil, !Task.isCancelled else { return first ?? second }
+            if case .success = second { return second }
+            return nil
+        }
+        guard let result else {
+            throw ProvisioningError(.deviceLost, message: "The board at \(peer) did not answer within \(limit).")
+        }
+        return try result.get()
     }
 
     private enum Verdict {
