@@ -2,8 +2,9 @@
 """Paired timing of rainctl against the official client, on the same simulators. Run by scripts/bench.
 
 Figures are measured from outside a whole process: wall time from its start to its end, peak memory from the kernel's own
-accounting; only the handshake and the thousand calls are measured inside, by the programs of this folder. The two clients take turns (A B A B …), so that a machine that slows down slows both; the ratio is
-that of each pair. Nothing here judges: the promises stand beside the figures.
+accounting; only the handshake, the thousand calls and the boards of one process are measured inside, by the programs of this
+folder and Tests/Fleet. The two clients take turns (A B A B …), so that a machine that slows down slows both; the ratio is that
+of each pair. Nothing here judges: the promises stand beside the figures.
 """
 
 import argparse
@@ -11,61 +12,15 @@ import json
 import os
 import resource
 import shutil
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
+
+from bluetooth import Bluetooth
+from processes import Run, Simulator, journal
 
 USER, PASSWORD = "bench@example.com", "Passw0rd-bench"
 POP, SSID, PASSPHRASE = "abcd1234", "HomeNet", "correct horse"
-
-
-class Run:
-    """One finished process."""
-
-    def __init__(self, arguments, environment=None, stdin=""):
-        started = time.monotonic()
-        child = subprocess.Popen(
-            arguments, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        child.stdin.write(stdin.encode())
-        child.stdin.close()
-        self.output = child.stdout.read().decode(errors="replace")
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        self.ended = time.time()
-        self.wall = time.monotonic() - started
-        self.cpu = usage.ru_utime + usage.ru_stime
-        self.memory = usage.ru_maxrss / 1024
-        self.status = child.returncode
-
-
-class Simulator:
-    """A simulator that runs until the end of a with block."""
-
-    def __init__(self, *arguments):
-        self.arguments = [str(argument) for argument in arguments]
-
-    def __enter__(self):
-        self.process = subprocess.Popen(
-            self.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"{self.arguments[0]} did not start")
-        self.ready = json.loads(line)
-        self.since = time.time()
-        return self
-
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(10)
-        self.process.stdout.close()
-
-
-def journal(path):
-    with open(path) as lines:
-        return [json.loads(line) for line in lines]
 
 
 class Bench:
@@ -135,13 +90,15 @@ class Bench:
             their_runs.append(theirs())
         return ours_runs, their_runs
 
-    def row(self, what, unit, ours, theirs, promise, decimals=3):
+    def row(self, what, unit, ours, theirs, promise, decimals=3, paired=True):
         text = f"{{:.{decimals}f}}".format
         def spread(values):
             return f"{text(statistics.median(values))} ({text(min(values))}–{text(max(values))})"
         ratio = ""
         if theirs:
-            ratios = [b / a for a, b in zip(ours, theirs) if a > 0]
+            ratios = (
+                [b / a for a, b in zip(ours, theirs) if a > 0] if paired
+                else [statistics.median(theirs) / statistics.median(ours)])
             ratio = f"{statistics.median(ratios):.{1 if statistics.median(ratios) > 3 else 2}f}×" if ratios else "–"
         self.rows.append((what, unit, spread(ours), spread(theirs) if theirs else "–", ratio, promise))
         print(f"  {what}: {spread(ours)} {unit}", file=sys.stderr)
@@ -241,22 +198,38 @@ class Bench:
     def requests(entries):
         return sum(1 for entry in entries if entry.get("event") == "request")
 
+    def use_cloud(self, name, api):
+        """Both clients look at that cloud from here on."""
+        self.rainctl("profile", "add", name, "--base-url", api)
+        self.rainctl("profile", "use", name)
+        self.official("profile", "add", name, "--base-url", api + "/")
+        self.official("profile", "switch", name)
+
+    def sign_in_at(self, name, api):
+        self.use_cloud(name, api)
+        self.check([self.rainctl("login", USER, "--password-file", f"{self.folder}/password")])
+        self.official("login", "--user_name", USER)
+
     def run(self):
+        if "rest" in self.options.rows:
+            self.run_rest()
+        if "bluetooth" in self.options.rows:
+            Bluetooth(self, {
+                "user": USER, "password": PASSWORD, "pop": POP, "ssid": SSID, "passphrase": PASSPHRASE,
+            }).run()
+        self.table()
+
+    def run_rest(self):
         with Simulator(
             self.options.cloud, "--listen", "127.0.0.1:0", "--user", f"{USER}:{PASSWORD}", "--node", "bench-node-0001",
         ) as self.cloud:
-            api = self.cloud.ready["api"]
-            self.rainctl("profile", "add", "bench", "--base-url", api)
-            self.rainctl("profile", "use", "bench")
-            self.official("profile", "add", "bench", "--base-url", api + "/")
-            self.official("profile", "switch", "bench")
+            self.use_cloud("bench", self.cloud.ready["api"])
             self.cold_start()
             self.sign_in()
             self.account()
             self.provision()
             self.wrong_password()
             self.handshake()
-        self.table()
 
     def table(self):
         head = ("figure", "unit", "rainctl: median (min–max)", "official 1.14.1", "ratio", "promise")
@@ -270,9 +243,15 @@ class Bench:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("rainctl", "official", "cloud", "firmware", "handshake", "calls"):
+    for name in ("rainctl", "official", "cloud", "firmware", "handshake", "calls", "fleet"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
+    parser.add_argument(
+        "--rows", nargs="+", choices=("rest", "bluetooth"), default=("rest", "bluetooth"), help="which part of the table")
+    parser.add_argument("--fleet-boards", type=int, default=1000, help="boards of ours that meet a faulty radio")
+    parser.add_argument(
+        "--official-boards", type=int, default=40, help="boards of the official client's that meet it; 13 s each")
+    parser.add_argument("--official-at-once", type=int, default=4, help="of the official client's processes")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     folder = tempfile.mkdtemp(prefix="rainkit-bench-")
