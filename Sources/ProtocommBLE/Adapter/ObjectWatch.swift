@@ -2,12 +2,15 @@ import DBus
 import Synchronization
 
 /// The tree of BlueZ's objects as signals change it, and everyone who waits for something in it.
+///
+/// Nobody is resumed, and nothing is cancelled, with the lock held: a task that is being cancelled holds a lock of the runtime's while its
+/// handler wants this one, and resuming it wants the runtime's.
 final class ObjectWatch: Sendable {
     private struct Waiter {
         /// The one object that it is about; nil for any.
         var path: String?
-        /// True when it found what it waits for and went on its way.
-        var check: (ObjectTree, ObjectTree.Change) -> Bool
+        /// What sends it on its way, where it found what it waits for.
+        var check: (ObjectTree, ObjectTree.Change) -> (() -> Void)?
         var giveUp: (BluetoothError) -> Void
     }
 
@@ -18,6 +21,8 @@ final class ObjectWatch: Sendable {
         var byPath: [String: Set<Int>] = [:]
         var general: Set<Int> = []
         var nextID = 0
+        /// Those who have not gone yet.
+        var present: Set<Int> = []
         /// Given up before they began to wait.
         var early: [Int: BluetoothError] = [:]
         var end: BluetoothError?
@@ -48,7 +53,7 @@ final class ObjectWatch: Sendable {
     /// Changes the tree, and shows what changed to whoever waits for it. Of a thousand boards that are heard each second, fifty waiters want one
     /// each.
     func change(_ body: (inout ObjectTree) -> ObjectTree.Change) {
-        state.withLock { state in
+        let found = state.withLock { state -> [() -> Void] in
             let change = body(&state.tree)
             let ids: [Int] =
                 switch change {
@@ -56,22 +61,29 @@ final class ObjectWatch: Sendable {
                 case .object(let path): Array(state.general) + Array(state.byPath[path] ?? [])
                 case .everything: Array(state.waiters.keys)
                 }
-            for id in ids where state.waiters[id]?.check(state.tree, change) == true { state.remove(id) }
+            return ids.compactMap { id in
+                guard let goOn = state.waiters[id]?.check(state.tree, change) else { return nil }
+                state.remove(id)
+                return goOn
+            }
         }
+        for goOn in found { goOn() }
     }
 
     func read<Result: Sendable>(_ body: (ObjectTree) -> Result) -> Result { state.withLock { body($0.tree) } }
 
     /// The bus is gone, or this side let go of it: nobody waits any longer.
     func end(_ error: BluetoothError) {
-        state.withLock { state in
+        let waiters = state.withLock { state in
             if state.end == nil { state.end = error }
-            for waiter in state.waiters.values { waiter.giveUp(error) }
+            let waiters = Array(state.waiters.values)
             state.waiters = [:]
             state.byPath = [:]
             state.general = []
             state.tree.removeAll()
+            return waiters
         }
+        for waiter in waiters { waiter.giveUp(error) }
     }
 
     /// Waits until `probe` finds something in the tree. It is asked at once, with everything changed, and after each change.
@@ -84,6 +96,7 @@ final class ObjectWatch: Sendable {
     ) async throws(BluetoothError) -> Found {
         let id = state.withLock { state in
             state.nextID += 1
+            state.present.insert(state.nextID)
             return state.nextID
         }
         let clock = clock
@@ -102,9 +115,8 @@ final class ObjectWatch: Sendable {
                         Waiter(
                             path: path,
                             check: { tree, change in
-                                guard let found = probe(tree, change) else { return false }
-                                continuation.resume(returning: .success(found))
-                                return true
+                                guard let found = probe(tree, change) else { return nil }
+                                return { continuation.resume(returning: .success(found)) }
                             }, giveUp: { continuation.resume(returning: .failure($0)) }))
                     return nil
                 }
@@ -114,17 +126,19 @@ final class ObjectWatch: Sendable {
             giveUp(id, .cancelled)
         }
         timer.cancel()
-        state.withLock { _ = $0.early.removeValue(forKey: id) }
+        state.withLock { state in
+            state.present.remove(id)
+            state.early[id] = nil
+        }
         return try result.get()
     }
 
     private func giveUp(_ id: Int, _ error: BluetoothError) {
-        state.withLock { state in
-            if let waiter = state.remove(id) {
-                waiter.giveUp(error)
-            } else {
-                state.early[id] = error
-            }
+        let waiter = state.withLock { state -> Waiter? in
+            if let waiter = state.remove(id) { return waiter }
+            if state.present.contains(id) { state.early[id] = error }
+            return nil
         }
+        waiter?.giveUp(error)
     }
 }
