@@ -13,7 +13,7 @@ struct RequestSecrets {
     init(_ request: HTTPRequest) {
         var found: [String] = []
         for header in request.headers
-        where ["authorization", "cookie", "x-csrf-token"].contains(header.name.lowercased()) {
+        where ["authorization", "proxy-authorization", "cookie", "x-csrf-token"].contains(header.name.lowercased()) {
             found.append(header.value)
             found += header.value.split(whereSeparator: { " ,;\"".contains($0) }).map(String.init)
         }
