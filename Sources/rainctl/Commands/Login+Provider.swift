@@ -14,8 +14,7 @@ extension Login {
         }
         var settings = try settings(for: profile, context)
         settings.mode = mode ?? profile.modes?.first { profile.grant(ofMode: $0) == grant }
-        let name =
-            settings.environment.map { $0 == profile.defaultEnvironment ? provider : "\(provider)-\($0)" } ?? provider
+        let name = profile.name(in: settings.environment)
         let asksForUser = [.password, .basic, .cookie].contains(grant)
         let user = asksForUser ? try userName(context) : nil
         var storing = storing
@@ -121,10 +120,9 @@ extension Login {
     /// What is given now, over what was given last time.
     private func settings(for profile: ProviderProfile, _ context: Context) throws -> RememberedProviders.Settings {
         let given = try elsewhere.settings(context, for: profile.id)
-        let name =
-            given.environment.map { $0 == profile.defaultEnvironment ? profile.id : "\(profile.id)-\($0)" }
-            ?? profile.id
-        guard var settings = try context.rememberedProviders.load()[name] else { return given }
+        guard var settings = try context.rememberedProviders.load()[profile.name(in: given.environment)] else {
+            return given
+        }
         settings.environment = given.environment ?? settings.environment
         settings.base = given.base ?? settings.base
         settings.clientID = given.clientID ?? settings.clientID
@@ -141,5 +139,13 @@ extension Login {
         StandardStreams.err(
             "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)\n"
         )
+    }
+}
+
+extension ProviderProfile {
+    /// What its settings and sessions are called when they are for that environment.
+    fileprivate func name(in environment: String?) -> String {
+        guard let environment, environment != defaultEnvironment else { return id }
+        return "\(id)-\(environment)"
     }
 }

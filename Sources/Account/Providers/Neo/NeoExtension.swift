@@ -11,14 +11,14 @@ struct NeoExtension: ProviderExtension {
     ) async throws(AccountError) -> Tokens? {
         guard case .password(let user, let password) = credentials else { return nil }
         let body: JSONValue = ["username": .string(user), "password": .string(password.revealString())]
-        return try await tokens(at: "signIn", body, for: .password, provider)
+        return try await tokens(at: "signIn", body, provider)
     }
 
     func renew(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(RenewalError) -> Tokens? {
         guard let refresh = tokens.refresh else { return nil }
         do throws(AccountError) {
             let body: JSONValue = ["refresh_token": .string(refresh.revealString())]
-            return try await self.tokens(at: "refresh", body, for: .refreshToken, provider)
+            return try await self.tokens(at: "refresh", body, provider)
         } catch {
             // 400 and 401 are Neo's word on this very refresh token: used before, revoked, too old.
             let isWord = [400, 401].contains(error.status) && error.serverCause == Self.spoke
@@ -63,9 +63,10 @@ struct NeoExtension: ProviderExtension {
     private static let spoke = "message"
 
     private func tokens(
-        at use: String, _ body: JSONValue, for grant: GrantName, _ provider: ProfiledProvider
+        at use: String, _ body: JSONValue, _ provider: ProfiledProvider
     ) async throws(AccountError) -> Tokens {
         let reply = try await provider.exchange(try await request(at: use, body, provider))
+        // As for a renewal: these calls name no client, so there is none that an id token could be for.
         return try await provider.tokens(
             try provider.response(reply), reply.json, for: .refreshToken, at: reply.response)
     }
