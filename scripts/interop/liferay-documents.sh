@@ -4,17 +4,10 @@
 #
 # usage: liferay-documents.sh http://127.0.0.1:PORT
 set -euo pipefail
+source "$(dirname "$0")/documents.bash"
 liferay=$1
 jar=$(mktemp)
 trap 'rm -f "$jar"' EXIT
-request() { curl -sS --max-time 10 --noproxy '*' "$@"; }
-# Where it redirects to, as the server wrote it.
-location() { request -o /dev/null -D - "$@" | tr -d '\r' | sed -n 's/^Location: //p'; }
-member() { python3 -c 'import json,sys
-value = json.load(sys.stdin)
-for name in sys.argv[1].split("."): value = value[int(name) if isinstance(value, list) else name]
-print(value)' "$1"; }
-fail() { echo "liferay-documents: $*" >&2; exit 1; }
 invoke() { request -H 'Content-Type: application/json' "$@" "$liferay/api/jsonws/invoke"; }
 
 # Basic: "you need to provide the user's email address, screen name, or user ID", as the portal is set.

@@ -3,11 +3,9 @@
 #
 # usage: neo-documents.sh http://127.0.0.1:PORT
 set -euo pipefail
+source "$(dirname "$0")/documents.bash"
 neo=$1
-request() { curl -sS --max-time 10 --noproxy '*' "$@"; }
 json() { request -H 'Content-Type: application/json' "$@"; }
-member() { python3 -c 'import json,sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
-fail() { echo "neo-documents: $*" >&2; exit 1; }
 
 tokens=$(json -d '{"username":"ada@example.com","password":"correct-horse"}' "$neo/v1/user/auth/token")
 [[ $(member expires_in <<<"$tokens") == 3600 ]] || fail "tokens: $tokens"

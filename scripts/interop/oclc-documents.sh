@@ -4,11 +4,8 @@
 #
 # usage: oclc-documents.sh http://127.0.0.1:PORT
 set -euo pipefail
+source "$(dirname "$0")/documents.bash"
 oclc=$1
-request() { curl -sS --max-time 10 --noproxy '*' "$@"; }
-# Where it redirects to, as the server wrote it.
-location() { request -o /dev/null -D - "$@" | tr -d '\r' | sed -n 's/^Location: //p'; }
-fail() { echo "oclc-documents: $*" >&2; exit 1; }
 # Signs as OCLC's developer pages say, knowing nothing of the simulator: METHOD QUERY NONCE.
 sign() {
     python3 - "$@" <<'P'
@@ -59,7 +56,7 @@ query="grant_type=refresh_token&refresh_token=$refresh"
 echo "an unsigned renewal is refused"
 header=$(sign POST "$query" nonce-1)
 reply=$(request -X POST -H "$header" "$oclc/oauth2/accessToken?$query")
-token=$(python3 -c 'import json,sys; print(json.load(sys.stdin)["access_token"])' <<<"$reply")
+token=$(member access_token <<<"$reply")
 request -f -o /dev/null -H "Authorization: Bearer $token" "$oclc/ncip" || fail "the renewed token opens nothing"
 echo "a signed renewal"
 [[ $(request -X POST -H "$header" "$oclc/oauth2/accessToken?$query") == *"nonce was used before"* ]] || fail "a replay"

@@ -5,17 +5,10 @@
 #
 # usage: spid-documents.sh http://127.0.0.1:PORT
 set -euo pipefail
+source "$(dirname "$0")/documents.bash"
 spid=$1
 jar=$(mktemp)
 trap 'rm -f "$jar"' EXIT
-request() { curl -sS --max-time 10 --noproxy '*' "$@"; }
-# Where it redirects to, as the server wrote it: curl's own %{redirect_url} puts a slash behind the host.
-location() { request -o /dev/null -D - "$@" | tr -d '\r' | sed -n 's/^Location: //p'; }
-member() { python3 -c 'import json,sys
-value = json.load(sys.stdin)
-for name in sys.argv[1].split("."): value = value[name]
-print(value)' "$1"; }
-fail() { echo "spid-documents: $*" >&2; exit 1; }
 
 # 1. "Direct user to authorize your app on SPiD", and what the user does there: sign in, agree to the terms.
 page="$spid/login?client_id=app-1&response_type=code&redirect_uri=spidmobile-app-1%3A%2F%2Flogin"
