@@ -95,7 +95,9 @@ extension ProfiledProvider {
         var tokens = Tokens(
             access: response.accessToken, refresh: response.refreshToken, identity: response.identityToken,
             received: now)
-        let reading = ExpiryReading(json: json, response: response, now: now, serverNow: serverTime(json, answer))
+        let serverTime = statedTime(json)
+        tokens.serverIsAhead = serverTime.map { ($0.seconds - now.seconds).rounded() }
+        let reading = ExpiryReading(json: json, response: response, now: now, serverNow: serverTime ?? answer?.date)
         tokens.expires = reading.end(
             profile.expiry ?? [
                 .init(field: "expires_in", format: "seconds"), .init(field: "access_token", format: "jwt"),
@@ -111,14 +113,12 @@ extension ProfiledProvider {
         return tokens
     }
 
-    /// What time the server has, by its own word or by its answer's date.
-    private func serverTime(_ json: JSONValue, _ answer: HTTPResponse?) -> UnixTime? {
-        if let field = profile.fields?["server_time"]?.first, let text = json.text(at: field),
-            let seconds = Double(text)
-        {
-            return UnixTime(seconds: seconds)
-        }
-        return answer?.date
+    /// What time the server has, by its own word.
+    private func statedTime(_ json: JSONValue) -> UnixTime? {
+        guard let field = profile.fields?["server_time"]?.first, let text = json.text(at: field),
+            let seconds = Double(text), seconds > 0, seconds < 1e12
+        else { return nil }
+        return UnixTime(seconds: seconds)
     }
 }
 
@@ -140,7 +140,11 @@ private struct ExpiryReading {
             return token.flatMap {
                 Tokens(jsonWebToken: $0, refresh: nil, identity: nil, received: now).expires
             }
-        case "date": return json.text(at: source.field).flatMap { CivilTime($0)?.time }.map(here)
+        case "date":
+            return json.text(at: source.field).flatMap { text in
+                // A date that a client has kept as it stood in an address is still escaped.
+                CivilTime(text.utf8.contains(UInt8(ascii: "%")) ? FormEncoding.decoded(text.utf8) ?? text : text)?.time
+            }.map(here)
         case "epoch": return number(source.field).map { here(UnixTime(seconds: $0)) }
         default: return number(source.field).map { now + $0 }
         }

@@ -42,6 +42,26 @@ struct ProfiledProviderTests {
     }
 
     @Test(
+        "the server's own word for what time it has counts before its answer's date",
+        arguments: [
+            (#""1388921847""#, 1_388_921_847.0 as Double?), ("1388921847", 1_388_921_847), ("0", nil), ("-1", nil),
+            ("1e15", nil), (#""nan""#, nil), (#""noon""#, nil), ("null", nil),
+        ])
+    func serverTime(stated: String, seconds: Double?) async throws {
+        let bench = try ProviderBench(
+            #""fields":{"server_time":["time"]},"expiry":[{"field":"expires_at","format":"date"}]"#)
+        bench.http.expect(.post, "/token") { _ throws(HTTPError) in
+            HTTPResponse(
+                status: 200, headers: [HTTPHeader("Date", "Sun, 05 Jan 2014 11:57:25 GMT")],
+                body: Array(#"{"access_token":"a","time":\#(stated),"expires_at":"2014-01-05 11:57:26Z"}"#.utf8))
+        }
+        let now = bench.clock.now
+        let tokens = try await bench.provider.signIn(password)
+        #expect(tokens.expires == now + (seconds == nil ? 1 : 1199))
+        #expect(tokens["server_ahead"].flatMap(Double.init) == seconds.map { $0 - now.seconds })
+    }
+
+    @Test(
         "what a refusal means is in the profile, and in the RFCs where it is not",
         arguments: [
             (400, #"{"error":"invalid_user_credentials"}"#, "invalid_credentials"),

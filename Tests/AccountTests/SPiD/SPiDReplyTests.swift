@@ -7,28 +7,28 @@ import Vocabulary
 
 @Suite("What SPiD answers with")
 struct SPiDReplyTests {
+    private let spid: SPiDBench
+
+    init() throws { spid = try SPiDBench() }
+
     private func error(status: Int, _ body: String) async -> AccountError? {
         let response = HTTPResponse(status: status, headers: [HTTPHeader("Retry-After", "30")], body: Array(body.utf8))
-        return await accountError { () throws(AccountError) in
-            try SPiDContainer(response, from: "spid.example", signature: nil).data
-        }
+        return await accountError { () throws(AccountError) in try spid.read(response) }
     }
 
-    @Test("the container around a user, and what is left of the allowance")
+    @Test("the container around a user")
     func container() throws {
         let body =
             #"{"name":"SPP Container","version":"0.2","api":2,"object":"User","type":"element","code":200,"request":{"reset":3460,"limit":0,"remaining":4999},"debug":{},"meta":null,"error":null,"data":{"userId":"1001","email":"ada@example.com","displayName":"Ada"}}"#
-        let container = try SPiDContainer(
-            HTTPResponse(status: 200, body: Array(body.utf8)), from: "spid.example", signature: nil)
-        #expect(container.object == "User" && container.remaining == 4999 && container.reset == 3460)
-        let user = try #require(SPiDUser(container.data))
-        #expect(user.profile.userID == UserID("1001") && user.profile.email == "ada@example.com")
+        let data = try spid.read(HTTPResponse(status: 200, body: Array(body.utf8)))
+        let user = try #require(spid.provider.user(in: data))
+        #expect(user.userID == UserID("1001") && user.email == "ada@example.com" && user.name == "Ada")
     }
 
     @Test("an empty object comes as an empty array")
     func emptyObject() throws {
-        let response = HTTPResponse(status: 200, body: Array(#"{"error":null,"data":[]}"#.utf8))
-        #expect(try SPiDContainer(response, from: "h", signature: nil).data == .object([]))
+        let response = HTTPResponse(status: 200, body: Array(#"{"object":"User","error":null,"data":[]}"#.utf8))
+        #expect(try spid.read(response) == .object([]))
     }
 
     @Test(
@@ -44,8 +44,7 @@ struct SPiDReplyTests {
             (400, #"{"error":"invalid_user_credentials"}"#, "invalid_credentials"),
             (420, #"{"error":{"code":420,"type":"RequestLimit","description":"d"}}"#, "rate_limited"),
             (420, "Enhance your calm", "rate_limited"), (502, "<html>", "server_fault"),
-            (200, "<html>", "malformed_answer"),
-            (200, #"{"x":1}"#, "malformed_answer"), (500, #"{"error":null}"#, "server_fault"),
+            (200, "<html>", "malformed_answer"), (500, #"{"error":null}"#, "server_fault"),
         ])
     func failures(status: Int, body: String, reason: String) async {
         let error = await error(status: status, body)

@@ -28,21 +28,21 @@ struct OCLCExtension: ProviderExtension {
     func complete(
         _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ProfiledProvider
     ) throws(AccountError) {
-        guard let response = try? TokenResponse(reply) else { return }
-        let answer = OCLCTokenAnswer(response)
-        // A date that was escaped twice, as OCLC's own sample keeps it.
-        tokens.expires = tokens.expires ?? answer.end(received: tokens.received)
-        tokens.refreshExpires =
-            tokens.refresh == nil ? nil : tokens.refreshExpires ?? answer.refreshEnd(received: tokens.received)
-        if let own = answer.contextInstitution, let wanted = provider["contextInstitutionId"], own != wanted {
+        // Without a refresh token its end means nothing.
+        if tokens.refresh == nil { tokens.refreshExpires = nil }
+        // One name or the other, as services and years vary; empty words name none.
+        let own = ["context_institution_id", "contextInstitutionId"].lazy.compactMap { reply.text(at: $0) }.first {
+            !$0.isEmpty
+        }
+        if let own, let wanted = provider["contextInstitutionId"], own != wanted {
             throw AccountError(
                 .wrongContext,
                 message: "OCLC gave a token for institution \(presentable(own)), and \(wanted) was asked for")
         }
         // A key's own tokens name nobody, in empty words. Half of a principal, or one that would break out of a header, is none.
         for name in ["principalID", "principalIDNS"] where tokens[name]?.isEmpty == true { tokens[name] = nil }
-        let isNamed = tokens["principalID"] != nil || tokens["principalIDNS"] != nil
-        if isNamed, answer.principal == nil {
+        let (id, namespace) = (tokens["principalID"], tokens["principalIDNS"])
+        if id != nil || namespace != nil, OCLCPrincipal(id: id ?? "", namespace: namespace ?? "") == nil {
             throw AccountError(
                 .malformedAnswer,
                 message: "OCLC named the user in a way that cannot be used (principalID, principalIDNS)")

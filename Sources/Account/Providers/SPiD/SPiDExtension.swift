@@ -58,9 +58,6 @@ struct SPiDExtension: ProviderExtension {
     ) throws(AccountError) {
         // A client's own tokens say `false` for the user, in any of several spellings.
         tokens["user_id"] = SPiDUser.userID(reply["user_id"])?.rawValue
-        if let text = reply.text(at: "server_time"), let time = Double(text), time > 0, time < 1e12 {
-            tokens.serverIsAhead = (time - tokens.received.seconds).rounded()
-        }
     }
 
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ProfiledProvider) -> AccountError? {

@@ -11,7 +11,7 @@ struct SPiDSignature: Sendable {
     /// - Parameter signSecret: not the client secret: the one for signatures.
     init(signSecret: Secret, hashes: any Hashes.Type) { hash = KeyedHash(key: signSecret, hashes: hashes) }
 
-    /// The data of a signed container. Nothing of it is read before its signature is found to be right.
+    /// The data of a signed container, in the bounds of what is not signed. Nothing of it is read before its signature is found to be right.
     func opened(_ container: JSONValue) throws(AccountError) -> JSONValue {
         guard container["algorithm"]?.string?.uppercased() == "HMAC-SHA256", let data = container["data"]?.string,
             let signature = container["sig"]?.string
@@ -19,18 +19,11 @@ struct SPiDSignature: Sendable {
         return try opened(payload: data, signature: signature)
     }
 
-    /// The value in `sig.payload`, the form in which SPiD hands signed values to web pages.
-    func opened(token: String) throws(AccountError) -> JSONValue {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { throw Self.untrusted }
-        return try opened(payload: String(parts[1]), signature: String(parts[0]))
-    }
-
     private func opened(payload: String, signature: String) throws(AccountError) -> JSONValue {
         guard let given = Base64.urlDecoded(signature.utf8),
             equalInConstantTime(given, hash(Array(payload.utf8))),
             let bytes = Base64.urlDecoded(payload.utf8),
-            let value = try? JSONValue(parsing: bytes, limits: SPiDContainer.limits)
+            let value = try? JSONValue(parsing: bytes, limits: TokenResponse.limits)
         else { throw Self.untrusted }
         return value
     }

@@ -1,23 +1,8 @@
 import JSON
 import Vocabulary
 
-/// A user as SPiD's API describes one.
-struct SPiDUser {
-    var profile: Profile
-
-    /// Ids come as digits in a string or as a number. nil for data that name nobody.
-    init?(_ data: JSONValue) {
-        guard let id = Self.userID(data["userId"] ?? data["user_id"]) else { return nil }
-        let email = data["email"]?.string
-        let name = data["displayName"]?.string ?? data["name"]?["formatted"]?.string
-        var profile = Profile(userID: id, userName: email ?? name ?? id.rawValue)
-        profile.name = name
-        profile.email = email
-        profile.phoneNumber = data["phoneNumber"]?.string.flatMap { $0.isEmpty ? nil : $0 }
-        profile.locale = data["locale"]?.string
-        self.profile = profile
-    }
-
+/// How SPiD names users.
+enum SPiDUser {
     /// The user whom a token is for; nil for a token that is the client's own, where SPiD writes `false`, `0` or nothing.
     static func userID(_ json: JSONValue?) -> UserID? {
         let text: String? = json?.string ?? json?.integer.map { "\($0)" }
