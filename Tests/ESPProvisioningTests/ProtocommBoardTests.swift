@@ -105,6 +105,39 @@ struct ProtocommBoardTests {
         #expect(clock.now.offset < .seconds(20), "\(clock.now.offset)")
     }
 
+    @Test("a board that took an Apply whose answer was lost, and leaves while it is asked about it, has joined")
+    func leftWhileAsked() async throws {
+        let clock = ManualClock()
+        let firmware = ScriptedFirmware { request, _ in
+            guard (try? NetworkConfigPayload(decoding: request))?.message == .commandApplyWiFiConfig else {
+                return NetworkConfigPayload(.responseSetWiFiConfig(StatusResponse())).encoded()
+            }
+            return NetworkConfigPayload(.responseApplyWiFiConfig(StatusResponse(.internalError))).encoded()
+        }
+        let board = firmware.board(
+            clock: clock, deadlines: ExchangeDeadlines(handshake: .seconds(46), exchange: .seconds(41)),
+            restoresLinks: true
+        ) { exchange, _ in
+            // version, session, set, apply; session, set, apply; status; and nobody is there any longer.
+            exchange == 3 || exchange == 7 ? .fail(.lost) : exchange > 7 ? .loseRequest : nil
+        }
+        _ = try await board.identify()
+        try await board.secure()
+        let joining = Task { try await board.join(home) }
+        let isOver = Mutex(false)
+        let end = Task {
+            _ = await joining.result
+            isOver.withLock { $0 = true }
+        }
+        while !isOver.withLock({ $0 }) {
+            if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(100)) }
+            await Task.yield()
+        }
+        await end.value
+        try await joining.value
+        #expect(clock.now.offset < .seconds(20), "\(clock.now.offset)")
+    }
+
     @Test("a board that refuses to apply is reset and told everything again")
     func applyAfterFailure() async throws {
         let refusals = Mutex(1)

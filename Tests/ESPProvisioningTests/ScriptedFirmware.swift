@@ -35,11 +35,12 @@ final class ScriptedFirmware: Sendable {
 
     func board(
         clock: any Clock<Duration> = ContinuousClock(), maximumRequestLength: Int? = nil,
-        deadlines: ExchangeDeadlines = .standard,
+        deadlines: ExchangeDeadlines = .standard, restoresLinks: Bool = false,
         fault: @escaping @Sendable (Int, Endpoint) -> InMemoryTransport.Fault? = { _, _ in nil }
     ) -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
         let transport = InMemoryTransport(
-            maximumRequestLength: maximumRequestLength, deadlines: deadlines, fault: fault
+            maximumRequestLength: maximumRequestLength, deadlines: deadlines, restoresLinks: restoresLinks,
+            fault: fault
         ) { request, endpoint in
             if self.isRecording { self.requests.withLock { $0.append((endpoint, request)) } }
             switch endpoint {

@@ -19,7 +19,7 @@ extension ProtocommBoard {
             }
             if status == .success { return }
             guard status == .internalError else { throw .rejected("the Wi-Fi settings", status: status.rawValue) }
-            if mayBeJoining, try await wifiStatus().state != .connectionFailed { return }
+            if mayBeJoining, try await isJoining() { return }
             guard !hasReset else { throw .rejected("the Wi-Fi settings", status: status.rawValue) }
             logger.debug("board refused to apply; resetting it", metadata: ["peer": "\(peer)"])
             hasReset = true

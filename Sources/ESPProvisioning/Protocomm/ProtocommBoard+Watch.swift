@@ -40,6 +40,17 @@ extension ProtocommBoard {
         }
     }
 
+    /// Whether a board that refuses a second Apply took the first. One that leaves while it is asked has joined, as far as anybody can
+    /// tell; ``watch(report:)`` and the cloud find out.
+    func isJoining() async throws(ProvisioningError) -> Bool {
+        do {
+            return try await answer(within: patience, isSilent: false).state != .connectionFailed
+        } catch {
+            guard error.mayPassAfterJoining else { throw error }
+            return true
+        }
+    }
+
     /// The board's status, over a new session where it was silent before; `deviceLost` when the time is over.
     private func answer(
         within limit: Duration, isSilent: Bool

@@ -27,6 +27,7 @@ public final class InMemoryTransport: Transport {
 
     public let peer: String
     public let deadlines: ExchangeDeadlines
+    public let restoresLinks: Bool
     private let limit: Int?
     private let clock: any Clock<Duration>
     private let fault: @Sendable (_ exchange: Int, _ endpoint: Endpoint) -> Fault?
@@ -45,12 +46,13 @@ public final class InMemoryTransport: Transport {
     ///   - fault: asked before each exchange, which are numbered from 0.
     public init(
         peer: String = "in memory", maximumRequestLength: Int? = nil, deadlines: ExchangeDeadlines = .standard,
-        clock: any Clock<Duration> = ContinuousClock(),
+        restoresLinks: Bool = false, clock: any Clock<Duration> = ContinuousClock(),
         fault: @escaping @Sendable (_ exchange: Int, _ endpoint: Endpoint) -> Fault? = { _, _ in nil },
         board: @escaping Board
     ) {
         self.peer = peer
         self.deadlines = deadlines
+        self.restoresLinks = restoresLinks
         limit = maximumRequestLength
         self.clock = clock
         self.fault = fault
