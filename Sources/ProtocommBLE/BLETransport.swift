@@ -176,9 +176,10 @@ public actor BLETransport: Transport {
             switch failure.code {
             case .refused: .refused
             case .tooLong: .tooLong
-            case .linkLost, .pairingFailed: .lost
+            case .linkLost: .lost
             case .timeout: .timeout
             case .cancelled: .cancelled
+            // Pairing that failed is among them: another connection would not mend it, and nothing was sent.
             default: .unreachable
             }
         return TransportError(code, endpoint: endpoint, peer: peer, message: failure.message)

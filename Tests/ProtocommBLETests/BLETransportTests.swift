@@ -197,7 +197,7 @@ struct BLETransportTests {
         ("org.freedesktop.DBus.Error.UnknownObject", "gone", .lost),
         ("org.freedesktop.DBus.Error.NoReply", "late", .timeout),
         // Pairing is tried once, and then it is the board's fault.
-        ("org.bluez.Error.NotPermitted", "Not paired", .lost),
+        ("org.bluez.Error.NotPermitted", "Not paired", .unreachable),
         ("org.bluez.Error.InProgress", "In Progress", .lost),
     ]
 

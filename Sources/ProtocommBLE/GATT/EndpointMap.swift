@@ -20,8 +20,6 @@ struct EndpointMap: Sendable, Equatable {
     static let maximumCharacteristics = 64
 
     private(set) var paths: [Endpoint: String] = [:]
-    /// At least one name was read from the board itself.
-    private(set) var hasNames = false
 
     subscript(endpoint: Endpoint) -> String? { paths[endpoint] }
 
@@ -50,7 +48,6 @@ struct EndpointMap: Sendable, Equatable {
     /// Takes what the descriptor of a characteristic says; nil where there is none, or it cannot be read.
     mutating func add(_ characteristic: Characteristic, name: [UInt8]?) {
         if let name, (1...64).contains(name.count), name.allSatisfy({ (0x21...0x7E).contains($0) }) {
-            hasNames = true
             paths[Endpoint(name: name)] = characteristic.path
         } else if name == nil, let endpoint = Self.usualEndpoint(characteristic), paths[endpoint] == nil {
             paths[endpoint] = characteristic.path

@@ -12,9 +12,10 @@ extension BluetoothCentral {
     /// Finds the board and connects to it, again and again while attempts are aborted or the board vanishes.
     ///
     /// - Parameters:
-    ///   - address: the board that was found before, where only that one will do.
-    ///   - required: an endpoint without which the connection is of no use: its absence means that BlueZ remembers another
-    ///     firmware's, which is forgotten once.
+    ///   - filter: which board; of several, the first that is heard.
+    ///   - limit: for everything, all attempts together.
+    ///   - isFresh: has BlueZ forget what it remembers of the board first. That also happens, once, where a connection has not the
+    ///     endpoints of a board.
     /// - Throws: `notFound`, `connectionFailed`, what ails this machine, `cancelled`.
     func connect(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false

@@ -24,14 +24,6 @@ enum ConnectFailure: Equatable {
         default: self = .again
         }
     }
-
-    static func == (left: ConnectFailure, right: ConnectFailure) -> Bool {
-        switch (left, right) {
-        case (.rescan, .rescan), (.again, .again), (.cancelled, .cancelled): true
-        case (.machine(let one), .machine(let other)): one == other
-        default: false
-        }
-    }
 }
 
 /// How often and how fast a connection is tried again, within a time.

@@ -20,7 +20,6 @@ struct EndpointMapTests {
         map.add(characteristic("ff99"), name: Array("prov-session".utf8))
         #expect(map[.challengeResponse] == "/cff51")
         #expect(map[.session] == "/cff99")
-        #expect(map.hasNames)
     }
 
     @Test("where no name can be read, the id says what it usually does")
@@ -34,7 +33,6 @@ struct EndpointMapTests {
         #expect(map[.version] == "/cff53")
         #expect(map.paths.count == 5)
         #expect(map.isComplete)
-        #expect(!map.hasNames)
     }
 
     @Test("an id counts only in a UUID that is otherwise the service's")
