@@ -215,6 +215,20 @@ struct BLETransportTests {
         }
     }
 
+    @Test("a link that is busy, and then silent to the end of the exchange, is given up for another")
+    func stuck() async throws {
+        try await withEchoRadio { radio, address in
+            let transport = transport(address, times: .init(exchange: .milliseconds(300)))
+            try await expect([1], .version, [1], transport)
+            radio.change { $0.isStuck = true }
+            let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .config) }
+            #expect(error?.code == .lost)
+            radio.change { $0.isStuck = false }
+            try await expect([1], .session, [1], transport)
+            await transport.close()
+        }
+    }
+
     @Test("a board of another name is not taken, and the right one's absence is told")
     func otherBoard() async throws {
         try await withEchoRadio { _, address in

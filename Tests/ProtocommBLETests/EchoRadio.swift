@@ -22,6 +22,8 @@ final class EchoRadio: Sendable {
         var hangsAtConnect = false
         /// What every read and write fails with, from then on.
         var operationError: (name: String, text: String)?
+        /// A write is answered with "in progress" once, and never again.
+        var isStuck = false
         /// The link breaks in place of the answer to the write of that number, counted from 1.
         var breaksAtWrite: Int?
         /// What the write gets that the link breaks at, a moment before the link is said to have ended; nil for nothing.
@@ -86,6 +88,7 @@ final class EchoRadio: Sendable {
         let shared: EchoRadio
         var isConnected = false
         var isSeen = false
+        var hasSaidBusy = false
         var values: [String: [UInt8]] = [:]
 
         init(bus: DBusConnection, shared: EchoRadio) {
@@ -151,6 +154,11 @@ final class EchoRadio: Sendable {
             let count = shared.state.withLock { state in
                 state.writes += 1
                 return state.writes
+            }
+            if behaviour.isStuck {
+                guard !hasSaidBusy else { return }
+                hasSaidBusy = true
+                return try fail(("org.bluez.Error.InProgress", "In Progress"))
             }
             if behaviour.breaksAtWrite == count {
                 if let error = behaviour.breakError { try fail(error) }

@@ -39,6 +39,7 @@ struct BoardLink: Sendable {
         _ end: ContinuousClock.Instant
     ) async throws(BluetoothError) -> [DBusValue] {
         var hasPaired = false
+        var wasBusy = false
         var pause = Duration.milliseconds(2)
         while true {
             let left = max(end - ContinuousClock.now, .milliseconds(1))
@@ -48,11 +49,14 @@ struct BoardLink: Sendable {
                 switch GATTFailure(error) {
                 case .busy where ContinuousClock.now < end:
                     // An operation that was given up is still under way at the board.
+                    wasBusy = true
                     do { try await central.clock.sleep(for: pause) } catch { throw .cancelled }
                     pause = min(pause * 2, .milliseconds(50))
                 case .wantsPairing where !hasPaired:
                     hasPaired = true
                     try await central.pair(device)
+                // A link that stayed busy to the end is stuck, whichever of the two is said last: another one helps.
+                case .timeout where wasBusy: throw GATTFailure.busy.error(isUp: false, error)
                 case .ambiguous: throw GATTFailure.ambiguous.error(isUp: await !isCutOff(central), error)
                 case let failure: throw failure.error(isUp: false, error)
                 }
