@@ -87,21 +87,10 @@ struct ProtocommBoardTests {
         _ = try await board.identify()
         try await board.secure()
         try await board.join(home)
-        let outcome = Mutex<ProvisioningError.Code?>(nil)
-        let watching = Task {
-            do {
-                _ = try await board.watch { _ in }
-                outcome.withLock { $0 = .malformed }
-            } catch {
-                outcome.withLock { $0 = (error as? ProvisioningError)?.code ?? .malformed }
-            }
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await clock.run { try await board.watch { _ in } }
         }
-        while outcome.withLock({ $0 }) == nil {
-            if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(100)) }
-            await Task.yield()
-        }
-        await watching.value
-        #expect(outcome.withLock { $0 } == .deviceLost)
+        #expect(error?.code == .deviceLost)
         #expect(clock.now.offset < .seconds(20), "\(clock.now.offset)")
     }
 
@@ -123,18 +112,7 @@ struct ProtocommBoardTests {
         }
         _ = try await board.identify()
         try await board.secure()
-        let joining = Task { try await board.join(home) }
-        let isOver = Mutex(false)
-        let end = Task {
-            _ = await joining.result
-            isOver.withLock { $0 = true }
-        }
-        while !isOver.withLock({ $0 }) {
-            if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(100)) }
-            await Task.yield()
-        }
-        await end.value
-        try await joining.value
+        try await clock.run { try await board.join(home) }
         #expect(clock.now.offset < .seconds(20), "\(clock.now.offset)")
     }
 

@@ -36,7 +36,7 @@ struct SerialPortTests {
         let before = terminal.settings
         let port = try SerialPort.open(terminal.path)
         let open = terminal.settings
-        #expect(cfgetospeed(withUnsafePointer(to: open) { $0 }) == speed_t(B115200))
+        #expect(withUnsafePointer(to: open) { cfgetospeed($0) } == speed_t(B115200))
         #expect(open.c_cflag & tcflag_t(CSIZE) == tcflag_t(CS8))
         #expect(open.c_cflag & tcflag_t(PARENB | CSTOPB | HUPCL) == 0)
         #expect(open.c_cflag & tcflag_t(CLOCAL | CREAD) == tcflag_t(CLOCAL | CREAD))

@@ -154,10 +154,12 @@ public final class ChildProcess: Sendable {
 
     // MARK: how it ends
 
+    /// Waits until it has ended. What it wrote is read by then, but for what something that it started still writes.
     public func wait(within limit: Duration = .seconds(20)) async throws -> ExitStatus {
         guard let ended = await status.wait(within: limit, for: { $0 }) else {
             throw ProcessError("\(name) still runs after \(limit); errors: \(standardError.suffix(2000))")
         }
+        for stream in [output, errors] { _ = await stream.wait(within: .seconds(1), for: { $0.ended ? true : nil }) }
         return ended
     }
 

@@ -3,8 +3,8 @@ import Synchronization
 /// State that threads change and tasks wait for. Each change is shown to everyone who waits, in order of arrival.
 final class Watched<State: Sendable>: Sendable {
     private struct Waiter: Sendable {
-        /// Looks at the state; true when it found what it waits for and went on its way.
-        let check: @Sendable (inout State) -> Bool
+        /// Looks at the state; how to go on when it found what it waits for.
+        let check: @Sendable (inout State) -> (@Sendable () -> Void)?
         let giveUp: @Sendable () -> Void
     }
 
@@ -20,13 +20,20 @@ final class Watched<State: Sendable>: Sendable {
 
     init(_ state: State) { contents = Mutex(Contents(state: state)) }
 
+    // Nobody goes on under the lock: going on takes the runtime's lock of a task, which a cancellation holds while it wants this one.
+
     func change(_ body: (inout State) -> Void) {
-        contents.withLock { contents in
+        let found = contents.withLock { contents in
             body(&contents.state)
-            var rest: [(id: Int, waiter: Waiter)] = []
-            for entry in contents.waiters where !entry.waiter.check(&contents.state) { rest.append(entry) }
-            contents.waiters = rest
+            var found: [@Sendable () -> Void] = []
+            contents.waiters.removeAll { entry in
+                guard let goOn = entry.waiter.check(&contents.state) else { return false }
+                found.append(goOn)
+                return true
+            }
+            return found
         }
+        for goOn in found { goOn() }
     }
 
     func read<Result: Sendable>(_ body: (State) -> Result) -> Result { contents.withLock { body($0.state) } }
@@ -47,19 +54,19 @@ final class Watched<State: Sendable>: Sendable {
         defer { timer.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Found?, Never>) in
-                contents.withLock { contents in
-                    if let found = probe(&contents.state) { return continuation.resume(returning: found) }
-                    if contents.late.remove(id) != nil || Task.isCancelled {
-                        return continuation.resume(returning: nil)
-                    }
+                let answer: Found?? = contents.withLock { contents in
+                    if let found = probe(&contents.state) { return .some(found) }
+                    if contents.late.remove(id) != nil || Task.isCancelled { return .some(nil) }
                     let waiter = Waiter(
                         check: { state in
-                            guard let found = probe(&state) else { return false }
-                            continuation.resume(returning: found)
-                            return true
-                        }, giveUp: { continuation.resume(returning: nil) })
+                            guard let found = probe(&state) else { return nil }
+                            return { continuation.resume(returning: found) }
+                        },
+                        giveUp: { continuation.resume(returning: nil) })
                     contents.waiters.append((id, waiter))
+                    return nil
                 }
+                if let answer { continuation.resume(returning: answer) }
             }
         } onCancel: {
             expire(id)
@@ -67,12 +74,13 @@ final class Watched<State: Sendable>: Sendable {
     }
 
     private func expire(_ id: Int) {
-        contents.withLock { contents in
+        let waiter: Waiter? = contents.withLock { contents in
             guard let index = contents.waiters.firstIndex(where: { $0.id == id }) else {
                 contents.late.insert(id)
-                return
+                return nil
             }
-            contents.waiters.remove(at: index).waiter.giveUp()
+            return contents.waiters.remove(at: index).waiter
         }
+        waiter?.giveUp()
     }
 }
