@@ -1,7 +1,7 @@
 # RainKit: `make demo` shows the main job, `make test` proves it. Everything else is detail.
 SHELL := /bin/bash
 PREFIX ?= /usr/local
-# One set of flags for every build, so that none of them starts over.
+# The tests build by scripts/test-build, into a folder of their own.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 STATIC := -c release --static-swift-stdlib -Xlinker -s --product rainctl
 FUZZ_ROUNDS_SOAK := 100000
@@ -16,7 +16,7 @@ test: setup
 
 soak: setup
 	@RAINKIT_SOAK=1 RAINKIT_FUZZ_ROUNDS=$(FUZZ_ROUNDS_SOAK) scripts/test
-	@BIN=.build/soak/release scripts/test-bluez
+	@BIN=.build/tests/debug scripts/test-bluez
 
 # Board and client through the real bluetoothd, in a small emulated machine: docs/bluetooth-testing.md.
 test-bluez: setup

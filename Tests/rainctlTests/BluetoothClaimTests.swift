@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Claims over Bluetooth: the same conversation, and links that break in the middle of it.
-@Suite("rainctl and unclaimed boards over Bluetooth", .serialized)
+@Suite("rainctl and unclaimed boards over Bluetooth")
 struct BluetoothClaimTests {
     /// - Parameter body: gets what the command said, what happened at the board, and the id that it had before.
     private func provision(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Assisted claiming with the three programs as processes: board, cloud and `rainctl`.
-@Suite("rainctl and unclaimed boards", .serialized)
+@Suite("rainctl and unclaimed boards")
 struct ClaimTests {
     private struct Place {
         let folder: TemporaryFolder

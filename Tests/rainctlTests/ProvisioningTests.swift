@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `rainctl provision` as a process, against a simulated board and cloud that are processes too.
-@Suite("rainctl provision", .serialized)
+@Suite("rainctl provision")
 struct ProvisioningTests {
     /// Every way a board can be reached and secured.
     struct Board: CustomTestStringConvertible, Sendable {

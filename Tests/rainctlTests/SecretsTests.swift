@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Passwords, tokens and the secrets of mappings stay in the files that are made for them, whatever happens.
-@Suite("Secrets", .serialized)
+@Suite("Secrets")
 struct SecretsTests {
     @Test("a secret in a file, in a file's name, in base64 or in hex is found")
     func theHuntFinds() async throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The whole life of an account, each step a process of its own, against the simulated cloud: its mailbox has the codes.
-@Suite("rainctl account: a life", .serialized)
+@Suite("rainctl account: a life")
 struct AccountLifeTests {
     private struct Life {
         let maker: Maker

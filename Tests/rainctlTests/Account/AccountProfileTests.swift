@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the cloud knows of a user, shown and changed.
-@Suite("rainctl account: the profile", .serialized)
+@Suite("rainctl account: the profile")
 struct AccountProfileTests {
     @Test("an update makes its changes one after the other")
     func update() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a person at a terminal is asked, and that no secret shows there.
-@Suite("rainctl account: at a terminal", .serialized)
+@Suite("rainctl account: at a terminal")
 struct AccountPromptTests {
     private static let password = "Typed-Passw0rd-planted"
     private static let code = "246813"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Every refusal has its exit code and its reason, whether the cloud says no, the rules do, or nobody is there.
-@Suite("rainctl account: refusals", .serialized)
+@Suite("rainctl account: refusals")
 struct AccountRefusalTests {
     private static let user = AccountScene.user
     private static let code = AccountScene.code

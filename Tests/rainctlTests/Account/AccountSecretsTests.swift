@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Passwords, codes and the sessions of half-finished sign-ins stay where they belong while an account lives its life.
-@Suite("Secrets of an account", .serialized)
+@Suite("Secrets of an account")
 struct AccountSecretsTests {
     @Test("a code is found where it stands alone, and not inside a longer number")
     func theHuntFinds() {

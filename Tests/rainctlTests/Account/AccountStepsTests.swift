@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What takes two steps is finished by a second command where nobody can be asked.
-@Suite("rainctl account: in two steps", .serialized)
+@Suite("rainctl account: in two steps")
 struct AccountStepsTests {
     @Test("a sign-up names the command that confirms it, and that confirms it")
     func signUp() async throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// rainctl's own words for SPiD, Liferay and OCLC, each command a process, against the simulators in processes of theirs.
-@Suite("rainctl at SPiD, Liferay and OCLC", .serialized)
+@Suite("rainctl at SPiD, Liferay and OCLC")
 struct ProviderVerbTests {
     private struct Desk {
         let maker: Maker

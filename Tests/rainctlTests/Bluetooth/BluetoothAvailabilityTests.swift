@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a person meets whose machine has no Bluetooth to use: an error within two seconds, never an empty list.
-@Suite("rainctl without Bluetooth", .serialized)
+@Suite("rainctl without Bluetooth")
 struct BluetoothAvailabilityTests {
     private func expectUnavailable(
         _ maker: Maker, _ arguments: [String], environment: [String: String], reason: String, words: String,

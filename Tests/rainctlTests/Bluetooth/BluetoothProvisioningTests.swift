@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `rainctl provision --transport ble` as a process, against a simulated radio on a bus of the test's own.
-@Suite("rainctl provision over Bluetooth", .serialized)
+@Suite("rainctl provision over Bluetooth")
 struct BluetoothProvisioningTests {
     /// A maker, signed in at a simulated cloud, with a radio in reach.
     struct Bench {

@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("rainctl device discover", .serialized)
+@Suite("rainctl device discover")
 struct DiscoverTests {
     private func withRadio(
         _ options: [String], _ body: (SimulatedBluetooth, Maker) async throws -> Void

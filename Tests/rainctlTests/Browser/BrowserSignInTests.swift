@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Sign-in through a real browser, from the command to a session that works.
-@Suite("rainctl login in a browser", .serialized)
+@Suite("rainctl login in a browser")
 struct BrowserSignInTests {
     @Test("headless Chromium signs in by loopback and by relay; denial, strays and a second callback are told apart")
     func chromium() async throws {

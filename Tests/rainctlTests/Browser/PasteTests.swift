@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The address that the browser ended on, pasted at a terminal, piped in, or brought by the desktop.
-@Suite("rainctl login without a browser that can come back", .serialized)
+@Suite("rainctl login without a browser that can come back")
 struct PasteTests {
     /// `rainctl login …` in a pseudo-terminal, made by script(1). Everything it shows comes on standard output.
     private func terminal(_ maker: BrowserMaker, _ arguments: [String]) async throws -> ChildProcess {

@@ -7,7 +7,7 @@ import Vocabulary
 /// Many programs, one session, one expired token: the cloud ends the session of who presents a refresh token twice.
 @Suite("One session for many programs", .serialized)
 struct HerdTests {
-    static let rounds = Gateway.isSoak ? 100 : 5
+    static let rounds = Gateway.isSoak ? 100 : 2
     static let processes = 64
 
     @Test("of 64 processes on an expired token one renews it, and all get one that the cloud accepts")

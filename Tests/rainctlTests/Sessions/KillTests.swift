@@ -9,7 +9,7 @@ import Vocabulary
 /// Programs that die at any moment while they renew a session.
 @Suite("Sessions and kill -9", .serialized)
 struct KillTests {
-    static let rounds = Gateway.isSoak ? 100 : 5
+    static let rounds = Gateway.isSoak ? 100 : 3
     static let processes = Gateway.isSoak ? 32 : 16
 
     @Test(

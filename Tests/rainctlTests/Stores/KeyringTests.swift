@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// rainctl and a real keyring on a session bus of the test's own.
-@Suite("rainctl and the Secret Service", .serialized)
+@Suite("rainctl and the Secret Service")
 struct KeyringTests {
     private func withBus(_ body: (StoreBench, SessionBusDaemon, [String: String]) async throws -> Void) async throws {
         try await StoreBench.with { bench in
