@@ -16,8 +16,13 @@ public struct QRPayload: Sendable {
     public var username: String?
     /// The passphrase of the board's own access point.
     public var accessPointPassphrase: Secret?
-    /// The scheme, where the code names one: what the board says in clear must be no less.
+    /// The scheme, where the code names one.
     public var securityVersion: Int?
+    /// What the labelled board must at least say of itself, which it does in clear.
+    ///
+    /// The scheme that the code names; else what it implies: firmware prints a proof of possession only under Security 1 and 2, and
+    /// a user name only under Security 2 (ESP-IDF's wifi_prov example, RainMaker's app_wifi). The compact form has neither key.
+    public private(set) var leastSecurity = SecurityRequirement(version: 0, needsProofOfPossession: false)
     /// What the board joins: `wifi` or `thread`; nil where the code does not say, which means Wi-Fi.
     public var network: String?
 
@@ -66,6 +71,14 @@ public struct QRPayload: Sendable {
             securityVersion = Int(version)
         }
         network = text("network")
+        leastSecurity = least(username == nil ? 1 : 2)
+    }
+
+    /// - Parameter implied: the scheme of a code that has a proof of possession and names no scheme.
+    private func least(_ implied: Int) -> SecurityRequirement {
+        let version = securityVersion ?? (proofOfPossession == nil ? 0 : implied)
+        return SecurityRequirement(
+            version: version, needsProofOfPossession: version > 0 && proofOfPossession != nil)
     }
 
     /// `name|pop|b` or `name|pop|s`. Nothing is escaped, so what stands between the first bar and the last is the proof of
@@ -79,6 +92,7 @@ public struct QRPayload: Sendable {
         let proof = Array(compact[(first + 1)..<last])
         proofOfPossession = proof.isEmpty ? nil : ProofOfPossession(Secret(proof))
         username = BoardCredentials.defaultUsername
+        leastSecurity = least(1)
         switch Array(compact[(last + 1)...]) {
         case Array("b".utf8): transport = .ble
         case Array("s".utf8): transport = .softap

@@ -34,7 +34,8 @@ final class ScriptedFirmware: Sendable {
     }
 
     func board(
-        clock: any Clock<Duration> = ContinuousClock(), maximumRequestLength: Int? = nil,
+        clock: any Clock<Duration> = ContinuousClock(), credentials: BoardCredentials = BoardCredentials { nil },
+        maximumRequestLength: Int? = nil,
         deadlines: ExchangeDeadlines = .standard, restoresLinks: Bool = false,
         fault: @escaping @Sendable (Int, Endpoint) -> InMemoryTransport.Fault? = { _, _ in nil }
     ) -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
@@ -50,7 +51,7 @@ final class ScriptedFirmware: Sendable {
             }
         }
         return ProtocommBoard(
-            transport: transport, credentials: BoardCredentials { nil }, suite: OpenSSLCrypto.self,
+            transport: transport, credentials: credentials, suite: OpenSSLCrypto.self,
             random: OpenSSLRandom(), clock: clock, logger: Logger(label: "test"))
     }
 }

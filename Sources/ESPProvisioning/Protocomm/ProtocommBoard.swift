@@ -66,6 +66,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             return
         }
         try check(required)
+        if !required.needsProofOfPossession { credentials.whenUnproven() }
         if required.needsProofOfPossession, proofOfPossession == nil {
             proofOfPossession = await credentials.proofOfPossession()
             guard proofOfPossession != nil else {
@@ -83,9 +84,23 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             throw ProvisioningError(
                 .securityMismatch,
                 message:
-                    "The board speaks Security \(required.version), not \(wanted). Leave --sec-ver away to follow it; "
-                    + "if it came from the QR code, make sure that this is the right board.")
+                    "The board speaks Security \(required.version), not \(wanted). Leave --sec-ver away to follow it.")
         }
+        let least = credentials.leastSecurity
+        let claim: String
+        if required.version >= 0, required.version < least.version {
+            claim = "speaks Security \(required.version)" + (required.version == 0 ? ", where all goes in clear" : "")
+        } else if required.version == 1, least.needsProofOfPossession, !required.needsProofOfPossession {
+            claim = "wants no proof of possession"
+        } else {
+            return
+        }
+        throw ProvisioningError(
+            .securityMismatch,
+            message:
+                "The board says that it \(claim), but its label or the proof of possession that was given for it says "
+                + "otherwise: another one may use its name. Nothing secret was sent. If you know that it is the right "
+                + "board, accept it as it is with --sec-ver \(required.version).")
     }
 
     private func handshake(_ required: SecurityRequirement) async throws(ProvisioningError) {
@@ -139,6 +154,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// Opens the session again after an exchange was lost; the board starts over at any time.
     func secureAgain() async throws(ProvisioningError) {
         guard let required = identity?.security else { return }
+        // The board may have been asked again what it is.
+        try check(required)
         try await handshake(required)
     }
 

@@ -21,15 +21,29 @@ struct BoardTarget {
         let proof = given ?? code?.proofOfPossession
         let source = SecretSource(name: "proof of possession", flag: "--pop")
         let globals = context
-        credentials = BoardCredentials(
+        var credentials = BoardCredentials(
             username: options.username ?? code?.username ?? BoardCredentials.defaultUsername,
-            // What the label says cannot be talked down by whoever answers in clear.
-            securityVersion: options.securityVersion ?? code?.securityVersion
+            securityVersion: options.securityVersion
         ) {
             if let proof { return proof }
             guard globals.mayAsk else { return nil }
             return (try? source.prompt(mayAsk: true)).map { ProofOfPossession($0) }
         }
+        // What the label says cannot be talked down by whoever answers in clear; the user can.
+        if options.securityVersion == nil {
+            if let code { credentials.leastSecurity = code.leastSecurity }
+            // Nor is a proof that was given left unused, and the secrets sent in clear.
+            if given != nil { credentials.leastSecurity.version = max(credentials.leastSecurity.version, 1) }
+        }
+        if proof != nil, options.securityVersion != 0 {
+            credentials.whenUnproven = {
+                if StandardStreams.errIsTerminal { StandardStreams.err("\r\u{1B}[2K") }
+                globals.output.warn(
+                    "the board wants no proof of possession, so the one given is not used: nothing shows that this is "
+                        + "the board it belongs to.")
+            }
+        }
+        self.credentials = credentials
 
         let transport = Self.transport(options, code)
         switch transport {
