@@ -17,16 +17,20 @@ public final class DBusClient: Sendable {
     }
 
     public struct Handlers: Sendable {
+        /// Which signals and calls are let in, by their heads, before anything else of them is read; calls are told that they are not.
+        public var admits: @Sendable (DBusMessage) -> Bool
         public var signal: @Sendable (DBusMessage) -> Void
         public var call: @Sendable (DBusMessage) -> Answer
         /// The connection is gone, not by ``DBusClient/close()``. Called once.
         public var lost: @Sendable (DBusError) -> Void
 
         public init(
+            admits: @escaping @Sendable (DBusMessage) -> Bool = { _ in true },
             signal: @escaping @Sendable (DBusMessage) -> Void = { _ in },
             call: @escaping @Sendable (DBusMessage) -> Answer = { _ in .unknown },
             lost: @escaping @Sendable (DBusError) -> Void = { _ in }
         ) {
+            self.admits = admits
             self.signal = signal
             self.call = call
             self.lost = lost
@@ -248,7 +252,10 @@ private final class BusThread {
         do throws(DBusError) {
             while let letters = mailbox.take() {
                 for letter in letters { send(letter, connection) }
-                while let message = try connection.process() { try handle(message, connection) }
+                for _ in 0..<DBusLimits.turn {
+                    guard let message = try connection.process(admitting: handlers.admits) else { break }
+                    try handle(message, connection)
+                }
                 expire()
                 wait(connection)
             }

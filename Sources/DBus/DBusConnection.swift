@@ -115,12 +115,17 @@ public final class DBusConnection {
     }
 
     /// The next message that is there, or nil for none now. A message that breaks the rules is answered with an error where it
-    /// was a call, and passed over otherwise.
+    /// was a call, and passed over otherwise. After ``DBusLimits/turn`` of those it is nil as well, and the loop comes back at once:
+    /// whoever floods this connection does not hold its thread.
     ///
+    /// - Parameter admits: asked about signals and calls by their heads, before anything else of them is read: what it refuses
+    ///   costs next to nothing, however long it is. A call is told so.
     /// - Throws: `disconnected` once the bus is gone.
-    public func process() throws(DBusError) -> DBusMessage? {
+    public func process(
+        admitting admits: (DBusMessage) -> Bool = { _ in true }
+    ) throws(DBusError) -> DBusMessage? {
         guard !isClosed else { throw Self.disconnected }
-        while true {
+        for _ in 0..<DBusLimits.turn {
             var made: SystemdLibrary.Object?
             let result = library.process(bus, &made)
             if result < 0 {
@@ -133,23 +138,35 @@ public final class DBusConnection {
                 continue
             }
             defer { _ = library.unrefMessage(raw) }
-            if let message = try accept(raw) { return message }
+            if let message = try accept(raw, admits) { return message }
         }
+        return nil
     }
 
     private static var disconnected: DBusError {
         DBusError(.disconnected, message: "The connection to D-Bus is gone.")
     }
 
-    private func accept(_ raw: SystemdLibrary.Object) throws(DBusError) -> DBusMessage? {
+    private func accept(
+        _ raw: SystemdLibrary.Object, _ admits: (DBusMessage) -> Bool
+    ) throws(DBusError) -> DBusMessage? {
         var head = head(of: raw)
+        // Made by sd-bus itself; the bus passes on none of that interface.
         if head?.interface == "org.freedesktop.DBus.Local", head?.member == "Disconnected" { throw Self.disconnected }
+        if let head, head.kind == .signal || head.kind == .call, !admits(head) {
+            if head.kind == .call {
+                refuse(raw, "org.freedesktop.DBus.Error.AccessDenied", "This is not for you to ask.")
+            }
+            return nil
+        }
         do throws(DBusError) {
             var reader = MessageReader(library, raw)
             head?.arguments = try reader.values()
         } catch {
             guard head?.kind == .reply || head?.kind == .error else {
-                if head?.kind == .call { refuse(raw, error) }
+                if head?.kind == .call {
+                    refuse(raw, "org.freedesktop.DBus.Error.InvalidArgs", error.message)
+                }
                 return nil
             }
             // Whoever waits for it hears of it.
@@ -213,8 +230,8 @@ public final class DBusConnection {
         return raw
     }
 
-    private func refuse(_ raw: SystemdLibrary.Object, _ error: DBusError) {
-        guard let made = try? newError(raw, "org.freedesktop.DBus.Error.InvalidArgs", error.message) else { return }
+    private func refuse(_ raw: SystemdLibrary.Object, _ name: String, _ text: String) {
+        guard library.expectsReply(raw) > 0, let made = try? newError(raw, name, text) else { return }
         _ = library.send(bus, made, nil)
         _ = library.unrefMessage(made)
     }
@@ -306,7 +323,7 @@ public final class DBusConnection {
         let serial = try send(.call(call))
         let end = Self.monotonic() + Self.microseconds(limit)
         while true {
-            while let message = try process() {
+            while Self.monotonic() < end, let message = try process() {
                 guard message.replySerial == serial else {
                     other(message)
                     continue

@@ -46,6 +46,8 @@ public enum DBusLimits {
     public static let depth = 24
     /// Values of one message. A radio with some thousand devices in its tree stays below.
     public static let values = 1_000_000
+    /// Messages that are handled before what is due is looked at: deadlines, and what this side wants to send.
+    public static let turn = 64
     /// Calls to us that were not answered yet.
     public static let unanswered = 4096
 }

@@ -1,4 +1,5 @@
 import DBus
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -174,6 +175,32 @@ struct DBusTests {
             try await client.match("type='signal',interface='\(EchoService.name)'")
             try await client.call(EchoService.call("Shout"), within: .seconds(5))
             #expect(seen.withLock { $0 } == Array(0..<100))
+            client.close()
+            await service.stop()
+        }
+    }
+
+    @Test("a deadline holds while others talk without end")
+    func flood() async throws {
+        try await onBus { bus in
+            let service = try await EchoService(on: bus.address)
+            let heard = Mutex(0)
+            let client = try await DBusClient.connect(
+                .at(bus.address),
+                handlers: .init(signal: { _ in
+                    heard.withLock { $0 += 1 }
+                    // Slower than they come.
+                    usleep(2000)
+                }))
+            try await client.match("type='signal',interface='\(EchoService.name)'")
+            // Two thousand signals are waiting when this is sent.
+            for _ in 0..<20 { await client.post(EchoService.call("Shout")) }
+            await #expect {
+                try await client.call(EchoService.call("Silence"), within: .milliseconds(50))
+            } throws: {
+                ($0 as? DBusError)?.code == .timeout
+            }
+            #expect(heard.withLock { $0 } < 1500)
             client.close()
             await service.stop()
         }

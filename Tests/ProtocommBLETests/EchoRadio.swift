@@ -32,6 +32,12 @@ final class EchoRadio: Sendable {
         var endpoints = ["proto-ver", "prov-session", "prov-config"]
         /// Connected goes true without a signal.
         var hidesConnected = false
+        /// The board does not advertise.
+        var isSilent = false
+        /// BlueZ knows the board from before.
+        var isKnown = false
+        /// More properties of the board's.
+        var device: [String: DBusValue] = [:]
     }
 
     private struct State {
@@ -39,6 +45,16 @@ final class EchoRadio: Sendable {
         var log: [String] = []
         var isStopped = false
         var writes = 0
+        var incidents: [Incident] = []
+    }
+
+    /// What happens to the machine's Bluetooth by itself.
+    enum Incident: Sendable {
+        case power(Bool)
+        /// The adapter is pulled out, or plugged in.
+        case plug(Bool)
+        /// BlueZ leaves the bus, or comes back.
+        case leave, comeBack
     }
 
     private let state: Mutex<State>
@@ -62,6 +78,17 @@ final class EchoRadio: Sendable {
 
     func change(_ body: (inout Behaviour) -> Void) { state.withLock { body(&$0.behaviour) } }
 
+    /// Makes it happen, in its turn.
+    func befall(_ incident: Incident) { state.withLock { $0.incidents.append(incident) } }
+
+    /// Waits until a method was called that often.
+    func called(_ member: String, times count: Int = 1) async throws {
+        for _ in 0..<1000 where log.count(where: { $0 == member }) < count {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        guard log.count(where: { $0 == member }) >= count else { throw ProcessError("no \(member): \(log)") }
+    }
+
     func stop() async {
         state.withLock { $0.isStopped = true }
         for await _ in over {}
@@ -76,7 +103,13 @@ final class EchoRadio: Sendable {
         ready.resume(returning: .success(()))
         let radio = Radio(bus: bus, shared: self)
         while !state.withLock({ $0.isStopped }) {
-            do { while let message = try bus.process() { try radio.take(message) } } catch { return }
+            do {
+                while let message = try bus.process() { try radio.take(message) }
+                for incident in state.withLock({ state in
+                    defer { state.incidents = [] }
+                    return state.incidents
+                }) { try radio.befall(incident) }
+            } catch { return }
             var waiting = pollfd(fd: bus.descriptor, events: bus.events, revents: 0)
             _ = Glibc.poll(&waiting, 1, 10)
         }
@@ -87,13 +120,16 @@ final class EchoRadio: Sendable {
         let bus: DBusConnection
         let shared: EchoRadio
         var isConnected = false
-        var isSeen = false
         var hasSaidBusy = false
+        var isSeen: Bool
+        var isPowered = true
+        var isPlugged = true
         var values: [String: [UInt8]] = [:]
 
         init(bus: DBusConnection, shared: EchoRadio) {
             self.bus = bus
             self.shared = shared
+            isSeen = shared.state.withLock { $0.behaviour.isKnown }
         }
 
         var behaviour: Behaviour { shared.state.withLock { $0.behaviour } }
@@ -114,14 +150,12 @@ final class EchoRadio: Sendable {
                 try reply([.properties(device)])
             case "SetDiscoveryFilter", "StopDiscovery", "RegisterAgent", "Pair": try reply()
             case "StartDiscovery":
+                guard isPowered else { return try fail(("org.bluez.Error.NotReady", "Resource Not Ready")) }
                 try reply()
                 if !isConnected { try see() }
             case "RemoveDevice":
                 isSeen = false
-                try bus.send(
-                    .signal(
-                        path: "/", interface: "org.freedesktop.DBus.ObjectManager", member: "InterfacesRemoved",
-                        [.objectPath(EchoRadio.device), .strings(["org.bluez.Device1"])]))
+                try removed(EchoRadio.device, "org.bluez.Device1")
                 try reply()
             case "Connect":
                 let error = shared.state.withLock { state in
@@ -185,6 +219,7 @@ final class EchoRadio: Sendable {
                 ("UUIDs", .strings(["021a9004-0382-4aea-bff4-6b3f1c5adfb4"])),
             ]
             if !isConnected { all.append(("RSSI", .int16(-50))) }
+            all += behaviour.device.map { ($0.key, $0.value) }
             return all
         }
 
@@ -197,19 +232,37 @@ final class EchoRadio: Sendable {
                         .dictionary([DBusEntry(.string(interface), .properties(properties))], key: "s", value: "a{sv}"))
                 )
             }
-            if let changed = behaviour.adapter {
-                var properties: [String: DBusValue] = [
-                    "Address": .string("00:11:22:33:44:55"), "Powered": .bool(true),
-                    "Roles": .strings(["central", "peripheral"]),
-                ]
-                properties.merge(changed) { $1 }
-                add(EchoRadio.adapter, "org.bluez.Adapter1", properties.map { ($0.key, $0.value) })
-            }
+            if let adapter { add(EchoRadio.adapter, "org.bluez.Adapter1", adapter) }
             if isSeen { add(EchoRadio.device, "org.bluez.Device1", device) }
             return .dictionary(entries, key: "o", value: "a{sa{sv}}")
         }
 
+        private var adapter: [(String, DBusValue)]? {
+            guard isPlugged, let changed = behaviour.adapter else { return nil }
+            var properties: [String: DBusValue] = [
+                "Address": .string("00:11:22:33:44:55"), "Powered": .bool(isPowered),
+                "Roles": .strings(["central", "peripheral"]),
+            ]
+            properties.merge(changed) { $1 }
+            return properties.map { ($0.key, $0.value) }
+        }
+
+        func befall(_ incident: Incident) throws {
+            switch incident {
+            case .power(let isOn):
+                isPowered = isOn
+                try changed([("Powered", .bool(isOn))], at: EchoRadio.adapter, "org.bluez.Adapter1")
+            case .plug(let isPlugged):
+                self.isPlugged = isPlugged
+                if let adapter { return try added(EchoRadio.adapter, "org.bluez.Adapter1", adapter) }
+                try removed(EchoRadio.adapter, "org.bluez.Adapter1")
+            case .leave: try bus.send(.call(.bus("ReleaseName", [.string("org.bluez")])))
+            case .comeBack: try bus.send(.call(.bus("RequestName", [.string("org.bluez"), .uint32(4)])))
+            }
+        }
+
         private func see() throws {
+            if behaviour.isSilent { return }
             if isSeen { return try changed([("RSSI", .int16(-51))]) }
             isSeen = true
             try added(EchoRadio.device, "org.bluez.Device1", device)
@@ -262,11 +315,21 @@ final class EchoRadio: Sendable {
                     [.objectPath(path), interfaces]))
         }
 
-        private func changed(_ properties: [(String, DBusValue)]) throws {
+        private func removed(_ path: String, _ interface: String) throws {
             try bus.send(
                 .signal(
-                    path: EchoRadio.device, interface: "org.freedesktop.DBus.Properties", member: "PropertiesChanged",
-                    [.string("org.bluez.Device1"), .properties(properties), .strings([])]))
+                    path: "/", interface: "org.freedesktop.DBus.ObjectManager", member: "InterfacesRemoved",
+                    [.objectPath(path), .strings([interface])]))
+        }
+
+        private func changed(
+            _ properties: [(String, DBusValue)], at path: String = EchoRadio.device,
+            _ interface: String = "org.bluez.Device1"
+        ) throws {
+            try bus.send(
+                .signal(
+                    path: path, interface: "org.freedesktop.DBus.Properties", member: "PropertiesChanged",
+                    [.string(interface), .properties(properties), .strings([])]))
         }
     }
 }

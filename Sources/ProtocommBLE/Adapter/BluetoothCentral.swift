@@ -1,6 +1,5 @@
 import DBus
 import Logging
-import Synchronization
 
 /// This machine's Bluetooth, as far as boards need it: one adapter of BlueZ's, what it hears, and the connections through it.
 ///
@@ -36,35 +35,13 @@ public final class BluetoothCentral: Sendable {
         func left() -> Duration { max(.milliseconds(50), openingLimit - (ContinuousClock.now - began)) }
 
         let watch = ObjectWatch(clock: clock)
-        let pairing = PairingAgent()
-        let owner = Mutex<(@Sendable () -> Void)?>(nil)
+        let feed = BlueZFeed(watch)
         let client: DBusClient
-        do {
-            client = try await DBusClient.connect(
-                bus, within: left(),
-                handlers: DBusClient.Handlers(
-                    signal: { signal in
-                        if signal.member == "NameOwnerChanged", signal.arguments.first?.text == BlueZName.service {
-                            watch.change { tree in
-                                tree.removeAll()
-                                return .everything
-                            }
-                            if signal.arguments.last?.text?.isEmpty == false { owner.withLock { $0 }?() }
-                        } else {
-                            watch.change { $0.apply(signal) }
-                        }
-                    }, call: { pairing.answer($0) },
-                    lost: { _ in
-                        watch.end(BluetoothError(.noBus, message: "The connection to D-Bus is gone."))
-                    }))
-        } catch {
+        do { client = try await DBusClient.connect(bus, within: left(), handlers: feed.handlers) } catch {
             throw opening(error)
         }
         do {
-            try await client.match("type='signal',sender='\(BlueZName.service)'", within: left())
-            try await client.match(
-                "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(BlueZName.service)'",
-                within: left())
+            try await feed.begin(client, within: left)
             try await load(watch, client, within: left())
         } catch {
             client.close()
@@ -80,8 +57,8 @@ public final class BluetoothCentral: Sendable {
             throw error
         }
         let central = BluetoothCentral(
-            watch: watch, client: client, adapter: path, pairing: pairing, clock: clock, logger: logger)
-        owner.withLock { $0 = { [weak central] in central?.reload() } }
+            watch: watch, client: client, adapter: path, pairing: feed.pairing, clock: clock, logger: logger)
+        feed.onRestart { [weak central] in central?.reload() }
         logger.debug("bluetooth adapter", metadata: ["adapter": "\(path)"])
         return central
     }

@@ -2,12 +2,28 @@ import DBus
 
 /// What is known of a service's objects: kept as `ObjectManager` and `Properties` signals tell it.
 ///
-/// Bounded, because the radio around decides how many objects there are.
+/// Bounded, because the radio around decides how many objects there are and how long their names: only what somebody here asks for is
+/// kept, and of that only so much.
 struct ObjectTree: Sendable {
     typealias Properties = [String: DBusValue]
 
     /// More than any adapter keeps; what is beyond is not looked at.
     static let maximumObjects = 100_000
+    /// Bytes of all texts. A board has some 100 of its own and 50 for each of its attributes.
+    static let maximumText = 64 << 20
+    /// Bytes of one value, such as a list of services.
+    static let maximumValue = 8192
+
+    /// The properties that are kept, by interface; objects with none of these interfaces are not.
+    private static let kept: [String: Set<String>] = [
+        BlueZName.adapter: ["Address", "Powered", "PowerState", "Roles"],
+        BlueZName.device: [
+            "Address", "Name", "Alias", "UUIDs", "RSSI", "Connected", "ServicesResolved", "Paired", "Bonded", "Trusted",
+        ],
+        BlueZName.gattService: ["UUID"],
+        BlueZName.characteristic: ["UUID", "MTU"],
+        BlueZName.descriptor: ["UUID"],
+    ]
 
     /// What a signal was about.
     enum Change: Sendable, Equatable {
@@ -18,6 +34,8 @@ struct ObjectTree: Sendable {
     }
 
     private(set) var objects: [String: [String: Properties]] = [:]
+    /// Bytes of all texts that are kept, paths among them.
+    private(set) var text = 0
     /// The paths right below each path: a radio with a thousand boards in reach is not searched for the seven characteristics of one.
     private var below: [String: Set<String>] = [:]
 
@@ -39,7 +57,7 @@ struct ObjectTree: Sendable {
             return .object(path)
         case ("org.freedesktop.DBus.ObjectManager", "InterfacesRemoved"):
             guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return .nothing }
-            for interface in signal.arguments[1].texts ?? [] { objects[path]?[interface] = nil }
+            for interface in signal.arguments[1].texts ?? [] { drop(interface, of: path) }
             if objects[path]?.isEmpty == true { remove(path) }
             return .object(path)
         case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
@@ -47,7 +65,7 @@ struct ObjectTree: Sendable {
                 return .nothing
             }
             merge(signal.arguments[1], into: interface, of: path)
-            for name in signal.arguments[2].texts ?? [] { objects[path]?[interface]?[name] = nil }
+            for name in signal.arguments[2].texts ?? [] { put(nil, name, interface, path) }
             return .object(path)
         default: return .nothing
         }
@@ -59,33 +77,69 @@ struct ObjectTree: Sendable {
         guard objects[path]?[interface] != nil else { return }
         for entry in properties.entries ?? [] {
             guard let name = entry.key.text else { continue }
-            objects[path]?[interface]?[name] = entry.value.unwrapped
+            put(entry.value.unwrapped, name, interface, path)
         }
     }
 
     mutating func removeAll() {
         objects = [:]
         below = [:]
+        text = 0
     }
 
     private mutating func add(_ path: String, _ interfaces: DBusValue) {
+        let entries = (interfaces.entries ?? []).filter { Self.kept[$0.key.text ?? ""] != nil }
+        guard !entries.isEmpty else { return }
         if objects[path] == nil {
-            guard objects.count < Self.maximumObjects else { return }
+            let length = path.utf8.count
+            guard objects.count < Self.maximumObjects, text + length <= Self.maximumText else { return }
+            text += length
+            objects[path] = [:]
             below[Self.parent(path), default: []].insert(path)
         }
-        if objects[path] == nil { objects[path] = [:] }
-        for entry in interfaces.entries ?? [] {
+        for entry in entries {
             guard let interface = entry.key.text else { continue }
+            drop(interface, of: path)
             objects[path]?[interface] = [:]
             merge(entry.value, into: interface, of: path)
         }
     }
 
+    private mutating func put(_ value: DBusValue?, _ name: String, _ interface: String, _ path: String) {
+        guard Self.kept[interface]?.contains(name) == true, let properties = objects[path]?[interface] else { return }
+        let length = value.map(Self.length) ?? 0
+        text -= properties[name].map(Self.length) ?? 0
+        // What is too long is as if it were not there, and never what it was before.
+        let fits = length <= Self.maximumValue && text + length <= Self.maximumText
+        if fits { text += length }
+        objects[path]?[interface]?[name] = fits ? value : nil
+    }
+
+    private mutating func drop(_ interface: String, of path: String) {
+        guard let properties = objects[path]?[interface] else { return }
+        for value in properties.values { text -= Self.length(value) }
+        objects[path]?[interface] = nil
+    }
+
     private mutating func remove(_ path: String) {
+        guard let interfaces = objects[path] else { return }
+        for interface in interfaces.keys { drop(interface, of: path) }
         objects[path] = nil
+        text -= path.utf8.count
         let parent = Self.parent(path)
         below[parent]?.remove(path)
         if below[parent]?.isEmpty == true { below[parent] = nil }
+    }
+
+    /// The bytes of its texts; a number has none, and so has always room. Any other kind is in none of the properties that are kept.
+    private static func length(_ value: DBusValue) -> Int {
+        switch value {
+        case .byte, .bool, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double: 0
+        case .string(let text), .objectPath(let text), .signature(let text): text.utf8.count
+        case .array(let elements, "s"):
+            elements.reduce(0) { $0 + 16 + ($1.text?.utf8.count ?? 0) }
+        default: maximumValue + 1
+        }
     }
 
     private static func parent(_ path: String) -> String {

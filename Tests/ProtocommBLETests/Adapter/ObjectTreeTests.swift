@@ -76,6 +76,49 @@ struct ObjectTreeTests {
         #expect(tree.objects.count == ObjectTree.maximumObjects)
     }
 
+    @Test("and to how much it says of each")
+    func lengths() {
+        var tree = ObjectTree()
+        tree.apply(added(Self.device, [("Alias", .string("A")), ("Connected", .bool(true))]))
+        let before = tree.text
+        #expect(before == Self.device.utf8.count + 1)
+        tree.apply(
+            changed(
+                Self.device,
+                [("ManufacturerData", .bytes([UInt8](repeating: 0, count: 1000))), ("Icon", .string("phone"))]))
+        #expect(tree[Self.device, BlueZName.device]?.count == 2)
+        tree.apply(changed(Self.device, [("Alias", .string(String(repeating: "A", count: 9000)))]))
+        #expect(tree[Self.device, BlueZName.device]?["Alias"] == nil)
+        let long = String(repeating: "n", count: 8000)
+        var number = 0
+        while number < 10_000 {
+            tree.apply(added("/o\(number)", [("Name", .string(long)), ("Connected", .bool(true))]))
+            number += 1
+        }
+        #expect(tree.text <= ObjectTree.maximumText)
+        // What is small goes on.
+        tree.apply(changed(Self.device, [("Connected", .bool(false))]))
+        #expect(tree[Self.device, BlueZName.device]?["Connected"]?.boolean == false)
+        for number in 0..<number { tree.apply(removed("/o\(number)", [BlueZName.device])) }
+        tree.apply(removed(Self.device, [BlueZName.device]))
+        #expect(tree.text == 0 && tree.objects.isEmpty)
+    }
+
+    @Test("an object of a kind that nobody asks about is not kept")
+    func otherKinds() {
+        var tree = ObjectTree()
+        tree.apply(
+            signal(
+                "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
+                [
+                    .objectPath("/org/bluez/hci0/dev_01/player0"),
+                    .dictionary(
+                        [DBusEntry(.string("org.bluez.MediaPlayer1"), .properties([("Name", .string("A"))]))],
+                        key: "s", value: "a{sv}"),
+                ]))
+        #expect(tree.objects.isEmpty)
+    }
+
     @Test("signals with arguments of any other type change nothing that was there")
     func mistyped() {
         let odd: [DBusValue] = [

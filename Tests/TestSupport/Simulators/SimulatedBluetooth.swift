@@ -79,4 +79,17 @@ public final class SimulatedBluetooth: Sendable {
             "busctl", ["--system", "call", "org.bluez", path, "org.bluez.\(interface)", member] + more)
         return finished.status == .exited(0) ? finished.standardOutput : nil
     }
+
+    /// A property as `busctl` prints it, `b true`; nil where the answer was an error.
+    public func property(_ path: String, _ interface: String, _ name: String) async throws -> String? {
+        let finished = try await run(
+            "busctl", ["--system", "get-property", "org.bluez", path, "org.bluez.\(interface)", name])
+        return finished.status == .exited(0)
+            ? finished.standardOutput.split(separator: "\n").first.map(String.init) : nil
+    }
+
+    /// Whether somebody scans.
+    public func isDiscovering() async throws -> Bool {
+        try await property("/org/bluez/hci0", "Adapter1", "Discovering") == "b true"
+    }
 }

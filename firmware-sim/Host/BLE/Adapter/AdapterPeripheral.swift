@@ -15,6 +15,8 @@ final class AdapterPeripheral: EventSource {
     private let server: GATTServer
     private let objects: BoardObjects
     private var front: AdapterFront
+    /// Whose signals and calls count: every user of the machine can send some.
+    private var owner = DBusNameOwner(of: AdapterCall.service)
     private var calls: [UInt64: AdapterCall] = [:]
     /// The write that holds the board's one task.
     private var owed: DBusMessage?
@@ -49,11 +51,12 @@ final class AdapterPeripheral: EventSource {
     private func watch() throws(DBusError) {
         for rule in [
             "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.Properties',path_namespace='/org/bluez',arg0='org.bluez.Device1'",
-            "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.ObjectManager'",
-            "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'",
+            "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.ObjectManager'", owner.rule,
         ] {
             _ = try connection.callAndWait(.bus("AddMatch", [.string(rule)]), within: .seconds(5))
         }
+        // Where it does not run yet, our first call may start it.
+        if let answer = try? connection.callAndWait(owner.question, within: .seconds(5)) { owner.learn(answer) }
     }
 
     private func waitUntilOnAir() throws(AdapterRefusal) {
@@ -112,7 +115,11 @@ final class AdapterPeripheral: EventSource {
 
     private func drain() {
         do throws(DBusError) {
-            while !isClosed, let message = try connection.process() { take(message) }
+            let admits = { [self] (message: DBusMessage) in owner.admits(message) }
+            for _ in 0..<DBusLimits.turn where !isClosed {
+                guard let message = try connection.process(admitting: admits) else { return }
+                take(message)
+            }
         } catch {
             server.board.log(.error, "ble", "D-Bus is gone, and the board off the air: \(error)")
             refusal = AdapterRefusal(connecting: error)
@@ -124,6 +131,7 @@ final class AdapterPeripheral: EventSource {
 
     private func take(_ message: DBusMessage) {
         switch message.kind {
+        // The bus itself, which is let in for its signals, calls nobody.
         case .call: answer(message)
         case .reply:
             guard let call = message.replySerial.flatMap({ calls.removeValue(forKey: $0) }) else { return }
@@ -133,6 +141,8 @@ final class AdapterPeripheral: EventSource {
             let text = message.arguments.first?.text ?? ""
             perform(front.handle(.failed(call, DBusError(.remote, name: message.errorName, message: text))))
         case .signal:
+            if let isThere = owner.follow(message) { return perform(front.handle(.service(isThere: isThere))) }
+            guard owner.sent(message) else { return }
             for event in AdapterSignal.events(of: message) { perform(front.handle(event)) }
         }
     }

@@ -1,18 +1,11 @@
 import DBus
 
-/// What a signal of the bus, or of the Bluetooth service, means for a board.
+/// What a signal of the Bluetooth service's own means for a board.
 enum AdapterSignal {
     static func events(of signal: DBusMessage) -> [AdapterFront.Event] {
         switch signal.member {
-        case "NameOwnerChanged":
-            guard signal.arguments.first?.text == AdapterCall.service else { return [] }
-            return [.service(isThere: signal.arguments.last?.text?.isEmpty == false)]
         case "InterfacesAdded":
             guard let path = signal.arguments.first?.text, let interfaces = signal.arguments.last else { return [] }
-            // A device that is new to the service arrives connected: there is no change of a property to tell of it.
-            if interfaces["org.bluez.Device1"]?["Connected"]?.boolean == true {
-                return [.connected(device: path, true)]
-            }
             return interfaces["org.bluez.LEAdvertisingManager1"] == nil ? [] : [.appeared(path: path)]
         case "InterfacesRemoved":
             guard let path = signal.arguments.first?.text, let interfaces = signal.arguments.last?.texts,

@@ -66,7 +66,10 @@ final class BlueZService: EventSource {
 
     func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
         do throws(DBusError) {
-            while let message = try connection.process() { receive(message, now: now) }
+            for _ in 0..<DBusLimits.turn {
+                guard let message = try connection.process() else { return }
+                receive(message, now: now)
+            }
         } catch {
             for server in servers.prefix(1) { server.board.log(.error, "ble", "the bus is gone: \(error)") }
             connection.close()
@@ -105,7 +108,9 @@ final class BlueZService: EventSource {
             step { $0.receive(call, now: now) }
         case .signal:
             let texts = message.arguments.map(\.text)
-            guard message.member == "NameOwnerChanged", texts.count == 3, texts[2] == "", let name = texts[0] else {
+            guard message.sender == DBusNameOwner.bus, message.member == "NameOwnerChanged", texts.count == 3,
+                texts[2] == "", let name = texts[0]
+            else {
                 return
             }
             step { $0.senderVanished(name, now: now) }

@@ -1,0 +1,55 @@
+import DBus
+import Synchronization
+
+/// What BlueZ says by itself, as it arrives on the thread of the bus, and nobody else in its name.
+///
+/// On the system's bus every user of the machine can send a signal to this connection: a board that is none, the end of a link, the
+/// end of BlueZ. All that counts here is what BlueZ's own connection sent, and what the bus says about whose that is.
+final class BlueZFeed: Sendable {
+    let watch: ObjectWatch
+    let pairing = PairingAgent()
+    private let owner = Mutex(DBusNameOwner(of: BlueZName.service))
+    private let restarted = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ watch: ObjectWatch) { self.watch = watch }
+
+    var handlers: DBusClient.Handlers {
+        DBusClient.Handlers(
+            admits: { message in self.owner.withLock { $0.admits(message) } },
+            signal: { self.take($0) },
+            // Of BlueZ's alone: the bus, which is let in for its signals, calls nobody.
+            call: { self.pairing.answer($0) },
+            lost: { _ in
+                self.watch.end(BluetoothError(.noBus, message: "The connection to D-Bus is gone."))
+            })
+    }
+
+    /// Has the bus send BlueZ's signals, and learns who that is.
+    func begin(_ client: DBusClient, within limit: () -> Duration) async throws(DBusError) {
+        let (rule, question) = owner.withLock { ($0.rule, $0.question) }
+        try await client.match("type='signal',sender='\(BlueZName.service)'", within: limit())
+        try await client.match(rule, within: limit())
+        do {
+            let answer = try await client.call(question, within: limit())
+            owner.withLock { $0.learn(answer) }
+        } catch {
+            // The first call to it may start BlueZ, and then a signal says who it is.
+            guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
+        }
+    }
+
+    /// What is done when BlueZ is on the bus anew: everything that it said before is forgotten.
+    func onRestart(_ body: @escaping @Sendable () -> Void) { restarted.withLock { $0 = body } }
+
+    private func take(_ signal: DBusMessage) {
+        if let isThere = owner.withLock({ $0.follow(signal) }) {
+            watch.change { tree in
+                tree.removeAll()
+                return .everything
+            }
+            if isThere { restarted.withLock { $0 }?() }
+        } else if owner.withLock({ $0.sent(signal) }) {
+            watch.change { $0.apply(signal) }
+        }
+    }
+}
