@@ -139,10 +139,11 @@ struct AdapterFrontTests {
         #expect(refusal.reason == .cannotAdvertise)
     }
 
-    @Test("a link begins once, however it was heard of, and ends once")
+    @Test("a link begins with its first request, once, and ends once")
     func link() {
         var front = onAir()
-        #expect(front.handle(.connected(device: Self.device, true)) == [.linkOpened])
+        #expect(front.handle(.heard(device: Self.device)) == [.linkOpened])
+        #expect(front.handle(.connected(device: Self.device, true)).isEmpty)
         #expect(front.handle(.heard(device: Self.device)).isEmpty)
         #expect(front.handle(.connected(device: Self.device, false)) == [.linkLost])
         #expect(front.handle(.vanished(path: Self.device)).isEmpty)
@@ -150,28 +151,48 @@ struct AdapterFrontTests {
         #expect(front.handle(.vanished(path: Self.device)) == [.linkLost])
     }
 
-    @Test("who came last has the one link")
+    @Test("who asked last has the one link")
     func newcomer() {
         var front = onAir()
         let other = "/org/bluez/hci1/dev_00_00_00_00_00_02"
-        _ = front.handle(.connected(device: Self.device, true))
+        _ = front.handle(.heard(device: Self.device))
         #expect(front.handle(.heard(device: other)) == [.linkLost, .linkOpened])
         #expect(front.handle(.connected(device: Self.device, false)).isEmpty)
         #expect(front.peer == other)
+    }
+
+    @Test("a mouse that connects to the machine is none of the board's, and is left alone")
+    func mouse() {
+        var front = onAir()
+        let mouse = "/org/bluez/hci1/dev_00_00_00_00_00_02"
+        #expect(front.handle(.connected(device: mouse, true)).isEmpty)
+        #expect(front.peer == nil)
+        #expect(!front.farewell().contains(.disconnect(device: mouse)))
+        _ = front.handle(.heard(device: Self.device))
+        #expect(front.handle(.connected(device: mouse, true)).isEmpty)
+        #expect(front.peer == Self.device)
+        #expect(front.handle(.connected(device: mouse, false)).isEmpty)
+        #expect(front.handle(.vanished(path: mouse)).isEmpty)
+        #expect(front.farewell().contains(.disconnect(device: Self.device)))
+        #expect(
+            front.handle(.serving(false)) == [
+                .call(.unregisterAdvertisement), .call(.unregisterApplication), .call(.disconnect(device: Self.device)),
+                .linkLost,
+            ])
     }
 
     @Test("links of another adapter are none of the board's")
     func otherAdaptersLinks() {
         var front = onAir()
         for path in ["/org/bluez/hci0/dev_11_22_33_44_55_66", "/org/bluez/hci10/dev_11_22_33_44_55_66"] {
-            #expect(front.handle(.connected(device: path, true)).isEmpty)
+            #expect(front.handle(.heard(device: path)).isEmpty)
         }
     }
 
     @Test("when the Bluetooth service ends the link is lost, and when it is back everything is registered again")
     func restart() {
         var front = onAir()
-        _ = front.handle(.connected(device: Self.device, true))
+        _ = front.handle(.heard(device: Self.device))
         #expect(front.handle(.service(isThere: false)) == [.linkLost])
         #expect(front.handle(.service(isThere: true)) == [.call(.listObjects)])
         // No adapter yet: it comes a moment later.
@@ -187,7 +208,7 @@ struct AdapterFrontTests {
     @Test("a board that stops leaves the air and ends the link")
     func stops() {
         var front = onAir()
-        _ = front.handle(.connected(device: Self.device, true))
+        _ = front.handle(.heard(device: Self.device))
         #expect(
             front.handle(.serving(false)) == [
                 .call(.unregisterAdvertisement), .call(.unregisterApplication), .call(.disconnect(device: Self.device)),
@@ -202,7 +223,7 @@ struct AdapterFrontTests {
         var front = onAir()
         #expect(
             front.farewell() == [.unregisterAdvertisement, .unregisterApplication, .rename("workbench")])
-        _ = front.handle(.connected(device: Self.device, true))
+        _ = front.handle(.heard(device: Self.device))
         #expect(front.farewell().contains(.disconnect(device: Self.device)))
     }
 }

@@ -129,8 +129,8 @@ struct AdapterPeripheralTests {
     func links() async throws {
         try await onAir { service, _, _, journal in
             let version = try await path(of: "proto-ver", service)
-            service.connect(Self.device, true)
             try await service.write([0x2D], to: version, Self.onDevice)
+            service.connect(Self.device, true)
             #expect(try await !service.read(version, Self.onDevice).isEmpty)
             service.connect(Self.device, false)
             // Heard of before the signal of the new connection, as happens with bluetoothd.
@@ -142,20 +142,67 @@ struct AdapterPeripheralTests {
         }
     }
 
-    @Test("a device that is new to the service arrives connected")
-    func arrives() async throws {
-        try await onAir { service, _, _, journal in
+    @Test("another device of the machine's does not end a phone's session, and is not disconnected")
+    func mouse() async throws {
+        try await onAir { service, board, _, journal in
+            let version = try await path(of: "proto-ver", service)
+            try await service.write([0x2D], to: version, Self.onDevice)
+            let mouse = "/org/bluez/hci1/dev_00_00_00_00_00_02"
+            service.connect(mouse, true)
+            // One that is new to the service arrives connected.
             service.emit(
                 path: "/", interface: "org.freedesktop.DBus.ObjectManager", member: "InterfacesAdded",
                 [
-                    .objectPath(Self.device),
+                    .objectPath("/org/bluez/hci1/dev_00_00_00_00_00_03"),
                     .dictionary(
                         [DBusEntry(.string("org.bluez.Device1"), .properties([("Connected", .bool(true))]))], key: "s",
                         value: "a{sv}"),
                 ])
-            // The order of one connection's messages is kept, so this comes after it.
+            // The order of one connection's messages is kept, so this comes after them.
+            #expect(try await !service.read(version, Self.onDevice).isEmpty)
+            #expect(
+                try changes(journal).filter { $0.hasPrefix("link") || $0.hasPrefix("session") } == [
+                    "link_up", "session_opened",
+                ])
+            service.connect(Self.device, false)
+            service.connect(mouse, true)
             _ = try await path(of: "proto-ver", service)
-            #expect(try changes(journal).contains("link_up"))
+            #expect(try await board.terminate(within: .seconds(2)) == .exited(0))
+            #expect(await service.called("Set Alias workbench"))
+            #expect(!service.calls.contains("Disconnect"))
+        }
+    }
+
+    @Test("what another user of this machine makes up ends no session, and reads and writes nothing")
+    func forged() async throws {
+        try await withTemporaryFolder { folder in
+            let bus = try await SessionBusDaemon(in: folder)
+            let service = try await BluetoothServiceDouble(on: bus.address, adapters: Self.adapters)
+            let journal = folder.file("journal.ndjson")
+            try await withChildProcess(
+                try Executables.path("firmware-sim"),
+                ["--ble-adapter", "hci1", "--name", "PROV_c0ffee", "--security", "0", "--journal", journal],
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+            ) { _ in
+                #expect(await service.called("RegisterAdvertisement"))
+                let version = try await path(of: "proto-ver", service)
+                try await service.write([0x2D], to: version, Self.onDevice)
+                for signal in [.bluezLeft, ForgedSignal.connected(Self.device, false)] {
+                    try await signal.send(on: bus.address)
+                    #expect(try await !service.read(version, Self.onDevice).isEmpty)
+                }
+                #expect(try !changes(journal).contains("link_down"))
+                let stranger = try await DBusClient.connect(.at(bus.address))
+                let owner = try #require(service.registrant)
+                let call = DBusCall(
+                    owner, version, "org.bluez.GattCharacteristic1", "ReadValue", [.properties(Self.onDevice)])
+                await #expect { try await stranger.call(call, within: .seconds(5)) } throws: {
+                    ($0 as? DBusError)?.name == "org.freedesktop.DBus.Error.AccessDenied"
+                }
+                stranger.close()
+            }
+            await service.stop()
+            try await bus.end()
         }
     }
 
@@ -174,8 +221,8 @@ struct AdapterPeripheralTests {
                 environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
             ) { board in
                 _ = try await board.readyLine()
-                first.connect(Self.device, true)
-                _ = try await path(of: "proto-ver", first)
+                let version = try await path(of: "proto-ver", first)
+                try await first.write([0x2D], to: version, Self.onDevice)
                 first.leave()
                 await first.stop()
                 let second = try await BluetoothServiceDouble(on: bus.address, adapters: Self.adapters)

@@ -70,6 +70,8 @@ final class BluetoothServiceDouble: Sendable {
 
     /// Members in the order in which they were called, with what matters of their arguments: `Set Powered true`.
     var calls: [String] { state.withLock { $0.calls } }
+    /// The name on the bus of whoever registered.
+    var registrant: String? { state.withLock { $0.owner } }
     var objects: DBusValue? { state.withLock { $0.objects } }
     var advertisement: DBusValue? { state.withLock { $0.advertisement } }
 

@@ -13,8 +13,9 @@ struct AdapterFront {
         /// An object came or went, an adapter or a device.
         case appeared(path: String)
         case vanished(path: String)
+        /// A device of the machine's, which may be any: a mouse as well as a phone.
         case connected(device: String, Bool)
-        /// A request of a device arrived. Bluetooth services do not always tell of a connection.
+        /// A request of a device arrived: it is the board that it talks to.
         case heard(device: String)
         /// The board serves, or has stopped to.
         case serving(Bool)
@@ -43,7 +44,7 @@ struct AdapterFront {
     private(set) var phase = Phase.idle
     /// The object path of the adapter, once it was found.
     private(set) var adapter: AdapterTree.Adapter?
-    /// The device at the other end of the link.
+    /// The device at the other end of the link: one that asked something of the board's. No other is the board's to disconnect.
     private(set) var peer: String?
     private var isServing = true
 
@@ -76,11 +77,8 @@ struct AdapterFront {
                 return lose()
             }
             return path == peer ? lose() : []
-        case .connected(let device, let isConnected):
-            guard isOurs(device) else { return [] }
-            if isConnected { return open(device) }
-            return device == peer ? lose() : []
-        case .heard(let device): return open(device)
+        case .connected(let device, let isConnected): return device == peer && !isConnected ? lose() : []
+        case .heard(let device): return isOurs(device) ? open(device) : []
         case .serving(let serves): return serving(serves)
         }
     }
@@ -156,7 +154,7 @@ struct AdapterFront {
 
     private mutating func open(_ device: String) -> [Action] {
         guard device != peer else { return [] }
-        // A board has one link. Whoever came last has it: of the other one's end we may not have been told.
+        // A board has one link. Whoever asked last has it: of the other one's end we may not have been told.
         let lost = lose()
         peer = device
         return lost + [.linkOpened]
