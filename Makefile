@@ -16,7 +16,7 @@ test: setup
 
 soak: setup
 	@RAINKIT_SOAK=1 RAINKIT_FUZZ_ROUNDS=$(FUZZ_ROUNDS_SOAK) scripts/test
-	@BIN=.build/tests/debug scripts/test-bluez
+	@BIN=.build/tests/release scripts/test-bluez
 
 # Board and client through the real bluetoothd, in a small emulated machine: docs/bluetooth-testing.md.
 test-bluez: setup

@@ -9,11 +9,11 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// The tests run what is optimized, in a debug build whose assertions stay (scripts/test-build): ten times as many mutated inputs pass
-/// in the same time. Such flags are unsafe to SwiftPM, and never seen by a package that depends on this one.
-let optimized: [SwiftSetting] =
-    Context.environment["RAINKIT_OPTIMIZED"] == nil
-    ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+/// The tests test what is optimized (scripts/test-build), and are themselves compiled without, in half the time. Such flags are unsafe
+/// to SwiftPM; a package that depends on this one never sees them.
+let unoptimized: [SwiftSetting] =
+    Context.environment["RAINKIT_TESTS"] == nil
+    ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 /// A C library of the system: a module map, a shim header, and the Debian package that brings it.
 func system(_ name: String, _ pkgConfig: String, apt: String) -> Target {
@@ -21,21 +21,18 @@ func system(_ name: String, _ pkgConfig: String, apt: String) -> Target {
 }
 
 func target(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
-    .target(
-        name: name, dependencies: dependencies, path: path ?? "Sources/\(name)",
-        swiftSettings: settings + optimized)
+    .target(name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", swiftSettings: settings)
 }
 
 func tool(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: path ?? "Sources/\(name)",
-        swiftSettings: settings + optimized)
+        name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests", resources: resources,
-        swiftSettings: settings)
+        swiftSettings: settings + unoptimized)
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
