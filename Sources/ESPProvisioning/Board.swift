@@ -22,8 +22,9 @@ public protocol Board: Sendable {
     /// Begins to give the board its cloud certificate, and returns what it says of itself, for the claim service.
     ///
     /// Needed where ``BoardIdentity/needsClaim`` says so, after ``secure()`` and before everything else. The three steps follow
-    /// each other, with the service's replies in between; `claimFailed` means that all three have to be gone through again, after
-    /// ``abortClaim()``.
+    /// each other, with the service's replies in between. After `claimInterrupted`, and wherever else the board still stands in the
+    /// middle of a claim, all three may be gone through again at once. `claimFailed` means that they would end as they did: have
+    /// ``abortClaim()`` end the claim at the board, which takes another one after a restart.
     func startClaim() async throws(ProvisioningError) -> [UInt8]
 
     /// Hands the board the service's reply to what it said, and returns its request for a certificate.
@@ -32,8 +33,11 @@ public protocol Board: Sendable {
     /// Hands the board the service's second reply, with the certificate. From then on it has another node id.
     func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError)
 
-    /// Has the board forget a claim that came to nothing. Does what it can, and nothing where no claim was begun.
-    func abortClaim() async
+    /// Ends at the board a claim that comes to nothing. From then on firmware takes no claim until it restarts, and stays off the
+    /// cloud; so this is not for a claim that may still succeed. Says whether the board was told, or may have been: it is not where
+    /// no claim was begun, where it has ended by itself or where the session broke.
+    @discardableResult
+    func abortClaim() async -> Bool
 
     /// Ties the board to an account.
     func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply
@@ -63,7 +67,7 @@ extension Board {
         throw .claimingUnsupported
     }
     public func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) { throw .claimingUnsupported }
-    public func abortClaim() async {}
+    public func abortClaim() async -> Bool { false }
 }
 
 extension ProvisioningError {

@@ -30,7 +30,7 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
         public static let unsupported = Code(value: .unsupported)
         /// The firmware has no RainMaker in it: it can join Wi-Fi, but not an account.
         public static let notRainMaker = Code(value: .notRainMaker)
-        /// The board could not be given its certificate, and still needs it.
+        /// The board could not be given its certificate, and the message says whether it has to be restarted before the next try.
         public static let claimFailed = Code(value: .claimFailed)
         /// The connection broke in a claim and was made again: the claim may be begun anew at once.
         public static let claimInterrupted = Code(value: .claimInterrupted)

@@ -9,7 +9,6 @@ extension OnboardingRun {
     /// Over a radio that loses one session in twenty, more than that is not bad luck.
     private static var maximumClaims: Int { 5 }
 
-    /// Whatever goes wrong, the board is told to forget the claim, so that the next run finds it as this one did.
     func claim() async throws(OnboardingError) {
         guard let service = cloud?.claiming else { return }
         var tries = 0
@@ -19,9 +18,9 @@ extension OnboardingRun {
             do throws(OnboardingError) {
                 claimed = try await claim(with: service)
             } catch {
-                await board.abortClaim()
+                // Firmware begins anew from wherever a claim stands.
                 guard case .board(let cause) = error.cause, cause.code == .claimInterrupted, tries < Self.maximumClaims
-                else { throw error }
+                else { throw await afterEnding(error) }
             }
         }
         guard let node = claimed else { return }
@@ -43,6 +42,27 @@ extension OnboardingRun {
         let certificate = try await tell { () throws(AccountError) in try await service.verifyClaim(request) }
         try await ask { (board) throws(ProvisioningError) in try await board.storeCertificate(certificate) }
         return invitation.node
+    }
+
+    /// Tells the board that it gets no certificate where another try would end the same way. An abort ends claiming for it until it
+    /// restarts (esp-rainmaker, `esp_rmaker_claim.c`); so after a broken link, an outage or an ended session it hears nothing, and
+    /// the next run begins where this one did.
+    private func afterEnding(_ error: OnboardingError) async -> OnboardingError {
+        switch error.cause {
+        case .board(let cause) where cause.code == .claimFailed:
+            // The message knows already whether to restart it.
+            await board.abortClaim()
+        case .account(var cause) where cause.isRefusal:
+            guard await board.abortClaim() else { break }
+            cause.message += Self.restartSentence(after: cause.message)
+            return failure(cause)
+        default: break
+        }
+        return error
+    }
+
+    private static func restartSentence(after message: String) -> String {
+        (message.hasSuffix(".") ? "" : ".") + " The board knows that its claim is over: restart it before the next try."
     }
 
     /// Asks the service, for a while also one that cannot be reached: it answers the same question the same way.

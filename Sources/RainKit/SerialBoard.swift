@@ -36,7 +36,7 @@ actor SerialBoard: Board {
     func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
         try await opened().storeCertificate(reply)
     }
-    func abortClaim() async { await board?.abortClaim() }
+    func abortClaim() async -> Bool { await board?.abortClaim() ?? false }
 
     func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
         try await opened().associate(request)

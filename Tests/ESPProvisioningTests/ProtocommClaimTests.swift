@@ -88,30 +88,109 @@ struct ProtocommClaimTests {
         let board = firmware.board()
         let error = await #expect(throws: ProvisioningError.self) { try await claim(board) }
         #expect(error?.code == .claimFailed)
+        #expect(error?.message.contains("estart") == true)
         #expect(messages(firmware) == [.commandStart, .commandInit, .commandInit, .commandAbort])
-        // The next try begins at the beginning, and succeeds.
-        try await claim(board)
+        // Once is enough: firmware frees the claim with the first.
+        #expect(await board.abortClaim() == false)
+        #expect(messages(firmware).filter { $0 == .commandAbort }.count == 1)
     }
 
-    @Test("a board that restarts gets a new session, and in it the end of the claim")
-    func restart() async throws {
-        let isDown = Mutex(true)
-        let firmware = firmware { message in
-            guard message.message == .commandVerify,
-                isDown.withLock({ isDown -> Bool in
-                    defer { isDown = false }
-                    return isDown
-                })
-            else {
-                return nil
+    /// Answers with nothing at the `number`th of those messages.
+    private func silence(at type: ClaimMessageType, _ number: Int = 1, times: Int = 1) -> ScriptedFirmware {
+        let seen = Mutex(0)
+        return firmware { message in
+            guard message.message == type else { return nil }
+            let count = seen.withLock { seen -> Int in
+                seen += 1
+                return seen
             }
-            return .some(nil)
+            return (number..<number + times).contains(count) ? .some(nil) : nil
         }
+    }
+
+    @Test(
+        "a board that breaks off, as by a restart, is told nothing: it waits for a claim, and the next one succeeds",
+        arguments: [
+            (ClaimMessageType.commandStart, 1), (.commandInit, 1), (.commandInit, 2), (.commandVerify, 1),
+            (.commandVerify, 2), (.commandVerify, 3),
+        ])
+    func restart(type: ClaimMessageType, number: Int) async throws {
+        let firmware = silence(at: type, number)
         let board = firmware.board()
         let error = await #expect(throws: ProvisioningError.self) { try await claim(board) }
         #expect(error?.code == .claimFailed)
-        #expect(messages(firmware).last == .commandAbort)
+        #expect(error?.message.contains("estart") == true)
+        #expect(!messages(firmware).contains(.commandAbort))
+        try await claim(board)
         #expect(firmware.asked.filter { $0 == .session }.count == 2)
+    }
+
+    @Test("a board that takes no claim is not told of its end", arguments: [ClaimStatus.invalidState, .fail])
+    func notReady(status: ClaimStatus) async throws {
+        let firmware = firmware { message in
+            guard message.message == .commandStart else { return nil }
+            return .some(ClaimPayload(.responseStart, .response(PayloadResponse(status: status))))
+        }
+        let error = await #expect(throws: ProvisioningError.self) { try await claim(firmware.board()) }
+        #expect(error?.code == .claimFailed && error?.message.contains("estart") == true)
+        #expect(messages(firmware) == [.commandStart])
+    }
+
+    /// Firmware takes the failed piece for the end of the claim, and so does it the one that it stores.
+    @Test("a refused certificate has ended the claim at the board, which is not told so again")
+    func refusedCertificate() async throws {
+        let verdicts = Mutex(0)
+        let firmware = firmware { message in
+            guard message.message == .commandVerify,
+                verdicts.withLock({ verdicts -> Int in
+                    verdicts += 1
+                    return verdicts
+                }) == 3
+            else { return nil }
+            return .some(ClaimPayload(.responseVerify, .response(PayloadResponse(status: .invalidParameter))))
+        }
+        let error = await #expect(throws: ProvisioningError.self) { try await claim(firmware.board()) }
+        #expect(error?.code == .claimFailed && error?.message.contains("estart") == true)
+        #expect(messages(firmware).suffix(3) == [.commandVerify, .commandVerify, .commandVerify])
+    }
+
+    /// One introduction, three pieces of the request, three of the certificate.
+    @Test("over links that break and come back every piece may be asked again but the last", arguments: 1...7)
+    func brokenLink(number: Int) async throws {
+        let firmware = firmware()
+        let count = Mutex(0)
+        let board = firmware.board(restoresLinks: true) { _, endpoint in
+            guard endpoint == .claim else { return nil }
+            let isIt = count.withLock { count -> Bool in
+                count += 1
+                return count == number
+            }
+            return isIt ? .fail(.lost) : nil
+        }
+        let error: ProvisioningError?
+        do throws(ProvisioningError) {
+            try await claim(board)
+            error = nil
+        } catch let thrown {
+            error = thrown
+        }
+        let asked = messages(firmware)
+        #expect(!asked.contains(.commandAbort))
+        // What broke the link here did not reach the board, which the client cannot know.
+        #expect(asked.filter { $0 == .commandVerify }.count == (number < 7 ? 3 : 2))
+        #expect(error?.code == (number < 7 ? nil : .claimFailed))
+        #expect(error == nil || error?.message.contains("estart") == true)
+    }
+
+    @Test("over such links a refusal at the start is taken for a broken link once, and then for what it is")
+    func takesNoClaim() async throws {
+        let firmware = silence(at: .commandStart, times: 2)
+        let board = firmware.board(restoresLinks: true)
+        let first = await #expect(throws: ProvisioningError.self) { try await claim(board) }
+        #expect(first?.code == .claimInterrupted)
+        let second = await #expect(throws: ProvisioningError.self) { try await claim(board) }
+        #expect(second?.code == .claimFailed && second?.message.contains("estart") == true)
+        #expect(messages(firmware) == [.commandStart, .commandStart])
         try await claim(board)
     }
 

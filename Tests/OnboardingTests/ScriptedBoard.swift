@@ -62,7 +62,10 @@ actor ScriptedBoard: Board {
         replies.append(reply)
     }
 
-    func abortClaim() { calls.append("abortClaim") }
+    func abortClaim() -> Bool {
+        calls.append("abortClaim")
+        return true
+    }
 
     func scan() throws(ProvisioningError) -> [AccessPoint] {
         try note("scan")

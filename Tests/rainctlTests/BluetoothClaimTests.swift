@@ -52,13 +52,33 @@ struct BluetoothClaimTests {
 
     @Test(
         "a board that restarts breaks its link, and the claim is begun anew in the same run",
-        arguments: ["start", "init", "csr", "verify", "store"])
+        arguments: ["start", "init", "csr", "verify"])
     func restart(step: String) async throws {
         try await provision(["--claim-fault", "reboot-at=\(step)"]) { outcome, changes, _ in
             #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
             #expect(outcome.document?["claimed"] == true)
-            #expect(changes.contains("rebooted"))
+            #expect(changes.contains("rebooted") && !changes.contains("claim_aborted"))
             #expect(changes.filter { $0 == "claimed" }.count == 1)
+        }
+    }
+
+    @Test(
+        "a link that breaks over the last piece of the certificate leaves open whether the board has it, which is said")
+    func lastPiece() async throws {
+        try await provision(["--claim-fault", "reboot-at=store"]) { outcome, changes, _ in
+            #expect(outcome.status == 17, "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(outcome.failure?["message"]?.string?.contains("estart") == true, "\(outcome.standardOutput)")
+            #expect(changes.last == "rebooted" || !changes.contains("claim_aborted"))
+            #expect(changes.filter { $0 == "claim_started" }.count == 1)
+        }
+    }
+
+    @Test("a claim goes on over broken links, and the board is never told that it ended", arguments: 1...4)
+    func brokenLinks(seed: Int) async throws {
+        try await provision(["--ble-fault", "lose=0.3", "--seed", "\(seed)"]) { outcome, changes, _ in
+            #expect([0, 17].contains(outcome.status), "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(!changes.contains("claim_aborted") && !changes.contains("claim_over"))
+            #expect((outcome.status == 0) == changes.contains("mqtt_connected"))
         }
     }
 
@@ -69,6 +89,7 @@ struct BluetoothClaimTests {
         try await provision(["--claim-fault", fault]) { outcome, changes, _ in
             #expect(outcome.status == 17, "\(outcome.standardOutput)\(outcome.standardError)")
             #expect(changes.contains("claim_aborted") && !changes.contains("claimed"))
+            #expect(outcome.failure?["message"]?.string?.contains("estart") == true, "\(outcome.standardOutput)")
         }
     }
 }

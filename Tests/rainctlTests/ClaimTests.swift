@@ -17,6 +17,14 @@ struct ClaimTests {
                 in: folder)
         }
 
+        /// Switched off and on: the same chip in the same place, without what was in its memory.
+        func restarted(_ board: SimulatedBoard, _ options: [String] = []) async throws -> SimulatedBoard {
+            try await board.process.terminate()
+            let mac = try #require(board.nodeID)
+            return try await SimulatedBoard.start(
+                ["--http", "127.0.0.1:0", "--mac", mac] + cloud.unclaimedBoardOptions + options, in: folder)
+        }
+
         func faults(_ rules: [JSONValue]) async throws { try await cloud.control("faults", ["rules": .array(rules)]) }
     }
 
@@ -85,13 +93,18 @@ struct ClaimTests {
             let id = try #require(outcome.document?["node_id"]?.string)
             #expect(outcome.document?["claimed"] == true)
             #expect(try !requests(board).contains("prov-config"))
-            // Until it restarts, firmware goes on saying that it wants to be claimed.
-            let whole = try await place.maker.provision(board, ["--json"])
+            // Until it restarts, firmware goes on saying that it wants to be claimed, and cannot be.
+            let early = try await place.maker.provision(board, ["--json"])
+            #expect(early.status == 17 && early.failure?["message"]?.string?.contains("estart") == true)
+            #expect(try changes(board).contains("claim_over"))
+            let restarted = try await place.restarted(board)
+            let whole = try await place.maker.provision(restarted, ["--json"])
             #expect(whole.status == 0, "\(whole.standardOutput)\(whole.standardError)")
             #expect(whole.document?["node_id"]?.string == id)
             let words = [
                 try readFile(board.journal.path), board.process.standardError, try readFile(place.cloud.journal.path),
                 place.cloud.process.standardError, try readFile(log), outcome.standardOutput, outcome.standardError,
+                restarted.process.standardError,
             ]
             for text in words {
                 #expect(!text.contains("PRIVATE KEY") && !text.contains("BEGIN CERT"))
@@ -115,26 +128,47 @@ struct ClaimTests {
     }
 
     @Test(
-        "a fault at the board ends in 17 and one sentence, the board forgets the claim, and the next run succeeds",
-        arguments: [
-            "lose-fragment=1", "lose-fragment=2", "lose-fragment=3", "oversize-csr", "wrong-csr", "not-ready",
-            "reboot-at=start", "reboot-at=init", "reboot-at=csr", "reboot-at=verify", "reboot-at=store",
-        ])
+        "a fault at the board ends in 17, the board is told, and it is said that it has to be restarted for the next run",
+        arguments: ["lose-fragment=1", "lose-fragment=2", "lose-fragment=3", "oversize-csr", "wrong-csr"])
     func boardFault(fault: String) async throws {
         try await withPlace { place in
             let board = try await place.board(["--security", "2", "--claim-fault", fault])
-            let outcome = try await place.maker.provision(board, ["--json"])
-            #expect(outcome.status == 17, "\(outcome.standardOutput)\(outcome.standardError)")
-            #expect(outcome.failure?["code"]?.string == "claim_needed")
-            #expect(outcome.failure?["step"]?.string == "claim")
-            #expect(outcome.failure?["message"]?.string?.contains(".") == true)
+            try check(try await place.maker.provision(board, ["--json"]), advises: "estart", board)
             #expect(try changes(board).contains("claim_aborted"))
-            #expect(try changes(board).contains("rebooted") == fault.hasPrefix("reboot"))
-            #expect(try !requests(board).contains("prov-config"), "nothing but the claim was tried")
-            let second = try await place.maker.provision(board, ["--json"])
+            // It has ended for the board, too: nothing can be done before its restart.
+            let early = try await place.maker.provision(board, ["--json"])
+            try check(early, advises: "estart", board)
+            #expect(try changes(board).filter { $0 == "claim_aborted" }.count == 1)
+            let restarted = try await place.restarted(board)
+            let second = try await place.maker.provision(restarted, ["--json"])
             #expect(second.status == 0, "\(second.standardOutput)\(second.standardError)")
             #expect(second.document?["claimed"] == true)
         }
+    }
+
+    @Test(
+        "a board that restarts, or cannot be claimed yet, ends in 17 and is told nothing: the next run succeeds",
+        arguments: [
+            "not-ready", "reboot-at=start", "reboot-at=init", "reboot-at=csr", "reboot-at=verify", "reboot-at=store",
+        ])
+    func boardRestart(fault: String) async throws {
+        try await withPlace { place in
+            let board = try await place.board(["--security", "2", "--claim-fault", fault])
+            try check(try await place.maker.provision(board, ["--json"]), advises: "run this again", board)
+            #expect(try changes(board).contains("rebooted") == fault.hasPrefix("reboot"))
+            let second = try await place.maker.provision(board, ["--json"])
+            #expect(second.status == 0, "\(second.standardOutput)\(second.standardError)")
+            #expect(second.document?["claimed"] == true)
+            #expect(try !changes(board).contains("claim_aborted"))
+        }
+    }
+
+    private func check(_ outcome: Maker.Outcome, advises advice: String, _ board: SimulatedBoard) throws {
+        #expect(outcome.status == 17, "\(outcome.standardOutput)\(outcome.standardError)")
+        #expect(outcome.failure?["code"]?.string == "claim_needed")
+        #expect(outcome.failure?["step"]?.string == "claim")
+        #expect(outcome.failure?["message"]?.string?.contains(advice) == true, "\(outcome.standardOutput)")
+        #expect(try !requests(board).contains("prov-config"), "nothing but the claim was tried")
     }
 
     struct CloudFault: Sendable, CustomTestStringConvertible {
@@ -142,6 +176,8 @@ struct ClaimTests {
         var rule: JSONValue
         var status: Int
         var reason: String
+        /// What becomes of the claim at the board. Nothing, where the next run goes on from there.
+        var end: String?
         var testDescription: String { what }
     }
 
@@ -151,7 +187,7 @@ struct ClaimTests {
             rule: [
                 "path": "/claim/initiate", "action": "status", "status": 400,
                 "body": ["status": "failure", "description": "Platform is invalid"],
-            ], status: 17, reason: "rejected"),
+            ], status: 17, reason: "rejected", end: "claim_aborted"),
         CloudFault(
             what: "the service is down", rule: ["path": "/claim/initiate", "action": "status", "status": 503],
             status: 75,
@@ -167,20 +203,20 @@ struct ClaimTests {
             rule: [
                 "path": "/claim/verify", "action": "status", "status": 200,
                 "body": ["certificate": .string(String(repeating: "x", count: 4000))],
-            ], status: 17, reason: "rejected"),
+            ], status: 17, reason: "rejected", end: "claim_aborted"),
         CloudFault(
             what: "the certificate is another's",
             rule: [
                 "path": "/claim/verify", "action": "status", "status": 200,
                 "body": ["certificate": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"],
-            ], status: 17, reason: "claim_failed"),
+            ], status: 17, reason: "claim_failed", end: "claim_refused"),
         CloudFault(
             what: "the session is not good there", rule: ["path": "/claim/*", "action": "status", "status": 401],
             status: 77, reason: "expired"),
     ]
 
     @Test(
-        "a fault of the claim service is told by cause, the board forgets the claim, and the next run succeeds",
+        "a fault of the claim service is told by cause; the board hears of it only if there is no claim for it as it is",
         arguments: cloudFaults)
     func cloudFault(fault: CloudFault) async throws {
         try await withPlace { place in
@@ -192,9 +228,14 @@ struct ClaimTests {
             if fault.what.contains("platform") {
                 #expect(outcome.failure?["message"]?.string?.contains("Platform is invalid") == true)
             }
-            #expect(try changes(board).contains("claim_aborted"))
+            let ends = try changes(board).filter { ["claim_aborted", "claim_refused"].contains($0) }
+            #expect(ends == (fault.end.map { [$0] } ?? []))
+            #expect(
+                outcome.failure?["message"]?.string?.contains("estart") == (fault.end != nil),
+                "\(outcome.standardOutput)")
             try await place.faults([])
-            let second = try await place.maker.provision(board, ["--json"])
+            let next = fault.end == nil ? board : try await place.restarted(board)
+            let second = try await place.maker.provision(next, ["--json"])
             #expect(second.status == 0, "\(second.standardOutput)\(second.standardError)")
             #expect(second.document?["claimed"] == true)
         }

@@ -212,6 +212,9 @@ extension DeviceCore {
         case .reboot:
             restart()
             throw HandlerFailure()
+        case .over:
+            note(.claimOver)
+            throw HandlerFailure()
         }
         return reply
     }

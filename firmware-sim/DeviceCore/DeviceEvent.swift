@@ -27,6 +27,8 @@ public enum DeviceEvent: Sendable, Equatable {
     case claimed(nodeID: [UInt8])
     case claimAborted
     case claimRefused(ClaimStatus)
+    /// A command for a claim that has had its end in this boot.
+    case claimOver
     /// The board lost what it had in memory; its transports go down and come back.
     case rebooted
     case serviceStopping

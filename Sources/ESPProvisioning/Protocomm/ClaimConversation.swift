@@ -4,7 +4,8 @@ import ProtocommWire
 /// when one of them does not go through whole.
 ///
 /// Bounds are the firmware's own (esp-rainmaker, `esp_rmaker_claim.c`): a text is at most 3071 bytes; a piece of the request
-/// cannot be had twice, because the board moves on when it answers.
+/// cannot be had twice, because the board moves on when it answers. With an abort and with the last piece of a certificate,
+/// stored or refused, the claim ends at the board, which then frees its data: until it restarts, no command may follow.
 struct ClaimConversation: Sendable {
     /// `MAX_PAYLOAD_SIZE` without its NUL.
     static let maximumText = 3071
@@ -34,12 +35,20 @@ struct ClaimConversation: Sendable {
     }
 
     private var state = State.idle
+    /// Whether the board has begun, and does not have all of the certificate yet.
+    private(set) var canBeAborted = false
     private var piece = standardPiece
     /// The most that the transport carries of a text in one piece.
     private let room: Int
 
     /// - Parameter room: nil where the transport sets no limit.
     init(room: Int? = nil) { self.room = room ?? Self.maximumText }
+
+    /// Whether the board is about to decide, and with that to end the claim.
+    var isAtItsEnd: Bool {
+        guard case .delivering(let text, let sent) = state else { return false }
+        return sent == text.count
+    }
 
     mutating func start() -> ClaimPayload {
         state = .starting
@@ -78,10 +87,11 @@ struct ClaimConversation: Sendable {
     }
 
     private mutating func take(_ answer: ClaimPayload) throws(ProvisioningError) -> Step {
-        guard case .response(let response)? = answer.payload else { throw .unexpectedAnswer(on: .claim) }
+        guard case .response(let response)? = answer.payload else { throw Self.unexpected }
         switch (state, answer.message) {
         case (.starting, .responseStart):
-            guard response.status == .success else { throw Self.refusal(response.status, of: "to be claimed") }
+            guard response.status == .success else { throw Self.notTaken("status \(response.status.rawValue)") }
+            canBeAborted = true
             return try introduce(response.buffer ?? PayloadBuffer())
         case (.requesting(let text, let total), .responseInit):
             guard response.status == .success else { throw Self.refusal(response.status, of: "the service's reply") }
@@ -91,7 +101,7 @@ struct ClaimConversation: Sendable {
             if sent < text.count { return .send(deliver(text, from: sent)) }
             state = .over
             return .claimed
-        default: throw .unexpectedAnswer(on: .claim)
+        default: throw Self.unexpected
         }
     }
 
@@ -134,22 +144,50 @@ struct ClaimConversation: Sendable {
     private mutating func deliver(_ text: [UInt8], from start: Int) -> ClaimPayload {
         let end = min(start + min(piece, room), text.count)
         state = .delivering(text: text, sent: end)
+        canBeAborted = end < text.count
         let buffer = PayloadBuffer(
             offset: UInt32(start), payload: Array(text[start..<end]), totalLength: UInt32(text.count))
         return ClaimPayload(.commandVerify, .command(buffer))
     }
 
+    /// A claim that is over for the board, or has to be: it is aborted where it is not.
     static func failure(_ why: String, cause: String? = nil) -> ProvisioningError {
         ProvisioningError(
-            .claimFailed,
-            message: "The board was not claimed: \(why). Run this again; if that does not help, restart it.",
+            .claimFailed, message: "The board was not claimed: \(why). Restart the board, then run this again.",
             cause: cause)
     }
 
+    /// The board begins no claim. Nothing has happened to it.
+    static func notTaken(_ cause: String?) -> ProvisioningError {
+        ProvisioningError(
+            .claimFailed,
+            message:
+                "The board takes no claim now: it has had one since it started, or is still starting. Restart the board, "
+                + "then run this again.", cause: cause)
+    }
+
+    /// The board has most likely restarted, and then waits for a claim.
+    static func brokenOff(_ cause: String?) -> ProvisioningError {
+        ProvisioningError(
+            .claimFailed,
+            message:
+                "The board was not claimed: it broke off in the middle, as after a restart. Then run this again; if that "
+                + "does not help, restart the board first.", cause: cause)
+    }
+
+    /// Nobody answered to the last piece of the certificate.
+    static func unknownEnd(_ code: ProvisioningError.Code, _ cause: String?) -> ProvisioningError {
+        ProvisioningError(
+            code,
+            message:
+                "The connection broke while the board took its certificate, and only a restart tells whether it has it: "
+                + "restart the board, then run this again.", cause: cause)
+    }
+
+    private static var unexpected: ProvisioningError { failure("its answer is not the one that belongs there") }
+
     private static func refusal(_ status: ClaimStatus, of what: String) -> ProvisioningError {
         switch status {
-        case .invalidState where what == "to be claimed":
-            failure("it is still making its key, or was claimed since it started")
         case .invalidState: failure("it lost its place, as after a restart", cause: "status \(status.rawValue)")
         case .noMemory: failure("\(what) does not fit into its memory", cause: "status \(status.rawValue)")
         default: failure("it did not accept \(what)", cause: "status \(status.rawValue)")

@@ -18,12 +18,24 @@ extension ProtocommBoard {
                     + "access point (--transport ble or softap), then run this again.")
         }
         // After a claim that was broken off.
-        if await session.state == .outOfStep { try await secureAgain() }
+        if await session.state == .outOfStep { try await secureForClaim() }
         var conversation = ClaimConversation(room: room)
         let first = conversation.start()
         claim = conversation
         lostLinksBeforeClaim = lostLinks
-        return try await text(beginningWith: first)
+        let introduction = try await text(beginningWith: first)
+        wasRefusedAtStart = false
+        return introduction
+    }
+
+    /// The link of the claim before may still be about to break.
+    private func secureForClaim() async throws(ProvisioningError) {
+        do throws(ProvisioningError) {
+            try await secureAgain()
+        } catch {
+            guard session.restoresLinks, error.code != .cancelled, error.code != .deviceLost else { throw error }
+            throw Self.interrupted(error.message)
+        }
     }
 
     public func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
@@ -38,17 +50,20 @@ extension ProtocommBoard {
         logger.debug("board claimed", metadata: ["peer": "\(peer)"])
     }
 
-    /// The session is opened again for it where the claim broke with the session.
-    public func abortClaim() async {
-        guard claim != nil else { return }
+    /// Only while the session stands in which the claim began: a board that broke it off has restarted, most likely, and waits for
+    /// a claim, which an abort would end for it.
+    @discardableResult
+    public func abortClaim() async -> Bool {
+        guard let conversation = claim else { return false }
         claim = nil
-        let abort = ClaimPayload(.commandAbort, .command(PayloadBuffer()))
+        guard conversation.canBeAborted, await session.state == .secured else { return false }
         do {
-            if await session.state != .secured { try await secureAgain() }
-            _ = try await ask(abort, on: .claim)
+            // Not twice: the first may have reached the board.
+            _ = try await askOnce(ClaimPayload(.commandAbort, .command(PayloadBuffer())), on: .claim)
         } catch {
-            logger.debug("board not told of the end of its claim", metadata: ["cause": "\(error.code)"])
+            logger.debug("board may not know of the end of its claim", metadata: ["cause": "\(error.code)"])
         }
+        return true
     }
 
     private static func interrupted(_ cause: String?) -> ProvisioningError {
@@ -79,22 +94,16 @@ extension ProtocommBoard {
         while true {
             let answer: ClaimPayload
             do throws(ProvisioningError) {
-                answer = try await ask(request, on: .claim)
+                answer = try await answerInClaim(to: request)
             } catch {
-                // A link that breaks just then looks like a refusal.
-                if session.restoresLinks, error.code == .rejected { throw Self.interrupted(error.cause) }
-                // A board that answers with nothing has lost its place, most likely by a restart.
-                guard [.rejected, .malformed, .invalidArgument, .securityMismatch].contains(error.code) else {
-                    throw error
-                }
-                throw ClaimConversation.failure(
-                    "it broke off in the middle, as after a restart", cause: error.cause ?? error.message)
+                throw broken(error, isStart: request.message == .commandStart)
             }
-            guard var conversation = claim else { throw ClaimConversation.failure("it was broken off") }
+            guard var conversation = claim else { throw ClaimConversation.brokenOff(nil) }
             let step: ClaimConversation.Step
             do throws(ProvisioningError) {
                 step = try conversation.receive(answer)
             } catch {
+                claim = conversation
                 // What was asked twice over a new connection was answered with the piece after the one that got lost.
                 guard lostLinks > lostLinksBeforeClaim else { throw error }
                 throw Self.interrupted(error.message)
@@ -103,5 +112,31 @@ extension ProtocommBoard {
             guard case .send(let next) = step else { return step }
             request = next
         }
+    }
+    /// Asks again where the link broke, except for the one thing that a board must not be asked twice.
+    private func answerInClaim(to request: ClaimPayload) async throws(ProvisioningError) -> ClaimPayload {
+        guard claim?.isAtItsEnd == true else { return try await ask(request, on: .claim) }
+        guard let answer = try await askOnce(request, on: .claim) else {
+            throw ClaimConversation.unknownEnd(.claimFailed, nil)
+        }
+        return answer
+    }
+
+    /// What it means for the claim that there was no answer.
+    private func broken(_ error: ProvisioningError, isStart: Bool) -> ProvisioningError {
+        let cause = error.cause ?? error.message
+        // A board that answers with nothing has lost its place, most likely by a restart.
+        let isBroken = [.rejected, .malformed, .invalidArgument, .securityMismatch].contains(error.code)
+        if claim?.isAtItsEnd == true {
+            guard isBroken || error.code == .deviceLost else { return error }
+            return ClaimConversation.unknownEnd(isBroken ? .claimFailed : error.code, cause)
+        }
+        guard isBroken else { return error }
+        // A link that breaks just then looks like a refusal; one that breaks twice in the same place does not.
+        if session.restoresLinks, error.code == .rejected, !(isStart && wasRefusedAtStart) {
+            if isStart { wasRefusedAtStart = true }
+            return Self.interrupted(error.cause)
+        }
+        return isStart ? ClaimConversation.notTaken(cause) : ClaimConversation.brokenOff(cause)
     }
 }

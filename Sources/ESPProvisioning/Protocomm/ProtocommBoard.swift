@@ -27,6 +27,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     var claim: ClaimConversation?
     /// ``lostLinks`` when it began.
     var lostLinksBeforeClaim = 0
+    /// Whether the claim before was refused at its very start, or its link broke there.
+    var wasRefusedAtStart = false
 
     /// - Parameters:
     ///   - suite: the cryptography of the handshake, such as libcrypto's.

@@ -6,6 +6,11 @@ import ProtocommWire
 /// States, bounds and verdicts are those of esp-rainmaker's `esp_rmaker_claim.c`, with two differences: an offset beyond the
 /// buffer is `noMemory` here and overwrites memory there, and a certificate that is not this board's is `invalidParameter`
 /// here and found out by the broker there.
+///
+/// A claim ends with an abort, with a certificate that is refused and with one that is stored: the RainMaker task wakes up, frees
+/// the claim's data, and gives up unless there is a certificate. The endpoint stays until the board restarts, and what firmware
+/// does with a command then is undefined: its handler has a pointer to what was freed. Here it does what that handler has
+/// for a pointer that is null, and what the handler of Espressif's later SDK does then: it fails.
 struct AssistedClaim: Sendable {
     /// `MAX_PAYLOAD_SIZE`, in which a NUL has to fit as well.
     static let bufferSize = 3072
@@ -15,7 +20,7 @@ struct AssistedClaim: Sendable {
     private static let maximumNodeID = 63
 
     /// `esp_rmaker_claim_state_t`, in its order.
-    private enum State: Sendable, Equatable { case ready, started, requesting, requested, done }
+    private enum State: Sendable, Equatable { case ready, started, requesting, requested, over }
 
     /// What a request came to, for the board's log.
     enum Outcome: Equatable {
@@ -28,6 +33,8 @@ struct AssistedClaim: Sendable {
         case refused(ClaimStatus)
         /// The board restarts, and the client hears nothing.
         case reboot
+        /// There has been an end in this boot, and the client hears nothing.
+        case over
     }
 
     private let macAddress: [UInt8]
@@ -51,6 +58,7 @@ struct AssistedClaim: Sendable {
     mutating func respond<Credential: NodeCredential>(
         to request: [UInt8], credential: Credential?
     ) throws(HandlerFailure) -> (reply: [UInt8], outcome: Outcome) {
+        guard state != .over else { return ([], .over) }
         let message: ClaimPayload
         do { message = try ClaimPayload(decoding: request) } catch { throw HandlerFailure() }
         var answer = PayloadResponse<ClaimStatus>(status: .fail)
@@ -60,7 +68,7 @@ struct AssistedClaim: Sendable {
         case .commandInit: (answer, outcome) = handOutRequest(message.payload, credential)
         case .commandVerify: (answer, outcome) = takeCertificate(message.payload, credential)
         case .commandAbort:
-            (state, buffer, cursor, fault) = (.ready, [], 0, nil)
+            state = .over
             (answer.status, outcome) = (.success, .aborted)
         default: break
         }
@@ -140,7 +148,7 @@ struct AssistedClaim: Sendable {
     private mutating func takeCertificate<Credential: NodeCredential>(
         _ payload: ClaimPayload.Payload?, _ credential: Credential?
     ) -> Step {
-        guard state == .requested || state == .done else { return refusal(.invalidState) }
+        guard state == .requested else { return refusal(.invalidState) }
         let received: PayloadBuffer
         switch Self.validated(payload) {
         case .success(let buffer): received = buffer
@@ -157,10 +165,10 @@ struct AssistedClaim: Sendable {
         buffer.replaceSubrange(start..<end, with: received.payload)
         guard UInt32(end) == received.totalLength else { return (PayloadResponse(), .nothing) }
         if fault == .reboot(at: .lastCertificate) { return (PayloadResponse(), .reboot) }
+        state = .over
         guard let certificate = jsonString("certificate", in: buffer.untilNull), let credential,
             credential.accepts(certificate: certificate, for: nodeID)
         else { return refusal(.invalidParameter) }
-        state = .done
         return (PayloadResponse(), .claimed(nodeID: nodeID, certificate: certificate))
     }
 

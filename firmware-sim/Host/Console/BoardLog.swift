@@ -64,6 +64,9 @@ struct BoardLog {
         case .claimAborted: return line(.warning, "esp_claim", "Assisted Claiming Aborted.")
         case .claimRefused(let status):
             return line(.error, "esp_claim", "Claim step refused with status \(status.rawValue).")
+        case .claimOver:
+            return line(
+                .error, "esp_claim", "Claim data cannot be NULL. Cannot proceed with Assisted Claiming.")
         case .rebooted: return Array("ESP-ROM:esp32c3-api1-20210207\r\nrst:0xc (RTC_SW_CPU_RST)\r\n".utf8)
         case .serviceStopped:
             return manager(.info, "Provisioning stopped") + application(.info, "Provisioning ended")

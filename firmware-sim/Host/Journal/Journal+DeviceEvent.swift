@@ -35,6 +35,7 @@ extension Journal {
         case .claimed(let node): state("claimed", [.init("node_id", .string(String(decoding: node, as: UTF8.self)))])
         case .claimAborted: state("claim_aborted")
         case .claimRefused(let status): state("claim_refused", [.init("status", .integer(Int64(status.rawValue)))])
+        case .claimOver: state("claim_over")
         case .rebooted: state("rebooted")
         case .serviceStopping: state("service_stopping")
         case .serviceStopped: state("service_stopped")
