@@ -46,11 +46,14 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
     public var message: String
     /// The error underneath, already safe to show.
     public var cause: String?
+    /// Why the board cannot be reached, in the transport's own word where it has one, such as `not_found` or `powered_off`.
+    public var reason: String?
 
-    public init(_ code: Code, message: String, cause: String? = nil) {
+    public init(_ code: Code, message: String, cause: String? = nil, reason: String? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
+        self.reason = reason
     }
 
     public var description: String { cause.map { "\(code): \(message) [\($0)]" } ?? "\(code): \(message)" }

@@ -36,12 +36,15 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public var peer: String
     /// One sentence that says what happened and, where there is one, what to try.
     public var message: String
+    /// The transport's own, finer word for it in snake case, such as `not_found` or `powered_off`, where it has one.
+    public var reason: String?
 
-    public init(_ code: Code, endpoint: Endpoint? = nil, peer: String, message: String) {
+    public init(_ code: Code, endpoint: Endpoint? = nil, peer: String, message: String, reason: String? = nil) {
         self.code = code
         self.endpoint = endpoint
         self.peer = peer
         self.message = message
+        self.reason = reason
     }
 
     public var description: String {

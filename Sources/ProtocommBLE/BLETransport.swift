@@ -39,13 +39,23 @@ public actor BLETransport: Transport {
         public var handshake: Duration
         /// Any other answer. BlueZ ends the link after 30 s without one.
         public var exchange: Duration
+        /// By when the board must be found and connected to for the first time, however long ``connect`` is. Who has a deadline
+        /// sets it a little earlier, and is told why (`not_found`) instead of only being late.
+        public var foundBy: ContinuousClock.Instant?
 
         public init(
-            connect: Duration = .seconds(30), handshake: Duration = .seconds(15), exchange: Duration = .seconds(10)
+            connect: Duration = .seconds(30), handshake: Duration = .seconds(15), exchange: Duration = .seconds(10),
+            foundBy: ContinuousClock.Instant? = nil
         ) {
             self.connect = connect
             self.handshake = handshake
             self.exchange = exchange
+            self.foundBy = foundBy
+        }
+
+        fileprivate func connecting(isFirst: Bool) -> Duration {
+            guard isFirst, let foundBy else { return connect }
+            return min(connect, max(.zero, ContinuousClock.now.duration(to: foundBy)))
         }
     }
 
@@ -139,7 +149,8 @@ public actor BLETransport: Transport {
             throw BluetoothError(.linkLost, message: "The Bluetooth connection to the board broke.")
         }
         defer { wantsForgetting = false }
-        let made = try await central.connect(found ?? wanted, within: times.connect, isFresh: wantsForgetting)
+        let made = try await central.connect(
+            found ?? wanted, within: times.connecting(isFirst: isFirst), isFresh: wantsForgetting)
         guard !isClosed else {
             await central.release(made.board.path)
             throw BluetoothError.cancelled
@@ -182,7 +193,8 @@ public actor BLETransport: Transport {
             // Pairing that failed is among them: another connection would not mend it, and nothing was sent.
             default: .unreachable
             }
-        return TransportError(code, endpoint: endpoint, peer: peer, message: failure.message)
+        return TransportError(
+            code, endpoint: endpoint, peer: peer, message: failure.message, reason: failure.code.name)
     }
 
     private func error(_ code: TransportError.Code, _ endpoint: Endpoint, _ message: String) -> TransportError {

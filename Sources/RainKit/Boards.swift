@@ -24,12 +24,15 @@ public enum Boards {
 
     /// A board that is heard over Bluetooth Low Energy. It is looked for when it is first asked something.
     ///
-    /// - Parameter central: this machine's Bluetooth, one value for all boards of a process.
+    /// - Parameters:
+    ///   - central: this machine's Bluetooth, one value for all boards of a process.
+    ///   - times: how long it is looked for, above all.
     public static func bluetooth(
-        _ board: BoardFilter, through central: BluetoothCentral, credentials: BoardCredentials, logger: Logger
+        _ board: BoardFilter, through central: BluetoothCentral, times: BLETransport.Times = .init(),
+        credentials: BoardCredentials, logger: Logger
     ) -> any Board {
         ProtocommBoard(
-            transport: BLETransport(to: board, logger: logger) { () throws(BluetoothError) in central },
+            transport: BLETransport(to: board, times: times, logger: logger) { () throws(BluetoothError) in central },
             credentials: credentials, suite: OpenSSLCrypto.self, random: OpenSSLRandom(), logger: logger)
     }
 }

@@ -84,6 +84,7 @@ struct BLETransportTests {
             let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .version) }
             #expect(error?.code == .unreachable)
             #expect(error?.message.contains("attempts") == true)
+            #expect(error?.reason == "connection_failed")
             await transport.close()
         }
     }
@@ -236,6 +237,23 @@ struct BLETransportTests {
             let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .version) }
             #expect(error?.code == .unreachable)
             #expect(error?.message.contains("prov_other") == true)
+            #expect(error?.reason == "not_found")
+            await transport.close()
+        }
+    }
+
+    @Test("one that is nowhere is not looked for beyond the caller's own deadline", .timeLimit(.minutes(1)))
+    func absentByDeadline() async throws {
+        try await withEchoRadio { _, address in
+            let began = ContinuousClock.now
+            let times = BLETransport.Times(connect: .seconds(300), foundBy: began + .milliseconds(300))
+            let transport = transport(address, .name("PROV_other"), times: times)
+            for _ in 0..<2 {
+                let error = await failure { () throws(TransportError) in
+                    try await transport.exchange([1], on: .version)
+                }
+                #expect(error?.code == .unreachable && error?.reason == "not_found")
+            }
             await transport.close()
         }
     }

@@ -23,7 +23,9 @@ extension ProvisioningError {
         case .refused: code = .rejected
         default: code = .malformed
         }
-        self.init(code, message: message, cause: error.description)
+        self.init(
+            code, message: message, cause: error.description,
+            reason: error.code == .unreachable ? error.cause?.reason : nil)
     }
 
     static func unexpectedAnswer(on endpoint: Endpoint) -> ProvisioningError {

@@ -23,8 +23,9 @@ extension DeviceCommand {
     ) async throws -> (Answer, Output) {
         let context = try Context(options)
         let target = try BoardTarget(device, context: context)
-        let answer = try await withTimeout(timeout.duration) {
-            let board = try await target.open(context)
+        let limit = timeout.duration
+        let answer = try await withTimeout(limit) {
+            let board = try await target.open(context, within: limit)
             do {
                 let answer = try await ask(board)
                 await board.close()

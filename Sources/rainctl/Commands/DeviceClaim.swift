@@ -21,7 +21,7 @@ struct DeviceClaim: AsyncParsableCommand {
         // Not being signed in is noticed before a byte goes to the board.
         let cloud = try await context.onboardingCloud()
         let target = try BoardTarget(device, context: context)
-        let board = try await target.open(context)
+        let board = try await target.open(context, within: timeout.duration)
         let report = ProgressReport(context, options, events: events, device: device, peer: board.peer)
         let onboarder = Onboarder(
             board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })

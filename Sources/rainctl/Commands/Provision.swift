@@ -47,7 +47,7 @@ struct Provision: AsyncParsableCommand {
         // Not being signed in is noticed before a byte goes to the board.
         let cloud = noMapping ? nil : try await context.onboardingCloud()
         let target = try BoardTarget(device, context: context)
-        let board = try await target.open(context)
+        let board = try await target.open(context, within: timeout.duration)
 
         let request = OnboardingRequest(
             network: network, mapsToUser: !noMapping, notes: notes, resetsFirst: resetFirst,

@@ -76,13 +76,19 @@ struct BoardTarget {
     var mayAppearLater: Bool { isDefaultHost && StandardStreams.errIsTerminal }
 
     /// The board, of which nothing is touched yet. What ails this machine's Bluetooth is told at once.
-    func open(_ context: Context) async throws -> any Board {
+    ///
+    /// - Parameter limit: the command's time. A board that is not heard is told of before that is over: "not found" and what to try
+    ///   say more than "late".
+    func open(_ context: Context, within limit: Duration) async throws -> any Board {
         switch way {
         case .bluetooth(let filter, let adapter):
+            let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
             let central = try await BluetoothCentral.open(adapter: adapter, logger: context.logger)
             let board: BoardFilter
-            if let filter { board = filter } else { board = try await Self.onlyBoard(central) }
-            return Boards.bluetooth(board, through: central, credentials: credentials, logger: context.logger)
+            if let filter { board = filter } else { board = try await Self.onlyBoard(central, by: foundBy) }
+            return Boards.bluetooth(
+                board, through: central, times: .init(foundBy: foundBy), credentials: credentials,
+                logger: context.logger)
         case .softAP(let address):
             return Boards.softAP(
                 host: address.host, port: address.port, credentials: credentials, logger: context.logger)
@@ -112,9 +118,12 @@ struct BoardTarget {
     }
 
     /// The one board that is heard. Once the first is, others get a moment to be heard as well.
-    private static func onlyBoard(_ central: BluetoothCentral) async throws -> BoardFilter {
+    private static func onlyBoard(_ central: BluetoothCentral, by end: ContinuousClock.Instant) async throws
+        -> BoardFilter
+    {
         let heard = HeardBoards()
-        try await central.discover(.anyBoard, for: .seconds(20)) { await heard.add($0, isEnough: true) }
+        let limit = min(.seconds(20), ContinuousClock.now.duration(to: end))
+        try await central.discover(.anyBoard, for: limit) { await heard.add($0, isEnough: true) }
         if await !heard.boards.isEmpty {
             try await central.discover(.anyBoard, for: .milliseconds(1500)) { await heard.add($0) }
         }

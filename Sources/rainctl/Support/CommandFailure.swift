@@ -63,7 +63,7 @@ extension CommandFailure {
             case .cancelled: .cancelled
             default: .other
             }
-        self.init(status, reason: "\(error.code)".snakeCased, message: error.message)
+        self.init(status, reason: error.reason ?? "\(error.code)".snakeCased, message: error.message)
     }
 
     init(_ error: BluetoothError) {

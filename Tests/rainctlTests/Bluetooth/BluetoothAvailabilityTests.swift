@@ -76,6 +76,52 @@ struct BluetoothAvailabilityTests {
         }
     }
 
+    @Test("a board that nobody hears is told of before the time is over", arguments: 0..<4)
+    func absentBoard(index: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let radio = try await SimulatedBluetooth.start(in: folder)
+            let pop = ["--pop-file", folder.file("pop")]
+            let command =
+                [
+                    ["device", "info"], ["device", "scan"] + pop, ["device", "reset"] + pop,
+                    [
+                        "provision", "--ssid", "Home", "--passphrase-file", folder.file("wifi"), "--no-mapping",
+                    ] + pop,
+                ][index] + ["--transport", "ble", "--device-name", "PROV_nope", "--timeout", "4s", "--json"]
+            let outcome = try await maker.rainctl(command, environment: radio.environment)
+            #expect(outcome.status == 69, "\(outcome.standardOutput)")
+            #expect(outcome.failure?["reason"]?.string == "not_found")
+            #expect(outcome.failure?["message"]?.string?.contains("powered, near") == true)
+            try await radio.process.terminate()
+            try await radio.bus.end()
+        }
+    }
+
+    @Test("so is that no board at all is heard")
+    func noBoard() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let radio = try await SimulatedBluetooth.start(in: folder)
+            // Once it is provisioned the only board leaves the air.
+            let way = ["--transport", "ble", "--json", "--pop-file", folder.file("pop")]
+            let only = try await maker.rainctl(
+                [
+                    "provision", "--ssid", SimulatedBoard.ssid, "--passphrase-file", folder.file("wifi"),
+                    "--no-mapping",
+                ] + way, environment: radio.environment)
+            #expect(only.status == 0, "\(only.standardOutput)")
+            _ = try await radio.journal.entry(where: ["event": "state", "change": "service_stopped"])
+            _ = try await radio.journal.entry(where: ["event": "state", "change": "link_down"])
+            let outcome = try await maker.rainctl(
+                ["device", "info", "--transport", "ble", "--timeout", "4s", "--json"], environment: radio.environment)
+            #expect(outcome.status == 69, "\(outcome.standardOutput)")
+            #expect(outcome.failure?["reason"]?.string == "not_found")
+            try await radio.process.terminate()
+            try await radio.bus.end()
+        }
+    }
+
     @Test("another adapter than there is")
     func otherAdapter() async throws {
         try await withTemporaryFolder { folder in

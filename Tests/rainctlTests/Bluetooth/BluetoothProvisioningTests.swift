@@ -125,6 +125,8 @@ struct BluetoothProvisioningTests {
         var more: [String] = []
         var status: Int
         var code: String
+        /// The finer cause; nil where it is the same word.
+        var reason: String?
         var testDescription: String { "\(what) → \(status)" }
     }
 
@@ -146,7 +148,7 @@ struct BluetoothProvisioningTests {
         Refusal(what: "another scheme", more: ["--sec-ver", "2"], status: 15, code: "security_mismatch"),
         Refusal(
             what: "a board that never lets itself be connected to", options: ["--ble-fault", "abort=1"],
-            more: ["--timeout", "40s"], status: 69, code: "unavailable"),
+            more: ["--timeout", "8s"], status: 69, code: "unavailable", reason: "connection_failed"),
         Refusal(
             what: "a board whose values are too short", options: ["--security", "2", "--ble-fault", "limit=300"],
             status: 15, code: "security_mismatch"),
@@ -159,6 +161,7 @@ struct BluetoothProvisioningTests {
                 refusal.more + ["--json"], pop: refusal.pop, passphrase: refusal.passphrase)
             #expect(outcome.status == refusal.status, "\(outcome.standardOutput)\(outcome.standardError)")
             #expect(outcome.failure?["code"]?.string == refusal.code)
+            if let reason = refusal.reason { #expect(outcome.failure?["reason"]?.string == reason) }
             let message = try #require(outcome.failure?["message"]?.string)
             #expect(message.hasSuffix(".") && message.count > 20, "\(message)")
         }
