@@ -30,7 +30,7 @@ extension Provision {
     func otherNetwork(_ context: Context) -> (@Sendable (ProvisioningError) async -> WiFiNetwork?)? {
         guard context.mayAsk else { return nil }
         return { error in
-            StandardStreams.err("\r\u{1B}[2K\(error.message)\n")
+            StandardStreams.err("\r\u{1B}[2K\(error.message.withoutControls)\n")
             guard let answer = Terminal.ask("Network to try instead (Enter to stop): "), !answer.isEmpty,
                 let secret = Terminal.readSecret(prompt: "Wi-Fi password (empty for an open network): ")
             else { return nil }

@@ -88,7 +88,7 @@ final class ProgressReport: Sendable {
 
     private func draw(_ state: State) {
         guard case .live = form, let running = state.running else { return }
-        let text = "… \(StepText.running(running.step, on: peer)) (\(seconds(running.since)))"
+        let text = "… \(StepText.running(running.step, on: peer).withoutControls) (\(seconds(running.since)))"
         StandardStreams.err("\r\u{1B}[2K" + String(text.prefix(terminalWidth - 1)))
     }
 
@@ -97,6 +97,7 @@ final class ProgressReport: Sendable {
     }
 
     private func settle(_ state: State, mark: String, colour: String, _ text: String) {
+        let text = text.withoutControls
         let time = state.running.map { " (\(seconds($0.since)))" } ?? ""
         switch form {
         case .silent: break

@@ -156,9 +156,13 @@ extension String {
     }
 
     /// Text from elsewhere, made safe for one line of a terminal: control characters become spaces, at most 300 characters.
-    var onOneLine: String {
+    var onOneLine: String { String(String.UnicodeScalarView(unicodeScalars.prefix(300))).withoutControls }
+
+    /// The whole text with a space for each control character: what a board, a server or a file calls itself may hold sequences that
+    /// a terminal obeys.
+    var withoutControls: String {
         String(
             String.UnicodeScalarView(
-                unicodeScalars.prefix(300).map { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0 }))
+                unicodeScalars.map { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0 }))
     }
 }

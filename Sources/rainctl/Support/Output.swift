@@ -31,24 +31,25 @@ struct Output: Sendable {
 
     /// Something worth knowing that is not the result.
     func say(_ line: String) {
-        if !isQuiet { StandardStreams.err(line + "\n") }
+        if !isQuiet { StandardStreams.err(line.withoutControls + "\n") }
     }
 
     func warn(_ line: String) {
-        if !isQuiet { StandardStreams.err("warning: \(line)\n") }
+        if !isQuiet { StandardStreams.err("warning: \(line.withoutControls)\n") }
     }
 
     func failure(_ failure: CommandFailure) {
+        let message = failure.message.withoutControls
         if isJSON {
             var members: [JSONValue.Member] = [
                 .init("code", .string(failure.status.name)), .init("exit", .integer(Int64(failure.status.rawValue))),
-                .init("reason", .string(failure.reason)), .init("message", .string(failure.message)),
+                .init("reason", .string(failure.reason)), .init("message", .string(message)),
             ]
             if let step = failure.step { members.append(.init("step", .string(step))) }
             if let wait = failure.retryAfter { members.append(.init("retry_after", .integer(wait.wholeSeconds))) }
             print(document: [.init("error", .object(members))])
         } else {
-            StandardStreams.err("error: \(failure.message)\n")
+            StandardStreams.err("error: \(message)\n")
         }
     }
 

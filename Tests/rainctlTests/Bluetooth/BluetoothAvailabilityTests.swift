@@ -122,6 +122,26 @@ struct BluetoothAvailabilityTests {
         }
     }
 
+    @Test("a board's name does not steer the terminal that an error is shown on", arguments: [[], ["--json"], ["-vv"]])
+    func hostileName(more: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let radio = try await SimulatedBluetooth.start(
+                ["--name", "PROV_\u{1B}[31m\u{9B}1mX\u{7}", "--ble-fault", "abort=1"], in: folder)
+            let outcome = try await maker.rainctl(
+                [
+                    "device", "info", "--transport", "ble", "--device-name", radio.boards[0].address, "--timeout", "4s",
+                ] + more, environment: radio.environment)
+            #expect(outcome.status == 69)
+            let text = outcome.standardOutput + outcome.standardError
+            #expect(text.contains("PROV_ [31m"), "\(text)")
+            let controls = text.unicodeScalars.filter { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+            #expect(controls.allSatisfy { $0 == "\n" }, "\(text.debugDescription)")
+            try await radio.process.terminate()
+            try await radio.bus.end()
+        }
+    }
+
     @Test("another adapter than there is")
     func otherAdapter() async throws {
         try await withTemporaryFolder { folder in
