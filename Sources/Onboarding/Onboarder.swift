@@ -17,14 +17,17 @@ public struct Onboarder: Sendable {
         /// The service that claims boards; nil where the deployment has none.
         public var claiming: (any NodeClaiming)?
         public var pending: any PendingMappingStore
+        public var claimed: any ClaimedBoardStore
 
         public init(
             mapping: any NodeMapping, claiming: (any NodeClaiming)? = nil, pending: any PendingMappingStore,
+            claimed: any ClaimedBoardStore = InMemoryClaimedBoards(),
             user: @escaping @Sendable () async throws(AccountError) -> UserID
         ) {
             self.mapping = mapping
             self.claiming = claiming
             self.pending = pending
+            self.claimed = claimed
             self.user = user
         }
     }

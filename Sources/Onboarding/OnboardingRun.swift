@@ -72,6 +72,7 @@ actor OnboardingRun {
             throw error
         }
         for step in plan.steps { try await perform(step) }
+        if joined != nil { forgetClaim() }
         return OnboardedNode(
             nodeID: nodeID, network: joined, mapping: mapsToUser ? .confirmed : .skipped, claimed: claimedNode != nil,
             identity: identity, elapsed: elapsed)

@@ -139,6 +139,46 @@ struct ClaimTests {
         #expect(scene.pending.all().isEmpty)
     }
 
+    @Test(
+        "a board that was claimed by an earlier run is not claimed again, though it asks for it until it restarts",
+        arguments: [AssociationMethod.userMapping, .challengeResponse])
+    func claimedBefore(association: AssociationMethod) async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(
+            scene.clock, association: association, needsClaim: true,
+            watches: [.fails(.wifiAuthenticationFailed), .joins(after: .zero)])
+        let cloud = ScriptedCloud()
+        #expect(await scene.run(board, cloud).failure?.step == .connect)
+        #expect(scene.claimed.all() == [ClaimedBoard(node: NodeID("node-1"), peer: board.peer)])
+        let node = try await scene.run(board, cloud).get()
+        #expect(node.nodeID == NodeID("node-1") && !node.claimed && node.mapping == .confirmed)
+        #expect(await board.calls.filter { $0 == "startClaim" }.count == 1)
+        // It is on its network: there is nothing to remember any longer.
+        #expect(scene.claimed.all().isEmpty)
+    }
+
+    @Test(
+        "another board in the same place is claimed, and so is one that does not say its name",
+        arguments: [false, true])
+    func samePlace(refuses: Bool) async throws {
+        let scene = Scene()
+        scene.claimed.save(ClaimedBoard(node: NodeID("node-1"), peer: "board-under-test"))
+        let board = ScriptedBoard(
+            scene.clock, name: NodeID("node-2"), needsClaim: true, faults: refuses ? ["associate": [.rejected]] : [:])
+        #expect(try await scene.run(board, ScriptedCloud(claimedNode: NodeID("node-2"))).get().claimed)
+        #expect(scene.claimed.all().map(\.node) == ["node-1"])
+    }
+
+    @Test("a board whose claim is begun once more is not taken for claimed if that one fails")
+    func begunAgain() async throws {
+        let scene = Scene()
+        let request = OnboardingRequest.claim()
+        scene.claimed.save(ClaimedBoard(node: NodeID("node-1"), peer: "board-under-test"))
+        let board = ScriptedBoard(scene.clock, needsClaim: true, faults: ["requestCertificate": [.claimFailed]])
+        #expect(await scene.run(board, ScriptedCloud(), request).failure?.step == .claim)
+        #expect(scene.claimed.all().isEmpty)
+    }
+
     @Test("the claim alone is three steps, and none for a board that has its certificate")
     func alone() async throws {
         let scene = Scene()

@@ -10,6 +10,7 @@ import Vocabulary
 final class Scene: Sendable {
     let clock = ManualClock()
     let pending: InMemoryPendingMappings
+    let claimed = InMemoryClaimedBoards()
     private let events = Mutex<[OnboardingEvent]>([])
 
     init(pending: [PendingMapping] = []) { self.pending = InMemoryPendingMappings(pending) }
@@ -23,7 +24,8 @@ final class Scene: Sendable {
         _ request: OnboardingRequest = OnboardingRequest(network: .given(home)), hasClaimService: Bool = true
     ) async -> Result<OnboardedNode, OnboardingError> {
         let connection = cloud.map { cloud in
-            Onboarder.Cloud(mapping: cloud, claiming: hasClaimService ? cloud : nil, pending: pending) {
+            Onboarder.Cloud(mapping: cloud, claiming: hasClaimService ? cloud : nil, pending: pending, claimed: claimed)
+            {
                 () async throws(AccountError) in try await cloud.user()
             }
         }

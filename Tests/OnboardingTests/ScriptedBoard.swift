@@ -11,6 +11,7 @@ actor ScriptedBoard: Board {
     }
 
     nonisolated let peer = "board-under-test"
+    private let name: NodeID
     private let clock: ManualClock
     private let identity: BoardIdentity
     private var faults: [String: [ProvisioningError.Code]]
@@ -22,10 +23,12 @@ actor ScriptedBoard: Board {
     private(set) var replies: [[UInt8]] = []
 
     init(
-        _ clock: ManualClock, association: AssociationMethod = .userMapping, needsClaim: Bool = false,
+        _ clock: ManualClock, name: NodeID = NodeID("node-1"), association: AssociationMethod = .userMapping,
+        needsClaim: Bool = false,
         watches: [Watch] = [.joins(after: .zero)], faults: [String: [ProvisioningError.Code]] = [:]
     ) {
         self.clock = clock
+        self.name = name
         identity = BoardIdentity(association: association, needsClaim: needsClaim, version: "netprov-v1.2")
         self.watches = watches
         self.faults = faults
@@ -81,9 +84,9 @@ actor ScriptedBoard: Board {
         switch request {
         case .userMapping(_, let secret):
             self.secret = secret
-            return AssociationReply(nodeID: NodeID("node-1"))
+            return AssociationReply(nodeID: name)
         case .challenge(let challenge):
-            return AssociationReply(nodeID: NodeID("node-1"), signature: challenge.reversed())
+            return AssociationReply(nodeID: name, signature: challenge.reversed())
         }
     }
 

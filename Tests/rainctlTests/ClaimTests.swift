@@ -93,14 +93,16 @@ struct ClaimTests {
             let id = try #require(outcome.document?["node_id"]?.string)
             #expect(outcome.document?["claimed"] == true)
             #expect(try !requests(board).contains("prov-config"))
-            // Until it restarts, firmware goes on saying that it wants to be claimed, and cannot be.
-            let early = try await place.maker.provision(board, ["--json"])
-            #expect(early.status == 17 && early.failure?["message"]?.string?.contains("estart") == true)
-            #expect(try changes(board).contains("claim_over"))
-            let restarted = try await place.restarted(board)
-            let whole = try await place.maker.provision(restarted, ["--json"])
+            // Until it restarts, firmware goes on saying that it wants to be claimed, and must not be.
+            let whole = try await place.maker.provision(board, ["--json"])
             #expect(whole.status == 0, "\(whole.standardOutput)\(whole.standardError)")
-            #expect(whole.document?["node_id"]?.string == id)
+            #expect(whole.document?["node_id"]?.string == id && whole.document?["claimed"] == false)
+            #expect(try !changes(board).contains("claim_over"))
+            // A new board, with the same address in its fuses: it is claimed, and has the same name.
+            let restarted = try await place.restarted(board)
+            let again = try await place.maker.provision(restarted, ["--json"])
+            #expect(again.status == 0, "\(again.standardOutput)\(again.standardError)")
+            #expect(again.document?["node_id"]?.string == id && again.document?["claimed"] == true)
             let words = [
                 try readFile(board.journal.path), board.process.standardError, try readFile(place.cloud.journal.path),
                 place.cloud.process.standardError, try readFile(log), outcome.standardOutput, outcome.standardError,
@@ -109,6 +111,34 @@ struct ClaimTests {
             for text in words {
                 #expect(!text.contains("PRIVATE KEY") && !text.contains("BEGIN CERT"))
             }
+        }
+    }
+
+    @Test(
+        "after a wrong Wi-Fi password the next run goes on with the board that the first has claimed",
+        arguments: ["user", "ch-resp"])
+    func wrongPassword(mapping: String) async throws {
+        try await withPlace { place in
+            let board = try await place.board(["--mapping", mapping])
+            let outcome = try await place.maker.provision(board, passphrase: "wrong", ["--json"])
+            #expect(outcome.status == 11, "\(outcome.standardOutput)\(outcome.standardError)")
+            let second = try await place.maker.provision(board, ["--json"])
+            #expect(second.status == 0, "\(second.standardOutput)\(second.standardError)")
+            #expect(second.document?["mapping"] == "confirmed" && second.document?["claimed"] == false)
+            #expect(try changes(board).filter { $0 == "claim_started" }.count == 1)
+            #expect(try !changes(board).contains("claim_over"))
+        }
+    }
+
+    @Test("a board whose claim was asked for once more, and that has had it, says to restart it")
+    func claimedTwice() async throws {
+        try await withPlace { place in
+            let board = try await place.board()
+            let claim =
+                ["device", "claim"] + Maker.way(to: board) + ["--pop-file", place.folder.file("pop"), "--json"]
+            #expect(try await place.maker.rainctl(claim).status == 0)
+            try check(try await place.maker.rainctl(claim), advises: "estart", board)
+            #expect(try changes(board).contains("claim_over"))
         }
     }
 

@@ -94,7 +94,8 @@ extension Context {
         _ = try await account.session.userID()
         return Onboarder.Cloud(
             mapping: account.cloud, claiming: ClaimService(account.deployment, session: account.session),
-            pending: FilePendingMappings(path: "\(folders.state)/pending-\(account.deployment.name).json")
+            pending: FilePendingMappings(path: "\(folders.state)/pending-\(account.deployment.name).json"),
+            claimed: FileClaimedBoards(path: "\(folders.state)/claimed-\(account.deployment.name).json")
         ) { () async throws(AccountError) in
             try await account.session.profile().userID
         }
