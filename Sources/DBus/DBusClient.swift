@@ -67,15 +67,19 @@ public final class DBusClient: Sendable {
 
     /// Calls a method, and waits for its answer.
     ///
+    /// - Parameter inOrder: handed the answer on the thread of the bus, before anything that came after it: for who keeps a picture
+    ///   of somebody's objects. The caller itself goes on some time later.
     /// - Throws: `remote` with the error's name; `timeout`; `cancelled` at once when the calling task is; `disconnected`; `malformed`.
     @discardableResult
-    public func call(_ call: DBusCall, within limit: Duration) async throws(DBusError) -> [DBusValue] {
+    public func call(
+        _ call: DBusCall, within limit: Duration, inOrder: (@Sendable ([DBusValue]) -> Void)? = nil
+    ) async throws(DBusError) -> [DBusValue] {
         let id = mailbox.newID()
         let deadline = DBusConnection.monotonic() + DBusConnection.microseconds(limit)
         let mailbox = mailbox
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                mailbox.post(call, id: id, deadline: deadline, continuation)
+                mailbox.post(call, id: id, deadline: deadline, inOrder, continuation)
             }
         } onCancel: {
             mailbox.answer(id, .failure(DBusError(.cancelled, message: "Cancelled.")))
@@ -108,6 +112,7 @@ private final class Mailbox: Sendable {
         var id: Int
         var call: DBusCall
         var deadline: UInt64
+        var inOrder: (@Sendable ([DBusValue]) -> Void)?
     }
 
     /// A call on its way through here; none is kept once it was answered.
@@ -173,14 +178,16 @@ private final class Mailbox: Sendable {
         }
     }
 
-    func post(_ call: DBusCall, id: Int, deadline: UInt64, _ waiter: Waiter) {
+    func post(
+        _ call: DBusCall, id: Int, deadline: UInt64, _ inOrder: (@Sendable ([DBusValue]) -> Void)?, _ waiter: Waiter
+    ) {
         let refused: DBusError? = state.withLock { state in
             if case .cancelled? = state.calls.removeValue(forKey: id) {
                 return DBusError(.cancelled, message: "Cancelled.")
             }
             if let end = state.end { return end }
             state.calls[id] = .waiting(waiter)
-            state.letters.append(Letter(id: id, call: call, deadline: deadline))
+            state.letters.append(Letter(id: id, call: call, deadline: deadline, inOrder: inOrder))
             return nil
         }
         if let refused { waiter.resume(returning: .failure(refused)) } else { ring() }
@@ -232,8 +239,8 @@ private final class Mailbox: Sendable {
 private final class BusThread {
     private let mailbox: Mailbox
     private let handlers: DBusClient.Handlers
-    /// Calls that were sent: by serial, who asked, and until when.
-    private var sent: [UInt64: (id: Int, deadline: UInt64)] = [:]
+    /// Calls that were sent, by serial.
+    private var sent: [UInt64: Mailbox.Letter] = [:]
 
     init(_ mailbox: Mailbox, _ handlers: DBusClient.Handlers) {
         self.mailbox = mailbox
@@ -270,7 +277,7 @@ private final class BusThread {
         do throws(DBusError) {
             let serial = try connection.send(.call(letter.call))
             if letter.call.expectsReply {
-                sent[serial] = (letter.id, letter.deadline)
+                sent[serial] = letter
             } else {
                 mailbox.answer(letter.id, .success([]))
             }
@@ -290,9 +297,10 @@ private final class BusThread {
             case .error(let name, let text): try connection.send(.error(to: message, name: name, message: text))
             }
         case .reply, .error:
-            guard let serial = message.replySerial, let (id, _) = sent.removeValue(forKey: serial) else { return }
+            guard let serial = message.replySerial, let letter = sent.removeValue(forKey: serial) else { return }
+            if message.kind == .reply { letter.inOrder?(message.arguments) }
             mailbox.answer(
-                id, message.kind == .reply ? .success(message.arguments) : .failure(DBusError(reply: message)))
+                letter.id, message.kind == .reply ? .success(message.arguments) : .failure(DBusError(reply: message)))
         }
     }
 

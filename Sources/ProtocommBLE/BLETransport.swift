@@ -24,6 +24,8 @@ public actor BLETransport: Transport {
     private var link: BoardLink?
     /// The board that was found first: no other is talked to later.
     private var found: BoardFilter?
+    /// Its object, once there was a connection.
+    private var device: String?
     private var hasForgotten = false
     private var wantsForgetting = false
     private var isClosed = false
@@ -112,9 +114,12 @@ public actor BLETransport: Transport {
         isClosed = true
         for task in running.values { task.cancel() }
         for task in running.values { _ = await task.result }
-        guard let central, let link else { return }
-        self.link = nil
-        await central.letGo(link.board.path)
+        guard let central, let device else { return }
+        let last = link
+        link = nil
+        self.device = nil
+        await central.leave(device, isOurs: last?.isUp(central) == true)
+        last?.hold.release()
     }
 
     // MARK: one exchange
@@ -156,6 +161,7 @@ public actor BLETransport: Transport {
             throw BluetoothError.cancelled
         }
         found = .address(made.board.address)
+        device = made.board.path
         link = made
         return (central, made)
     }

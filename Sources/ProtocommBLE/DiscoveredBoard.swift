@@ -36,6 +36,11 @@ public struct DiscoveredBoard: Sendable, Hashable {
         isConnected = properties["Connected"]?.boolean ?? false
     }
 
+    /// The order of a list: those that are held by a connection, whose strength nobody knows, come last.
+    static func isLouder(_ one: DiscoveredBoard, _ other: DiscoveredBoard) -> Bool {
+        (one.rssi ?? .min, other.path) > (other.rssi ?? .min, one.path)
+    }
+
     /// Heard in this scan, or held by a connection.
     var isPresent: Bool { rssi != nil || isConnected }
 }

@@ -50,12 +50,14 @@ struct BLETransportTests {
             try await expect([3, 4, 5], .session, [5, 4, 3], transport)
             await transport.close()
             // Nobody waits for the answer to the farewell, so it may still be on its way.
-            for _ in 0..<500 where !radio.log.contains("Disconnect") { try await Task.sleep(for: .milliseconds(10)) }
+            try await radio.called("RemoveDevice")
             let log = radio.log.filter { $0 != "GetAll" }
             let begin = ["GetManagedObjects", "SetDiscoveryFilter", "StartDiscovery", "StopDiscovery", "Connect"]
             let names = ["ReadValue", "ReadValue", "ReadValue"]
             #expect(
-                log == begin + names + ["WriteValue", "ReadValue", "WriteValue", "ReadValue", "Disconnect"], "\(log)")
+                log == begin + names + ["WriteValue", "ReadValue", "WriteValue", "ReadValue"] + [
+                    "Disconnect", "RemoveDevice",
+                ], "\(log)")
         }
     }
 

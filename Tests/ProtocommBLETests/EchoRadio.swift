@@ -83,10 +83,11 @@ final class EchoRadio: Sendable {
 
     /// Waits until a method was called that often.
     func called(_ member: String, times count: Int = 1) async throws {
-        for _ in 0..<1000 where log.count(where: { $0 == member }) < count {
+        for _ in 0..<1000 {
+            guard log.count(where: { $0 == member }) < count else { return }
             try await Task.sleep(for: .milliseconds(10))
         }
-        guard log.count(where: { $0 == member }) >= count else { throw ProcessError("no \(member): \(log)") }
+        throw ProcessError("no \(member): \(log)")
     }
 
     func stop() async {

@@ -31,12 +31,26 @@ enum AdapterChoice {
             )
         }
         if tree[first, BlueZName.adapter]?["PowerState"]?.text == "off-blocked" || isBlocked() {
-            throw BluetoothError(
-                .blocked,
-                message: "Bluetooth is blocked on this machine: unblock it with `rfkill unblock bluetooth`, or by its "
-                    + "switch or airplane mode.")
+            throw blocked
         }
         throw off(first)
+    }
+
+    /// What keeps the adapter that was chosen from hearing anything; nil for nothing.
+    static func trouble(with path: String, in tree: ObjectTree) -> BluetoothError? {
+        guard tree.isServed else { return .noBlueZ("it has left the bus") }
+        guard let adapter = tree[path, BlueZName.adapter] else { return gone(path) }
+        guard adapter["Powered"]?.boolean == false else { return nil }
+        return adapter["PowerState"]?.text == "off-blocked" ? blocked : off(path)
+    }
+
+    static let blocked = BluetoothError(
+        .blocked,
+        message: "Bluetooth is blocked on this machine: unblock it with `rfkill unblock bluetooth`, or by its "
+            + "switch or airplane mode.")
+
+    static func gone(_ path: String) -> BluetoothError {
+        BluetoothError(.noAdapter, message: "The Bluetooth adapter \(name(path)) is gone: plug it in again.")
     }
 
     static func off(_ path: String) -> BluetoothError {

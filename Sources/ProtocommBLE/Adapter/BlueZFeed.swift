@@ -9,7 +9,13 @@ final class BlueZFeed: Sendable {
     let watch: ObjectWatch
     let pairing = PairingAgent()
     private let owner = Mutex(DBusNameOwner(of: BlueZName.service))
-    private let restarted = Mutex<(@Sendable () -> Void)?>(nil)
+    private let follower = Mutex<(@Sendable (Event) -> Void)?>(nil)
+
+    enum Event {
+        /// BlueZ is on the bus anew: everything that it said before is forgotten.
+        case restarted
+        case changed(String)
+    }
 
     init(_ watch: ObjectWatch) { self.watch = watch }
 
@@ -30,26 +36,27 @@ final class BlueZFeed: Sendable {
         try await client.match("type='signal',sender='\(BlueZName.service)'", within: limit())
         try await client.match(rule, within: limit())
         do {
-            let answer = try await client.call(question, within: limit())
-            owner.withLock { $0.learn(answer) }
+            try await client.call(question, within: limit()) { answer in self.owner.withLock { $0.learn(answer) } }
         } catch {
             // The first call to it may start BlueZ, and then a signal says who it is.
             guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
         }
     }
 
-    /// What is done when BlueZ is on the bus anew: everything that it said before is forgotten.
-    func onRestart(_ body: @escaping @Sendable () -> Void) { restarted.withLock { $0 = body } }
+    /// Who is told what happened, on the thread of the bus.
+    func follow(_ body: @escaping @Sendable (Event) -> Void) { follower.withLock { $0 = body } }
 
     private func take(_ signal: DBusMessage) {
         if let isThere = owner.withLock({ $0.follow(signal) }) {
             watch.change { tree in
                 tree.removeAll()
+                tree.isServed = isThere
                 return .everything
             }
-            if isThere { restarted.withLock { $0 }?() }
+            if isThere { follower.withLock { $0 }?(.restarted) }
         } else if owner.withLock({ $0.sent(signal) }) {
-            watch.change { $0.apply(signal) }
+            guard case .object(let path) = watch.change({ $0.apply(signal) }) else { return }
+            follower.withLock { $0 }?(.changed(path))
         }
     }
 }

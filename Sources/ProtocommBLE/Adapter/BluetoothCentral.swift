@@ -1,5 +1,6 @@
 import DBus
 import Logging
+import Synchronization
 
 /// This machine's Bluetooth, as far as boards need it: one adapter of BlueZ's, what it hears, and the connections through it.
 ///
@@ -10,9 +11,13 @@ public final class BluetoothCentral: Sendable {
     let logger: Logger
     /// The adapter's path, `/org/bluez/hci0`.
     let adapter: String
+    /// The boards of this process's transports.
+    let holds: BoardHolds
     private let client: DBusClient
     private let discovery: Discovery
     private let pairing: PairingAgent
+    /// Whether the adapter could hear something when it was last heard of.
+    private let wasReady = Mutex(true)
 
     /// How long opening may take in all: a missing adapter is told before a person wonders.
     static let openingLimit = Duration.milliseconds(1800)
@@ -58,7 +63,7 @@ public final class BluetoothCentral: Sendable {
         }
         let central = BluetoothCentral(
             watch: watch, client: client, adapter: path, pairing: feed.pairing, clock: clock, logger: logger)
-        feed.onRestart { [weak central] in central?.reload() }
+        feed.follow { [weak central] in central?.take($0) }
         logger.debug("bluetooth adapter", metadata: ["adapter": "\(path)"])
         return central
     }
@@ -73,6 +78,8 @@ public final class BluetoothCentral: Sendable {
         self.pairing = pairing
         self.clock = clock
         self.logger = logger
+        // Who waits for that board looks again.
+        holds = BoardHolds { [watch] path in watch.change { _ in .object(path) } }
         discovery = Discovery(
             start: {
                 do throws(DBusError) {
@@ -108,52 +115,86 @@ public final class BluetoothCentral: Sendable {
 
     /// Scans, and hands over each board that fits as soon as it is heard, once, until `found` answers false or the time is over.
     ///
-    /// A board that somebody on this machine is connected to does not advertise, and is handed over all the same.
-    /// - Throws: what ails this machine (``BluetoothError/isOfThisMachine``), `cancelled`. Hearing nothing is no error.
+    /// - Parameter includesConnected: whether a board that somebody on this machine is connected to is handed over as well, though it
+    ///   does not advertise.
+    /// - Throws: what ails this machine (``BluetoothError/isOfThisMachine``), also where that comes about meanwhile, unless it is over
+    ///   within seconds; `cancelled`. Hearing nothing is no error.
     public func discover(
-        _ filter: BoardFilter, for time: Duration, found: @Sendable (DiscoveredBoard) async -> Bool
+        _ filter: BoardFilter, for time: Duration, includesConnected: Bool = true,
+        found: @Sendable (DiscoveredBoard) async -> Bool
+    ) async throws(BluetoothError) {
+        try await discover(filter, for: time, where: { includesConnected || !$0.isConnected }, found: found)
+    }
+
+    func discover(
+        _ filter: BoardFilter, for time: Duration, where isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool,
+        found: @Sendable (DiscoveredBoard) async -> Bool
     ) async throws(BluetoothError) {
         try await discovery.join()
-        let result = await listen(filter, for: time, found: found)
+        let result = await listen(filter, for: time, isWanted, found)
         await discovery.leave()
         try result.get()
     }
 
+    private enum News {
+        case boards([DiscoveredBoard])
+        case trouble(BluetoothError?)
+    }
+
     private func listen(
-        _ filter: BoardFilter, for time: Duration, found: @Sendable (DiscoveredBoard) async -> Bool
+        _ filter: BoardFilter, for time: Duration, _ isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool,
+        _ found: @Sendable (DiscoveredBoard) async -> Bool
     ) async -> Result<Void, BluetoothError> {
         let end = ContinuousClock.now + time
         var seen: Set<String> = []
+        var outage = Outage()
         let adapter = adapter
-        let prefix = adapter + "/dev_"
         let only = filter.path(below: adapter)
         while true {
-            let known = seen
+            let (known, trouble) = (seen, outage.error?.code)
             let left = end - ContinuousClock.now
-            guard left > .zero else { return .success(()) }
             do throws(BluetoothError) {
-                let fresh = try await watch.wait(for: only, within: left) { tree, change -> [DiscoveredBoard]? in
-                    let paths: [String]
-                    switch (only, change) {
-                    case (let only?, _): paths = [only]
-                    case (nil, .object(let path)): paths = path.hasPrefix(prefix) ? [path] : []
-                    case (nil, _): paths = tree.paths(with: BlueZName.device, below: adapter)
+                guard left > .zero else { throw BluetoothError(.timeout, message: "The time is over.") }
+                let news = try await watch.wait(
+                    forAny: only.map { [$0, adapter] }, within: outage.left(of: left)
+                ) { tree, change -> News? in
+                    if change == .everything || change == .object(adapter) {
+                        let now = AdapterChoice.trouble(with: adapter, in: tree)
+                        if now?.code != trouble { return .trouble(now) }
                     }
-                    let boards = paths.compactMap { path in
-                        known.contains(path) ? nil : DiscoveredBoard(path: path, in: tree)
+                    // What is in the tree then was heard before.
+                    guard trouble == nil else { return nil }
+                    let boards = Self.boards(in: tree, after: change, below: adapter, only: only).filter {
+                        !known.contains($0.path) && $0.isPresent && filter.matches($0) && isWanted($0)
                     }
-                    let wanted = boards.filter { $0.isPresent && filter.matches($0) }
-                    return wanted.isEmpty ? nil : wanted.sorted { ($0.rssi ?? 0) > ($1.rssi ?? 0) }
+                    return boards.isEmpty ? nil : .boards(boards.sorted(by: DiscoveredBoard.isLouder))
                 }
-                for board in fresh {
-                    seen.insert(board.path)
-                    guard await found(board) else { return .success(()) }
+                switch news {
+                case .trouble(let error): outage.note(error)
+                case .boards(let fresh):
+                    for board in fresh {
+                        seen.insert(board.path)
+                        guard await found(board) else { return .success(()) }
+                    }
                 }
             } catch {
-                if error.code == .timeout { return .success(()) }
-                return .failure(error)
+                guard error.code == .timeout else { return .failure(error) }
+                return outage.error.map { .failure($0) } ?? .success(())
             }
         }
+    }
+
+    /// Those that a change may have to do with.
+    private static func boards(
+        in tree: ObjectTree, after change: ObjectTree.Change, below adapter: String, only: String?
+    ) -> [DiscoveredBoard] {
+        let paths: [String]
+        switch (only, change) {
+        case (let only?, _): paths = [only]
+        case (nil, .object(let path)): paths = path.hasPrefix(adapter + "/dev_") ? [path] : []
+        case (nil, _): paths = tree.paths(with: BlueZName.device, below: adapter)
+        }
+        return paths.compactMap { DiscoveredBoard(path: $0, in: tree) }
     }
 
     // MARK: what links need
@@ -166,20 +207,22 @@ public final class BluetoothCentral: Sendable {
         try await client.call(DBusCall(BlueZName.service, path, interface, member, arguments), within: limit)
     }
 
-    /// Sends a call that is not answered, and returns when the bus has it.
-    func sendWithoutReply(_ call: DBusCall) async {
-        await client.post(call)
+    /// Sends calls that are not answered, and returns when the bus has them.
+    func sendWithoutReply(_ calls: [DBusCall]) async {
+        for call in calls { await client.post(call) }
         // The bus takes messages in their order.
         _ = try? await client.call(.bus("GetId"), within: .seconds(2))
     }
 
     /// Reads an object's properties anew: a signal about them may have been missed.
     func refresh(_ path: String, _ interface: String) async throws(DBusError) {
-        let answer = try await call(path, BlueZName.properties, "GetAll", [.string(interface)], within: .seconds(5))
-        guard let properties = answer.first else { return }
-        watch.change { tree in
-            tree.merge(properties, into: interface, of: path)
-            return .object(path)
+        let get = DBusCall(BlueZName.service, path, BlueZName.properties, "GetAll", [.string(interface)])
+        try await client.call(get, within: .seconds(5)) { [watch] answer in
+            guard let properties = answer.first else { return }
+            watch.change { tree in
+                tree.merge(properties, into: interface, of: path)
+                return .object(path)
+            }
         }
     }
 
@@ -205,10 +248,24 @@ public final class BluetoothCentral: Sendable {
         }
     }
 
-    private func reload() {
-        Task { [self] in
-            try? await Self.load(watch, client, within: .seconds(5))
-            await discovery.restart()
+    /// Sees to it that whoever looks for boards goes on after BlueZ was restarted, and after the adapter was off or away: BlueZ forgets
+    /// who scanned when it switches an adapter off.
+    private func take(_ event: BlueZFeed.Event) {
+        switch event {
+        case .restarted:
+            wasReady.withLock { $0 = false }
+            Task { [self] in
+                try? await Self.load(watch, client, within: .seconds(5))
+                await discovery.restart()
+            }
+        case .changed(let path):
+            guard path == adapter else { return }
+            let isReady = watch.read { AdapterChoice.trouble(with: path, in: $0) } == nil
+            let wasReady = wasReady.withLock { wasReady in
+                defer { wasReady = isReady }
+                return wasReady
+            }
+            if isReady, !wasReady { Task { [self] in await discovery.restart() } }
         }
     }
 
@@ -216,11 +273,12 @@ public final class BluetoothCentral: Sendable {
         _ watch: ObjectWatch, _ client: DBusClient, within limit: Duration
     ) async throws(DBusError) {
         let call = DBusCall(BlueZName.service, "/", BlueZName.objectManager, "GetManagedObjects")
-        let answer = try await client.call(call, within: limit)
-        guard let managed = answer.first else { return }
-        watch.change { tree in
-            tree.load(managed)
-            return .everything
+        try await client.call(call, within: limit) { answer in
+            guard let managed = answer.first else { return }
+            watch.change { tree in
+                tree.load(managed)
+                return .everything
+            }
         }
     }
 
@@ -254,9 +312,7 @@ extension BluetoothError {
             (_, "org.bluez.Error.NotPermitted"):
             self = .accessDenied(error.message)
         case (_, "org.freedesktop.DBus.Error.UnknownObject"):
-            self.init(
-                .noAdapter,
-                message: "The Bluetooth adapter \(AdapterChoice.name(adapter)) is gone: plug it in again.")
+            self = AdapterChoice.gone(adapter)
         case (_, "org.freedesktop.DBus.Error.ServiceUnknown"): self = .noBlueZ(error.message)
         case (.disconnected, _): self.init(.noBus, message: "The connection to D-Bus is gone.")
         default:

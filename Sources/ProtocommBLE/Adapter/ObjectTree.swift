@@ -36,6 +36,12 @@ struct ObjectTree: Sendable {
     private(set) var objects: [String: [String: Properties]] = [:]
     /// Bytes of all texts that are kept, paths among them.
     private(set) var text = 0
+    /// Devices that came while this process looked on, and that nobody has connected to yet: BlueZ drops those by itself.
+    private var newcomers: Set<String> = []
+    /// Devices that only this process's connections have BlueZ keep.
+    private var ours: Set<String> = []
+    /// Whether the service is on the bus; nothing is known of its objects otherwise.
+    var isServed = true
     /// The paths right below each path: a radio with a thousand boards in reach is not searched for the seven characteristics of one.
     private var below: [String: Set<String>] = [:]
 
@@ -53,7 +59,11 @@ struct ObjectTree: Sendable {
         switch (signal.interface, signal.member) {
         case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
             guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return .nothing }
+            let wasThere = objects[path]?[BlueZName.device] != nil
             add(path, signal.arguments[1])
+            if let device = objects[path]?[BlueZName.device], !wasThere, device["Connected"]?.boolean != true {
+                newcomers.insert(path)
+            }
             return .object(path)
         case ("org.freedesktop.DBus.ObjectManager", "InterfacesRemoved"):
             guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return .nothing }
@@ -81,7 +91,21 @@ struct ObjectTree: Sendable {
         }
     }
 
+    // MARK: what was here before
+
+    /// This process is about to connect to a device, which BlueZ keeps for good from then on.
+    mutating func adopt(_ path: String) { if newcomers.remove(path) != nil { ours.insert(path) } }
+
+    /// Whether nobody misses what BlueZ knows of a device: it is new since this process looks on, this process connected to it first,
+    /// and nobody paired it or trusts it.
+    func isDispensable(_ path: String) -> Bool {
+        guard ours.contains(path), let device = objects[path]?[BlueZName.device] else { return false }
+        return !["Paired", "Bonded", "Trusted"].contains { device[$0]?.boolean == true }
+    }
+
     mutating func removeAll() {
+        newcomers = []
+        ours = []
         objects = [:]
         below = [:]
         text = 0
@@ -113,11 +137,17 @@ struct ObjectTree: Sendable {
         let fits = length <= Self.maximumValue && text + length <= Self.maximumText
         if fits { text += length }
         objects[path]?[interface]?[name] = fits ? value : nil
+        // By another program, or this one has adopted it before.
+        if name == "Connected", value?.boolean == true { newcomers.remove(path) }
     }
 
     private mutating func drop(_ interface: String, of path: String) {
         guard let properties = objects[path]?[interface] else { return }
         for value in properties.values { text -= Self.length(value) }
+        if interface == BlueZName.device {
+            newcomers.remove(path)
+            ours.remove(path)
+        }
         objects[path]?[interface] = nil
     }
 

@@ -7,8 +7,8 @@ import Synchronization
 /// handler wants this one, and resuming it wants the runtime's.
 final class ObjectWatch: Sendable {
     private struct Waiter {
-        /// The one object that it is about; nil for any.
-        var path: String?
+        /// The objects that it is about; nil for any.
+        var paths: [String]?
         /// What sends it on its way, where it found what it waits for.
         var check: (ObjectTree, ObjectTree.Change) -> (() -> Void)?
         var giveUp: (BluetoothError) -> Void
@@ -29,17 +29,17 @@ final class ObjectWatch: Sendable {
 
         mutating func add(_ id: Int, _ waiter: Waiter) {
             waiters[id] = waiter
-            if let path = waiter.path { byPath[path, default: []].insert(id) } else { general.insert(id) }
+            guard let paths = waiter.paths else { return _ = general.insert(id) }
+            for path in paths { byPath[path, default: []].insert(id) }
         }
 
         @discardableResult
         mutating func remove(_ id: Int) -> Waiter? {
             guard let waiter = waiters.removeValue(forKey: id) else { return nil }
-            if let path = waiter.path {
+            general.remove(id)
+            for path in waiter.paths ?? [] {
                 byPath[path]?.remove(id)
                 if byPath[path]?.isEmpty == true { byPath[path] = nil }
-            } else {
-                general.remove(id)
             }
             return waiter
         }
@@ -52,9 +52,11 @@ final class ObjectWatch: Sendable {
 
     /// Changes the tree, and shows what changed to whoever waits for it. Of a thousand boards that are heard each second, fifty waiters want one
     /// each.
-    func change(_ body: (inout ObjectTree) -> ObjectTree.Change) {
+    @discardableResult
+    func change(_ body: (inout ObjectTree) -> ObjectTree.Change) -> ObjectTree.Change {
+        var change = ObjectTree.Change.nothing
         let found = state.withLock { state -> [() -> Void] in
-            let change = body(&state.tree)
+            change = body(&state.tree)
             let ids: [Int] =
                 switch change {
                 case .nothing: []
@@ -68,6 +70,7 @@ final class ObjectWatch: Sendable {
             }
         }
         for goOn in found { goOn() }
+        return change
     }
 
     func read<Result: Sendable>(_ body: (ObjectTree) -> Result) -> Result { state.withLock { body($0.tree) } }
@@ -88,10 +91,10 @@ final class ObjectWatch: Sendable {
 
     /// Waits until `probe` finds something in the tree. It is asked at once, with everything changed, and after each change.
     ///
-    /// - Parameter path: the object that it looks at; nil for any.
+    /// - Parameter paths: the objects that it looks at; nil for any.
     /// - Throws: `timeout` when the time is over, `cancelled` when the calling task is, and what ``end(_:)`` was told.
     func wait<Found: Sendable>(
-        for path: String?, within limit: Duration,
+        forAny paths: [String]?, within limit: Duration,
         _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
     ) async throws(BluetoothError) -> Found {
         let id = state.withLock { state in
@@ -113,7 +116,7 @@ final class ObjectWatch: Sendable {
                     state.add(
                         id,
                         Waiter(
-                            path: path,
+                            paths: paths,
                             check: { tree, change in
                                 guard let found = probe(tree, change) else { return nil }
                                 return { continuation.resume(returning: .success(found)) }
@@ -131,6 +134,14 @@ final class ObjectWatch: Sendable {
             state.early[id] = nil
         }
         return try result.get()
+    }
+
+    /// The same for one object.
+    func wait<Found: Sendable>(
+        for path: String, within limit: Duration,
+        _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
+    ) async throws(BluetoothError) -> Found {
+        try await wait(forAny: [path], within: limit, probe)
     }
 
     private func giveUp(_ id: Int, _ error: BluetoothError) {

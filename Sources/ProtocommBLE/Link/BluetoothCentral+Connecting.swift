@@ -20,15 +20,28 @@ extension BluetoothCentral {
     func connect(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
     ) async throws(BluetoothError) -> BoardLink {
+        var tried: String?
+        do {
+            return try await keepTrying(filter, within: limit, isFresh: isFresh, &tried)
+        } catch {
+            // An attempt that was called off is still ending.
+            if let tried, error.code != .cancelled { await leave(tried, isOurs: false) }
+            throw error
+        }
+    }
+
+    private func keepTrying(
+        _ filter: BoardFilter, within limit: Duration, isFresh: Bool, _ tried: inout String?
+    ) async throws(BluetoothError) -> BoardLink {
         var budget = RetryBudget(within: limit)
-        var board: DiscoveredBoard?
+        var candidate: Candidate?
         var mayForget = true
         var wantsForgetting = isFresh
         var last: BluetoothError?
         while true {
-            let target: DiscoveredBoard
-            if let board {
-                target = board
+            let target: Candidate
+            if let candidate {
+                target = candidate
             } else {
                 let left = budget.left()
                 do {
@@ -42,10 +55,11 @@ extension BluetoothCentral {
             if wantsForgetting, mayForget {
                 mayForget = false
                 wantsForgetting = false
-                await forget(target.path)
-                board = nil
+                await forget(target.board.path)
+                candidate = nil
                 continue
             }
+            tried = target.board.path
             do {
                 return try await attempt(target, within: budget.left())
             } catch {
@@ -54,38 +68,46 @@ extension BluetoothCentral {
                     switch failure {
                     case .cancelled: throw .cancelled
                     case .machine: throw BluetoothError(adapter: adapter, cause)
-                    case .rescan: board = nil
-                    case .again: board = target
+                    case .rescan: candidate = nil
+                    case .again: candidate = target
                     }
                     last = BluetoothError(
                         .connectionFailed,
                         message:
-                            "No Bluetooth connection to \(target.label) came about in \(budget.attempts + 1) attempts "
+                            "No Bluetooth connection to \(target.board.label) came about in \(budget.attempts + 1) attempts "
                             + "(\(cause.message)): move nearer to it, or restart it.")
                 case .lost:
-                    board = nil
+                    candidate = nil
                     last = BluetoothError(
                         .connectionFailed,
-                        message: "The Bluetooth connection to \(target.label) broke each time it came about: move "
+                        message:
+                            "The Bluetooth connection to \(target.board.label) broke each time it came about: move "
                             + "nearer to it, or restart it.")
                 case .stale:
                     guard mayForget else {
                         throw BluetoothError(
                             .connectionFailed,
-                            message: "\(target.label) has no provisioning service: is it in provisioning mode?")
+                            message: "\(target.board.label) has no provisioning service: is it in provisioning mode?")
                     }
                     wantsForgetting = true
                     continue
                 case .other(let error): throw error
                 }
                 logger.debug(
-                    "connection failed", metadata: ["board": "\(target.label)", "attempt": "\(budget.attempts + 1)"])
+                    "connection failed",
+                    metadata: ["board": "\(target.board.label)", "attempt": "\(budget.attempts + 1)"])
             }
             guard let pause = budget.next() else {
-                throw last ?? BluetoothError(.connectionFailed, message: "No connection to \(target.label).")
+                throw last ?? BluetoothError(.connectionFailed, message: "No connection to \(target.board.label).")
             }
             if pause > .zero { do { try await clock.sleep(for: pause) } catch { throw .cancelled } }
         }
+    }
+
+    /// A board, for this transport alone.
+    private struct Candidate {
+        var board: DiscoveredBoard
+        var hold: BoardHold
     }
 
     private enum AttemptError: Error {
@@ -107,40 +129,72 @@ extension BluetoothCentral {
 
     // MARK: finding
 
-    /// Waits until the board is heard. One that this machine is connected to already was left behind by another program, which
-    /// does not talk to it any longer: that connection is ended, since its session is not ours.
-    private func find(_ filter: BoardFilter, within limit: Duration) async throws(BluetoothError) -> DiscoveredBoard {
+    /// Waits until a board is heard that nobody in this process has.
+    ///
+    /// One that this machine is connected to already is taken only where it was named, since nothing tells whether another program talks
+    /// to it or left it behind (the official client does after a failure): that connection is ended, its session is not ours.
+    private func find(_ filter: BoardFilter, within limit: Duration) async throws(BluetoothError) -> Candidate {
         let end = ContinuousClock.now + limit
         while true {
-            let board = try await firstHeard(filter, within: end - ContinuousClock.now)
-            guard let board else {
-                throw BluetoothError(
-                    .notFound,
-                    message:
-                        "No Bluetooth board \(filter.isUnique ? filter.label + " " : "")was heard: check that it is "
-                        + "powered, near, and in provisioning mode.")
+            guard let board = try await firstHeard(filter, within: end - ContinuousClock.now) else {
+                throw nothingHeard(filter)
             }
-            guard board.isConnected else { return board }
-            logger.debug("ending a connection that was left behind", metadata: ["board": "\(board.label)"])
+            // Another transport of this process may have been faster.
+            guard let hold = holds.take(board.path, isConnected: board.isConnected) else { continue }
+            guard board.isConnected else { return Candidate(board: board, hold: hold) }
+            logger.debug("ending another program's connection", metadata: ["board": "\(board.label)"])
             await disconnect(board.path)
+            hold.release()
         }
     }
 
-    private func firstHeard(_ filter: BoardFilter, within limit: Duration) async throws(BluetoothError)
-        -> DiscoveredBoard?
-    {
+    private func firstHeard(
+        _ filter: BoardFilter, within limit: Duration
+    ) async throws(BluetoothError) -> DiscoveredBoard? {
         let heard = FirstHeard()
-        try await discover(filter, for: limit) { board in
+        let (holds, mayBeConnected) = (holds, filter.isUnique)
+        try await discover(
+            filter, for: limit,
+            where: { board in
+                (mayBeConnected || !board.isConnected) && holds.isFree(board.path, isConnected: board.isConnected)
+            }
+        ) { board in
             await heard.take(board)
             return false
         }
         return await heard.board
     }
 
+    private func nothingHeard(_ filter: BoardFilter) -> BluetoothError {
+        let adapter = adapter
+        let occupied = watch.read { tree in
+            tree.paths(with: BlueZName.device, below: adapter).compactMap { DiscoveredBoard(path: $0, in: tree) }
+                .first { $0.isConnected && filter.matches($0) }
+        }
+        guard let occupied else {
+            return BluetoothError(
+                .notFound,
+                message: "No Bluetooth board \(filter.isUnique ? filter.label + " " : "")was heard: check that it is "
+                    + "powered, near, and in provisioning mode.")
+        }
+        guard filter.isUnique else {
+            return BluetoothError(
+                .notFound,
+                message: "No free Bluetooth board was heard, and this machine is connected to \(occupied.label): name "
+                    + "that one to take it from whoever uses it.")
+        }
+        return BluetoothError(.connectionFailed, message: "\(occupied.label) is in use by this very program.")
+    }
+
     // MARK: one attempt
 
-    private func attempt(_ board: DiscoveredBoard, within limit: Duration) async throws(AttemptError) -> BoardLink {
+    private func attempt(_ target: Candidate, within limit: Duration) async throws(AttemptError) -> BoardLink {
+        let board = target.board
         let device = board.path
+        watch.change { tree in
+            tree.adopt(device)
+            return .nothing
+        }
         do throws(DBusError) {
             try await call(device, BlueZName.device, "Connect", within: min(limit, Self.attemptLimit))
         } catch {
@@ -158,7 +212,8 @@ extension BluetoothCentral {
             }
             logger.debug(
                 "connected", metadata: ["board": "\(board.label)", "mtu": "\(mtu.map(String.init) ?? "unknown")"])
-            return BoardLink(board: board, endpoints: map, mtu: mtu)
+            target.hold.connected()
+            return BoardLink(board: board, hold: target.hold, endpoints: map, mtu: mtu)
         } catch {
             // Nobody waits for the end of a link after a cancellation.
             if error.isCancellation { await letGo(device) } else { await release(device) }
@@ -234,38 +289,6 @@ extension BluetoothCentral {
                     return nil
                 }
             }
-        }
-    }
-
-    // MARK: letting go
-
-    /// Ends the connection, and waits until it has ended: BlueZ keeps it for two seconds.
-    func disconnect(_ device: String) async {
-        guard (try? await call(device, BlueZName.device, "Disconnect", within: .seconds(5))) != nil else { return }
-        _ = try? await watch.wait(for: device, within: .seconds(5)) { tree, _ -> Bool? in
-            BoardLink.isConnected(device, tree) ? nil : true
-        }
-    }
-
-    /// The same for a caller that may have been cancelled, which must not leave the board occupied.
-    func release(_ device: String) async {
-        await Task { await disconnect(device) }.value
-    }
-
-    /// Has BlueZ end the connection, and returns when the bus has the message: the two seconds are BlueZ's own.
-    func letGo(_ device: String) async {
-        await Task {
-            let call = DBusCall(BlueZName.service, device, BlueZName.device, "Disconnect", expectsReply: false)
-            await sendWithoutReply(call)
-        }.value
-    }
-
-    /// Makes BlueZ forget what it remembers of a board, its attributes above all.
-    private func forget(_ device: String) async {
-        logger.debug("forgetting what BlueZ remembers of the board", metadata: ["device": "\(device)"])
-        _ = try? await call(adapter, BlueZName.adapter, "RemoveDevice", [.objectPath(device)], within: .seconds(5))
-        _ = try? await watch.wait(for: device, within: .seconds(2)) { tree, _ -> Bool? in
-            tree[device, BlueZName.device] == nil ? true : nil
         }
     }
 }

@@ -4,6 +4,8 @@ import ProtocommWire
 /// A connection to one board: its endpoints, and the exchange of one value for another.
 struct BoardLink: Sendable {
     let board: DiscoveredBoard
+    /// Keeps the other transports of this process away.
+    let hold: BoardHold
     let endpoints: EndpointMap
     /// Bytes of one packet, as the two ends agreed; nil where BlueZ does not say (before 5.62).
     let mtu: Int?
@@ -11,7 +13,9 @@ struct BoardLink: Sendable {
     private var device: String { board.path }
 
     /// Whether this is still the connection that it was.
-    func isUp(_ central: BluetoothCentral) -> Bool { central.watch.read { Self.isConnected(device, $0) } }
+    func isUp(_ central: BluetoothCentral) -> Bool {
+        hold.isCurrent && central.watch.read { Self.isConnected(device, $0) }
+    }
 
     static func isConnected(_ device: String, _ tree: ObjectTree) -> Bool {
         tree[device, BlueZName.device]?["Connected"]?.boolean == true

@@ -117,21 +117,26 @@ struct BoardTarget {
                 "Several ports could be the board: choose with --port \(choice.map(\.path).joined(separator: " or ")).")
     }
 
-    /// The one board that is heard. Once the first is, others get a moment to be heard as well.
+    /// The one board that is heard, and that nobody on this machine talks to. Once the first is, others get a moment to be heard as well.
     private static func onlyBoard(_ central: BluetoothCentral, by end: ContinuousClock.Instant) async throws
         -> BoardFilter
     {
         let heard = HeardBoards()
         let limit = min(.seconds(20), ContinuousClock.now.duration(to: end))
-        try await central.discover(.anyBoard, for: limit) { await heard.add($0, isEnough: true) }
+        try await central.discover(.anyBoard, for: limit, includesConnected: false) {
+            await heard.add($0, isEnough: true)
+        }
         if await !heard.boards.isEmpty {
-            try await central.discover(.anyBoard, for: .milliseconds(1500)) { await heard.add($0) }
+            try await central.discover(.anyBoard, for: .milliseconds(1500), includesConnected: false) {
+                await heard.add($0)
+            }
         }
         let boards = await heard.boards
         guard let first = boards.first else {
             throw CommandFailure(
                 .unavailable, reason: "not_found",
-                message: "No board was heard over Bluetooth: check that it is powered, near, and in provisioning mode.")
+                message: "No board was heard over Bluetooth: check that it is powered, near, and in provisioning mode. "
+                    + "One that this machine is connected to is taken only by its name (--device-name).")
         }
         guard boards.count == 1 else {
             let names = boards.map(\.label.onOneLine).sorted().joined(separator: " or ")

@@ -49,6 +49,17 @@ struct DiscoveryTests {
         #expect(filter.matches(board) == isMatch)
     }
 
+    @Test("the loudest comes first, and a board whose strength nobody knows last")
+    func order() {
+        var boards = [-70, nil, -40, -90].map { strength in
+            var board = Self.board("PROV_1")
+            board.rssi = strength
+            return board
+        }
+        boards.sort(by: DiscoveredBoard.isLouder)
+        #expect(boards.map(\.rssi) == [-40, -70, -90, nil])
+    }
+
     @Test("an alias that is only the address is no name")
     func dashedAlias() {
         #expect(Self.board(nil).name == nil)

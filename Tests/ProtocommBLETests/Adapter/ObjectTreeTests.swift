@@ -104,6 +104,47 @@ struct ObjectTreeTests {
         #expect(tree.text == 0 && tree.objects.isEmpty)
     }
 
+    @Test("what this process had BlueZ keep is told from everything else")
+    func dispensable() {
+        func isDispensable(_ steps: (inout ObjectTree) -> Void) -> Bool {
+            var tree = ObjectTree()
+            steps(&tree)
+            tree.adopt(Self.device)
+            tree.apply(changed(Self.device, [("Connected", .bool(true))]))
+            return tree.isDispensable(Self.device)
+        }
+        let new = added(Self.device, [("Alias", .string("A"))])
+        #expect(isDispensable { $0.apply(new) })
+        #expect(!isDispensable { _ in })
+        #expect(!isDispensable { $0.apply(self.added(Self.device, [("Connected", .bool(true))])) })
+        #expect(
+            !isDispensable { tree in
+                tree.apply(new)
+                for isConnected in [true, false] {
+                    tree.apply(self.changed(Self.device, [("Connected", .bool(isConnected))]))
+                }
+            })
+        #expect(
+            !isDispensable { tree in
+                let entry = DBusEntry(.objectPath(Self.device), new.arguments[1])
+                tree.load(.dictionary([entry], key: "o", value: "a{sa{sv}}"))
+            })
+        for property in ["Paired", "Bonded", "Trusted"] {
+            #expect(
+                !isDispensable { tree in
+                    tree.apply(new)
+                    tree.apply(self.changed(Self.device, [(property, .bool(true))]))
+                })
+        }
+        #expect(
+            isDispensable { tree in
+                tree.apply(new)
+                tree.adopt(Self.device)
+                tree.apply(self.removed(Self.device, [BlueZName.device]))
+                tree.apply(new)
+            })
+    }
+
     @Test("an object of a kind that nobody asks about is not kept")
     func otherKinds() {
         var tree = ObjectTree()

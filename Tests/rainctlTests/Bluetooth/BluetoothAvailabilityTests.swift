@@ -154,4 +154,25 @@ struct BluetoothAvailabilityTests {
             try await radio.bus.end()
         }
     }
+
+    @Test("an adapter that is switched off while it listens is told, in place of an empty list")
+    func switchedOff() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let radio = try await SimulatedBluetooth.start(["--boards", "1", "--name", "Lamp"], in: folder)
+            let child = try await maker.start(
+                ["device", "discover", "--transport", "ble", "--timeout", "8s", "--json"],
+                environment: radio.environment)
+            defer { child.kill() }
+            while try await !radio.isDiscovering(), child.standardOutput.isEmpty {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            let off = try await radio.run(
+                "busctl",
+                ["--system", "set-property", "org.bluez", "/org/bluez/hci0", "org.bluez.Adapter1", "Powered", "b", "0"])
+            #expect(off.status == .exited(0))
+            #expect(try await child.wait(within: .seconds(20)) == .exited(69))
+            #expect(child.standardOutput.contains("\"powered_off\""), "\(child.standardOutput)")
+        }
+    }
 }

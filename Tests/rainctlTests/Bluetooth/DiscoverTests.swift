@@ -89,4 +89,22 @@ struct DiscoverTests {
             #expect(reset.document?["reset"]?.bool == true)
         }
     }
+
+    @Test("the board that another program talks to is not the one that is taken without a name")
+    func occupied() async throws {
+        try await withRadio(["--boards", "2"]) { radio, maker in
+            let busy = radio.boards[0]
+            let heard = try await maker.rainctl(
+                ["device", "discover", "--transport", "ble", "--device-name", busy.name],
+                environment: radio.environment)
+            #expect(heard.status == 0)
+            #expect(try await radio.busctl(busy.path, "Device1", "Connect") != nil)
+            let info = try await maker.rainctl(
+                ["device", "info", "--transport", "ble", "--json"], environment: radio.environment)
+            #expect(info.status == 0, "\(info.standardOutput)\(info.standardError)")
+            #expect(try await radio.property(busy.path, "Device1", "Connected") == "b true")
+            let links = try radio.journal.entries(where: ["change": "link_up"])
+            #expect(links.count == 2, "\(links)")
+        }
+    }
 }
