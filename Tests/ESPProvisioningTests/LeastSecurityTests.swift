@@ -77,7 +77,7 @@ struct LeastSecurityTests {
         let firmware = ScriptedFirmware(version: #"{"prov":{"sec_ver":1,"cap":["\#(capability)"]}}"#) { _, _ in nil }
         let told = Mutex<[Int]>([])
         var credentials = BoardCredentials { ProofOfPossession("abcd1234") }
-        credentials.whenUnproven = { told.withLock { $0.append(firmware.asked.count) } }
+        credentials.whenUnproven = { _ in told.withLock { $0.append(firmware.asked.count) } }
         let board = firmware.board(credentials: credentials)
         _ = try await board.identify()
         _ = try? await board.secure()

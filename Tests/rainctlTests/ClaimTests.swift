@@ -60,7 +60,7 @@ struct ClaimTests {
         try await withPlace { place in
             let board = try await place.board(["--mac", "7cdfa1000042"] + options)
             #expect(board.nodeID == "7CDFA1000042")
-            let outcome = try await place.maker.provision(board, ["--json"] + Maker.accepting(options))
+            let outcome = try await place.maker.provision(board, ["--json"])
             #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
             let id = try #require(outcome.document?["node_id"]?.string)
             #expect(id != board.nodeID && outcome.document?["claimed"] == true)
@@ -312,9 +312,8 @@ struct ClaimTests {
         "the console's lines are too short for a claim, which is said before any of it is sent", arguments: ["1", "0"])
     func console(security: String) async throws {
         try await withPlace { place in
-            let options = ["--console", place.folder.file("tty"), "--security", security]
-            let board = try await place.board(options)
-            let outcome = try await place.maker.provision(board, ["--json"] + Maker.accepting(options))
+            let board = try await place.board(["--console", place.folder.file("tty"), "--security", security])
+            let outcome = try await place.maker.provision(board, ["--json"])
             #expect(outcome.status == 17, "\(outcome.standardOutput)\(outcome.standardError)")
             #expect(outcome.failure?["message"]?.string?.contains("console") == true)
             #expect(try !requests(board).contains("rmaker_claim"))

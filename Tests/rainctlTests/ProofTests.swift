@@ -2,8 +2,8 @@ import JSON
 import TestSupport
 import Testing
 
-/// A proof of possession that was given, or that stands on the label, is used: whoever answers in the board's place cannot talk the
-/// session down to one without it.
+/// A proof of possession on the label is used: whoever answers in the board's place cannot talk the session down to one without it. One
+/// that the user gives is ignored by a board that has no use for it, and that is said.
 @Suite("rainctl and a proof of possession that the board says it does not want", .serialized)
 struct ProofTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -28,14 +28,14 @@ struct ProofTests {
     private static let labelOfTwo = #"{"ver":"v1","name":"NAME","username":"wifiprov","pop":"\#(proof)"}"#
 
     static let cases: [Case] = [
-        Case(what: "--pop, Security 0", board: unprotected, words: ["--pop", proof], remedy: zero),
-        Case(what: "--pop-file, Security 0", board: unprotected, words: ["--pop-file", "FILE"], remedy: zero),
+        Case(what: "--pop, Security 0", board: unprotected, words: ["--pop", proof], warns: true),
+        Case(what: "--pop-file, Security 0", board: unprotected, words: ["--pop-file", "FILE"], warns: true),
         Case(
             what: "--pop-stdin, Security 0", board: unprotected, words: ["--pop-stdin"], input: .text(proof),
-            remedy: zero),
+            warns: true),
         Case(
             what: "RAINKIT_POP, Security 0", board: unprotected, words: [], environment: ["RAINKIT_POP": proof],
-            remedy: zero),
+            warns: true),
         Case(what: "a label, Security 0", board: unprotected, words: ["--qrcode", label], remedy: zero),
         Case(
             what: "a label of Security 2, Security 0", board: unprotected, words: ["--qrcode", labelOfTwo], remedy: zero
@@ -45,7 +45,7 @@ struct ProofTests {
             remedy: zero),
         Case(
             what: "a label without a proof and a proof beside it, Security 0", board: unprotected,
-            words: ["--qrcode", "NP:NAME||s", "--pop-file", "FILE"], remedy: zero),
+            words: ["--qrcode", "NP:NAME||s", "--pop-file", "FILE"], warns: true),
         Case(what: "nothing given, Security 0", board: unprotected, words: []),
         Case(what: "a label without a proof, Security 0", board: unprotected, words: ["--qrcode", "NP:NAME||s"]),
         Case(what: "a label, no_pop", board: unproven, words: ["--qrcode", label], remedy: one, warns: true),

@@ -40,7 +40,7 @@ struct ProvisioningTests {
             try await maker.signIn(to: cloud)
             let simulated = try await SimulatedBoard.start(
                 board.options.map { $0 == "tty" ? folder.file("tty") : $0 } + cloud.boardOptions(node: id), in: folder)
-            let outcome = try await maker.provision(simulated, ["--json"] + Maker.accepting(board.options))
+            let outcome = try await maker.provision(simulated, ["--json"])
             #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
             #expect(outcome.document?["node_id"]?.string == id)
             #expect(outcome.document?["mapping"]?.string == "confirmed")

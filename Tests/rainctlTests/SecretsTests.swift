@@ -117,9 +117,7 @@ struct SecretsTests {
     ) async throws {
         let board = try await start(watched, options + cloud + ["--join-delay", "0.6"], index)
         let status = try await watched.run(
-            provision(
-                watched, board,
-                ["--events", "ndjson"] + Maker.accepting(options) + (index.isMultiple(of: 2) ? ["--json"] : [])),
+            provision(watched, board, ["--events", "ndjson"] + (index.isMultiple(of: 2) ? ["--json"] : [])),
             index == 3 || index == 4 ? .textOnStandardError : .jsonInFile)
         #expect(status == 0, "\(options)")
         watched.note(board.process)

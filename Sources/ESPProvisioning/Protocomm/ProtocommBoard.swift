@@ -68,7 +68,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             return
         }
         try check(required)
-        if !required.needsProofOfPossession { credentials.whenUnproven() }
+        if !required.needsProofOfPossession { credentials.whenUnproven(required) }
         if required.needsProofOfPossession, proofOfPossession == nil {
             proofOfPossession = await credentials.proofOfPossession()
             guard proofOfPossession != nil else {
@@ -100,8 +100,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         throw ProvisioningError(
             .securityMismatch,
             message:
-                "The board says that it \(claim), but its label or the proof of possession that was given for it says "
-                + "otherwise: another one may use its name. Nothing secret was sent. If you know that it is the right "
+                "The board says that it \(claim), but its label says otherwise: another one may use its name. Nothing secret was sent. If you know that it is the right "
                 + "board, accept it as it is with --sec-ver \(required.version).")
     }
 

@@ -30,17 +30,16 @@ struct BoardTarget {
             return (try? source.prompt(mayAsk: true)).map { ProofOfPossession($0) }
         }
         // What the label says cannot be talked down by whoever answers in clear; the user can.
-        if options.securityVersion == nil {
-            if let code { credentials.leastSecurity = code.leastSecurity }
-            // Nor is a proof that was given left unused, and the secrets sent in clear.
-            if given != nil { credentials.leastSecurity.version = max(credentials.leastSecurity.version, 1) }
-        }
+        if options.securityVersion == nil, let code { credentials.leastSecurity = code.leastSecurity }
         if proof != nil, options.securityVersion != 0 {
-            credentials.whenUnproven = {
+            credentials.whenUnproven = { security in
                 if StandardStreams.errIsTerminal { StandardStreams.err("\r\u{1B}[2K") }
                 globals.output.warn(
-                    "the board wants no proof of possession, so the one given is not used: nothing shows that this is "
-                        + "the board it belongs to.")
+                    security.version == 0
+                        ? "the board speaks Security 0, so the proof of possession is not used and all goes in clear, the "
+                            + "Wi-Fi password too; --sec-ver 1 or 2 refuses such a board."
+                        : "the board wants no proof of possession, so the one given is not used: nothing shows that this "
+                            + "is the board it belongs to.")
             }
         }
         self.credentials = credentials

@@ -100,12 +100,6 @@ public struct Maker: Sendable {
             ] + more, within: limit)
     }
 
-    /// What a person says besides who gives a proof of possession for a board that uses none: `--sec-ver 0`.
-    /// - Parameter options: the board's own.
-    public static func accepting(_ options: [String]) -> [String] {
-        zip(options, options.dropFirst()).contains { $0 == ("--security", "0") } ? ["--sec-ver", "0"] : []
-    }
-
     /// The options that lead to a board.
     public static func way(to board: SimulatedBoard) -> [String] {
         if let console = board.console { return ["--transport", "serial", "--port", console] }

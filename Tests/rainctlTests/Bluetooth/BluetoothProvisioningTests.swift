@@ -59,7 +59,7 @@ struct BluetoothProvisioningTests {
     @Test("a board ends on its network and in the account", arguments: boards)
     func success(options: [String]) async throws {
         try await bench(options) { bench in
-            try await expectSuccess(try await bench.provision(["--json"] + Maker.accepting(options)), bench)
+            try await expectSuccess(try await bench.provision(), bench)
         }
     }
 
