@@ -81,8 +81,8 @@ public final class CloudServer: Sendable {
             listener.stop()
             throw error
         }
-        api.publish.withLock { publish in
-            publish = { connection.publish($2, to: "node/\($0)/\($1)") }
+        api.outbox.withLock { [connection] outbox in
+            outbox = CloudAPI.Outbox { connection.publish($2, to: "node/\($0)/\($1)") }
         }
         apiAddress = "http://\(configuration.listen.urlHost):\(listener.port)"
         api.addresses.withLock { [apiAddress] in
@@ -107,7 +107,7 @@ public final class CloudServer: Sendable {
     }
 
     public func stop() {
-        api.publish.withLock { $0 = nil }
+        api.outbox.withLock { $0 = nil }
         listener.stop()
         connection.stop()
         broker.stop()

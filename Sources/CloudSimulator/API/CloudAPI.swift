@@ -48,8 +48,13 @@ public final class CloudAPI: Sendable {
     let clockOffset = Atomic<Int64>(0)
     /// Where clients and boards reach us; set when it is known.
     let addresses = Mutex<(api: String, mqtt: String)>(("", ""))
-    /// Sends to a node's topic: node, suffix, payload. Set once the broker runs.
-    let publish = Mutex<(@Sendable (String, String, [UInt8]) -> Void)?>(nil)
+    /// Where messages for nodes go. Set while the broker runs.
+    let outbox = Mutex<Outbox?>(nil)
+
+    /// Sends to a node's topic. (A type of its own: a bare closure in a mutex is wrapped once more by each reading, Swift 6.3.)
+    struct Outbox {
+        var send: @Sendable (_ node: String, _ suffix: String, _ payload: [UInt8]) -> Void
+    }
 
     public init(
         folder: DataFolder, journal: Journal, mailbox: Mailbox = .none, options: Options = Options()

@@ -90,8 +90,7 @@ extension CloudAPI {
     }
 
     private func send(_ values: JSONValue, to node: Node) {
-        let publish = publish.withLock { $0 }
-        publish?(node.id, "params/remote", values.serialized())
+        outbox.withLock { $0 }?.send(node.id, "params/remote", values.serialized())
     }
 
     private func page(

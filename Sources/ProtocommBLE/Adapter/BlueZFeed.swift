@@ -9,7 +9,13 @@ final class BlueZFeed: Sendable {
     let watch: ObjectWatch
     let pairing = PairingAgent()
     private let owner = Mutex(DBusNameOwner(of: BlueZName.service))
-    private let follower = Mutex<(@Sendable (Event) -> Void)?>(nil)
+    private let follower = Mutex<Follower?>(nil)
+
+    /// Not a bare closure in the mutex: each reading would put it into another wrapper (Swift 6.3 converts a closure that is handed out and
+    /// back as generic), and calls would become deeper with each signal.
+    private struct Follower {
+        var take: @Sendable (Event) -> Void
+    }
 
     enum Event {
         /// BlueZ is on the bus anew: everything that it said before is forgotten.
@@ -44,7 +50,7 @@ final class BlueZFeed: Sendable {
     }
 
     /// Who is told what happened, on the thread of the bus.
-    func follow(_ body: @escaping @Sendable (Event) -> Void) { follower.withLock { $0 = body } }
+    func follow(_ body: @escaping @Sendable (Event) -> Void) { follower.withLock { $0 = Follower(take: body) } }
 
     private func take(_ signal: DBusMessage) {
         if let isThere = owner.withLock({ $0.follow(signal) }) {
@@ -53,10 +59,10 @@ final class BlueZFeed: Sendable {
                 tree.isServed = isThere
                 return .everything
             }
-            if isThere { follower.withLock { $0 }?(.restarted) }
+            if isThere { follower.withLock { $0 }?.take(.restarted) }
         } else if owner.withLock({ $0.sent(signal) }) {
             guard case .object(let path) = watch.change({ $0.apply(signal) }) else { return }
-            follower.withLock { $0 }?(.changed(path))
+            follower.withLock { $0 }?.take(.changed(path))
         }
     }
 }

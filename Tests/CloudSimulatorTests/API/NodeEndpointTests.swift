@@ -99,7 +99,7 @@ import Testing
     func setParams() throws {
         let (cloud, token) = try Self.mapped(["n1", "n2"])
         let sent = Published()
-        cloud.api.publish.withLock { $0 = { node, suffix, payload in sent.add(node, suffix, payload) } }
+        cloud.api.outbox.withLock { $0 = CloudAPI.Outbox { sent.add($0, $1, $2) } }
         #expect(
             cloud.send("PUT", "/v1/user/nodes/params?nodeid=n1", ["Lamp": ["Power": true]], token: token).status == 200)
         let list: JSONValue = [["node_id": "n2", "payload": ["Fan": 1]], ["node_id": "foreign", "payload": [:]]]
