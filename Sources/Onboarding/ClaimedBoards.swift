@@ -3,42 +3,29 @@ import PrivateFiles
 import Synchronization
 import Vocabulary
 
-/// A board that was given its certificate.
-public struct ClaimedBoard: Sendable, Equatable, Codable {
-    /// What it is called since.
-    public var node: String
-    /// How it was reached.
-    public var peer: String
-
-    public init(node: NodeID, peer: String) {
-        self.node = node.rawValue
-        self.peer = peer
-    }
-}
-
-/// Remembers between runs which boards have been claimed.
+/// Remembers between runs which boards have been claimed, by the node ids that they have since.
 ///
-/// A board says that it wants to be claimed until it restarts, also when it has been, and its firmware must not be asked then.
+/// A board is not known by how it was reached: the same one answers to a name and to an address, and many answer at one. It says that it wants to be claimed until it restarts, also when it has been, and its firmware must not be asked then.
 public protocol ClaimedBoardStore: Sendable {
-    func all() throws(PendingMappingError) -> [ClaimedBoard]
-    func save(_ board: ClaimedBoard) throws(PendingMappingError)
-    func remove(node: NodeID) throws(PendingMappingError)
+    func all() throws(PendingMappingError) -> [NodeID]
+    func save(_ node: NodeID) throws(PendingMappingError)
+    func remove(_ node: NodeID) throws(PendingMappingError)
 }
 
 /// Claimed boards that are forgotten when the process ends.
 public final class InMemoryClaimedBoards: ClaimedBoardStore {
-    private let boards = Mutex<[ClaimedBoard]>([])
+    private let nodes = Mutex<[NodeID]>([])
 
     public init() {}
 
-    public func all() -> [ClaimedBoard] { boards.withLock { $0 } }
-    public func save(_ board: ClaimedBoard) {
-        boards.withLock { boards in
-            boards.removeAll { $0.node == board.node }
-            boards.append(board)
+    public func all() -> [NodeID] { nodes.withLock { $0 } }
+    public func save(_ node: NodeID) {
+        nodes.withLock { nodes in
+            nodes.removeAll { $0 == node }
+            nodes.append(node)
         }
     }
-    public func remove(node: NodeID) { boards.withLock { $0.removeAll { $0.node == node.rawValue } } }
+    public func remove(_ node: NodeID) { nodes.withLock { $0.removeAll { $0 == node } } }
 }
 
 /// Claimed boards in one private file, for the processes of one user. One that cannot be read holds none: what it is there for can
@@ -51,24 +38,24 @@ public struct FileClaimedBoards: ClaimedBoardStore {
     /// A board matters from its claim until it is on its network.
     private static let maximumEntries = 200
 
-    public func all() throws(PendingMappingError) -> [ClaimedBoard] {
-        do { return decoded(try file.read()) } catch { throw failure(error) }
+    public func all() throws(PendingMappingError) -> [NodeID] {
+        do { return decoded(try file.read()).map(\.id) } catch { throw failure(error) }
     }
 
-    public func save(_ board: ClaimedBoard) throws(PendingMappingError) {
+    public func save(_ node: NodeID) throws(PendingMappingError) {
         try change { boards in
-            boards.removeAll { $0.node == board.node }
-            boards.append(board)
+            boards.removeAll { $0.id == node }
+            boards.append(StoredBoard(node: node.rawValue))
             boards = boards.suffix(Self.maximumEntries)
         }
     }
 
-    public func remove(node: NodeID) throws(PendingMappingError) {
-        guard try all().contains(where: { $0.node == node.rawValue }) else { return }
-        try change { boards in boards.removeAll { $0.node == node.rawValue } }
+    public func remove(_ node: NodeID) throws(PendingMappingError) {
+        guard try all().contains(node) else { return }
+        try change { boards in boards.removeAll { $0.id == node } }
     }
 
-    private func change(_ body: (inout [ClaimedBoard]) -> Void) throws(PendingMappingError) {
+    private func change(_ body: (inout [StoredBoard]) -> Void) throws(PendingMappingError) {
         do {
             try file.update { bytes in
                 var boards = decoded(bytes)
@@ -80,11 +67,18 @@ public struct FileClaimedBoards: ClaimedBoardStore {
         }
     }
 
-    private func decoded(_ bytes: [UInt8]?) -> [ClaimedBoard] {
-        bytes.flatMap { try? JSONCoder.decode([ClaimedBoard].self, from: $0) } ?? []
+    private func decoded(_ bytes: [UInt8]?) -> [StoredBoard] {
+        bytes.flatMap { try? JSONCoder.decode([StoredBoard].self, from: $0) } ?? []
     }
 
     private func failure(_ error: any Error) -> PendingMappingError {
         PendingMappingError(path: file.path, message: "\(error)")
     }
+}
+
+/// A claimed board as it lies in the file. Earlier versions wrote there as well how it had been reached.
+private struct StoredBoard: Codable {
+    var node: String
+
+    var id: NodeID { NodeID(node) }
 }

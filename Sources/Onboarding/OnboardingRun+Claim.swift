@@ -26,9 +26,7 @@ extension OnboardingRun {
         }
         guard let node = claimed else { return }
         claimedNode = node
-        remember { store throws(PendingMappingError) in
-            try store.save(ClaimedBoard(node: node, peer: self.board.peer))
-        }
+        remember { store throws(PendingMappingError) in try store.save(node) }
         emit(.progress(.claimed(node)))
         // What it says of itself may be different now. It may also still ask to be claimed, until it restarts.
         let identity = try await ask { (board) throws(ProvisioningError) in try await board.identify() }
@@ -39,13 +37,12 @@ extension OnboardingRun {
     /// so before it restarts, but it says its name when it is tied to an account, which may be done again.
     private func hasBeenClaimed() async throws(OnboardingError) -> Bool {
         guard let user, request.mapsToUser, let method = identity?.association else { return false }
-        let nodes = ((try? cloud?.claimed.all()) ?? []).filter { $0.peer == board.peer }.map(\.node)
-        guard !nodes.isEmpty else { return false }
+        guard let nodes = try? cloud?.claimed.all(), !nodes.isEmpty else { return false }
         let bytes = randomBytes(16)
         do throws(ProvisioningError) {
             let question: AssociationRequest =
                 method == .userMapping ? .userMapping(user, MappingSecret(randomBytes: bytes)) : .challenge(bytes)
-            return nodes.contains(try await board.associate(question).nodeID.rawValue)
+            return nodes.contains(try await board.associate(question).nodeID)
         } catch {
             guard [.cancelled, .deviceLost].contains(error.code) else { return false }
             throw failure(error)
@@ -55,7 +52,7 @@ extension OnboardingRun {
     /// The board is on its network, and is not asked again before it has restarted.
     func forgetClaim() {
         guard let nodeID else { return }
-        remember { store throws(PendingMappingError) in try store.remove(node: nodeID) }
+        remember { store throws(PendingMappingError) in try store.remove(nodeID) }
     }
 
     /// What cannot be remembered costs a restart of the board, at worst.
@@ -68,7 +65,7 @@ extension OnboardingRun {
         let introduction = try await ask { (board) throws(ProvisioningError) in try await board.startClaim() }
         let invitation = try await tell { () throws(AccountError) in try await service.initiateClaim(introduction) }
         // The board has no certificate of that name, or of none that still counts.
-        remember { store throws(PendingMappingError) in try store.remove(node: invitation.node) }
+        remember { store throws(PendingMappingError) in try store.remove(invitation.node) }
         emit(.progress(.claimInitiated(invitation.node)))
         let request = try await ask { (board) throws(ProvisioningError) in
             try await board.requestCertificate(invitation.reply)

@@ -149,7 +149,7 @@ struct ClaimTests {
             watches: [.fails(.wifiAuthenticationFailed), .joins(after: .zero)])
         let cloud = ScriptedCloud()
         #expect(await scene.run(board, cloud).failure?.step == .connect)
-        #expect(scene.claimed.all() == [ClaimedBoard(node: NodeID("node-1"), peer: board.peer)])
+        #expect(scene.claimed.all() == [NodeID("node-1")])
         let node = try await scene.run(board, cloud).get()
         #expect(node.nodeID == NodeID("node-1") && !node.claimed && node.mapping == .confirmed)
         #expect(await board.calls.filter { $0 == "startClaim" }.count == 1)
@@ -157,23 +157,36 @@ struct ClaimTests {
         #expect(scene.claimed.all().isEmpty)
     }
 
+    @Test("a board that was claimed is known again when it is reached in another way")
+    func claimedElsewhere() async throws {
+        let scene = Scene()
+        let cloud = ScriptedCloud()
+        let byName = ScriptedBoard(
+            scene.clock, needsClaim: true, peer: "PROV_a1b2c3", watches: [.fails(.wifiAuthenticationFailed)])
+        #expect(await scene.run(byName, cloud).failure?.step == .connect)
+        let byAddress = ScriptedBoard(scene.clock, needsClaim: true, peer: "AA:BB:CC:DD:EE:FF")
+        let node = try await scene.run(byAddress, cloud).get()
+        #expect(node.nodeID == NodeID("node-1") && !node.claimed && node.mapping == .confirmed)
+        #expect(await !byAddress.calls.contains("startClaim"))
+    }
+
     @Test(
         "another board in the same place is claimed, and so is one that does not say its name",
         arguments: [false, true])
     func samePlace(refuses: Bool) async throws {
         let scene = Scene()
-        scene.claimed.save(ClaimedBoard(node: NodeID("node-1"), peer: "board-under-test"))
+        scene.claimed.save(NodeID("node-1"))
         let board = ScriptedBoard(
             scene.clock, name: NodeID("node-2"), needsClaim: true, faults: refuses ? ["associate": [.rejected]] : [:])
         #expect(try await scene.run(board, ScriptedCloud(claimedNode: NodeID("node-2"))).get().claimed)
-        #expect(scene.claimed.all().map(\.node) == ["node-1"])
+        #expect(scene.claimed.all() == [NodeID("node-1")])
     }
 
     @Test("a board whose claim is begun once more is not taken for claimed if that one fails")
     func begunAgain() async throws {
         let scene = Scene()
         let request = OnboardingRequest.claim()
-        scene.claimed.save(ClaimedBoard(node: NodeID("node-1"), peer: "board-under-test"))
+        scene.claimed.save(NodeID("node-1"))
         let board = ScriptedBoard(scene.clock, needsClaim: true, faults: ["requestCertificate": [.claimFailed]])
         #expect(await scene.run(board, ScriptedCloud(), request).failure?.step == .claim)
         #expect(scene.claimed.all().isEmpty)

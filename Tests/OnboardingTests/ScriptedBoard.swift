@@ -10,7 +10,7 @@ actor ScriptedBoard: Board {
         case neverEnds
     }
 
-    nonisolated let peer = "board-under-test"
+    nonisolated let peer: String
     private let name: NodeID
     private let clock: ManualClock
     private let identity: BoardIdentity
@@ -24,11 +24,12 @@ actor ScriptedBoard: Board {
 
     init(
         _ clock: ManualClock, name: NodeID = NodeID("node-1"), association: AssociationMethod = .userMapping,
-        needsClaim: Bool = false,
+        needsClaim: Bool = false, peer: String = "board-under-test",
         watches: [Watch] = [.joins(after: .zero)], faults: [String: [ProvisioningError.Code]] = [:]
     ) {
         self.clock = clock
         self.name = name
+        self.peer = peer
         identity = BoardIdentity(association: association, needsClaim: needsClaim, version: "netprov-v1.2")
         self.watches = watches
         self.faults = faults
