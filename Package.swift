@@ -66,7 +66,6 @@ let package = Package(
         target("PrivateFiles"),
 
         // L1
-        target("OAuth2", ["Hashing", "JSON", "Vocabulary"]),
         target("HTTPCore"),
         target("JSON", ["CJSONC"]),
         target("SerialPort"),
@@ -75,6 +74,7 @@ let package = Package(
         target("ProtocommSecurity", ["ProtocommWire", "Hashing"]),
 
         // L2
+        target("OAuth2", ["Hashing", "JSON", "Vocabulary"]),
         target("HTTPCurl", ["HTTPCore", "CCurl"]),
         target("CryptoOpenSSL", ["ProtocommSecurity", "Hashing", "HashingOpenSSL", "COpenSSL"]),
         target("Protocomm", ["ProtocommSecurity", "ProtocommWire", logging]),

@@ -32,8 +32,9 @@ public enum OnboardingStep: String, Sendable, CaseIterable {
 
 /// Which steps a board takes after it was identified, in order.
 ///
-/// Claiming stands first: without its certificate a board can neither sign nor report anything. Association stands before joining: once a board has its Wi-Fi it may end its provisioning service. The confirmation of a
-/// user mapping is *asked for* as soon as the board has accepted its Wi-Fi, while ``OnboardingStep/connect`` still runs.
+/// Claiming stands first: without its certificate a board can neither sign nor report anything. Association stands before
+/// joining: once a board has its Wi-Fi it may end its provisioning service. The confirmation of a user mapping is *asked for* as
+/// soon as the board has accepted its Wi-Fi, while ``OnboardingStep/connect`` still runs.
 public struct OnboardingPlan: Sendable, Equatable {
     public let steps: [OnboardingStep]
 
