@@ -358,8 +358,9 @@ public final class DBusConnection {
     }
 
     static func microseconds(_ duration: Duration) -> UInt64 {
-        let (seconds, attoseconds) = duration.components
-        return seconds < 0 ? 0 : UInt64(seconds) * 1_000_000 + UInt64(attoseconds / 1_000_000_000_000)
+        // What is over already is due at once.
+        let (seconds, attoseconds) = max(duration, .zero).components
+        return UInt64(seconds) * 1_000_000 + UInt64(attoseconds / 1_000_000_000_000)
     }
 }
 

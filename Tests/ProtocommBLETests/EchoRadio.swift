@@ -30,6 +30,8 @@ final class EchoRadio: Sendable {
         var breakError: (name: String, text: String)?
         /// Endpoints that the descriptors name, by the last four digits of the characteristic.
         var endpoints = ["proto-ver", "prov-session", "prov-config"]
+        /// What becomes of the next reads of an endpoint's name; answered after those.
+        var nameReads: [NameRead] = []
         /// Connected goes true without a signal.
         var hidesConnected = false
         /// The board does not advertise.
@@ -38,6 +40,13 @@ final class EchoRadio: Sendable {
         var isKnown = false
         /// More properties of the board's.
         var device: [String: DBusValue] = [:]
+    }
+
+    enum NameRead: Sendable {
+        case answered, silent
+        case failing(name: String, text: String)
+        /// The link ends a moment after that answer.
+        case cutOff(name: String, text: String)
     }
 
     private struct State {
@@ -174,7 +183,7 @@ final class EchoRadio: Sendable {
                 try dropLink()
             case "WriteValue": try write(message, path, reply, fail)
             case "ReadValue":
-                if path.contains("/desc") { return try reply([.bytes(description(of: path))]) }
+                if path.contains("/desc") { return try readName(path, reply, fail) }
                 if let error = behaviour.operationError { return try fail(error) }
                 try reply([.bytes(values[path] ?? [])])
             default: try fail(("org.freedesktop.DBus.Error.UnknownMethod", member))
@@ -292,6 +301,22 @@ final class EchoRadio: Sendable {
                         ("UUID", .string("00002901-0000-1000-8000-00805f9b34fb")),
                         ("Characteristic", .objectPath(characteristic)),
                     ])
+            }
+        }
+
+        private func readName(
+            _ path: String, _ reply: ([DBusValue]) throws -> Void, _ fail: ((name: String, text: String)) throws -> Void
+        ) throws {
+            let read = shared.state.withLock { state in
+                state.behaviour.nameReads.isEmpty ? .answered : state.behaviour.nameReads.removeFirst()
+            }
+            switch read {
+            case .answered: try reply([.bytes(description(of: path))])
+            case .silent: break
+            case .failing(let name, let text): try fail((name, text))
+            case .cutOff(let name, let text):
+                try fail((name, text))
+                try dropLink()
             }
         }
 

@@ -227,14 +227,14 @@ public final class BluetoothCentral: Sendable {
     }
 
     /// Pairs by Just Works, which is all that boards can.
-    func pair(_ device: String) async throws(BluetoothError) {
+    func pair(_ device: String, within limit: Duration) async throws(BluetoothError) {
         do {
             try await pairing.register { call throws(DBusError) in
                 try await self.client.call(call, within: .seconds(5))
             }
             pairing.allow(device)
             defer { pairing.forbid(device) }
-            try await call(device, BlueZName.device, "Pair", within: .seconds(30))
+            try await call(device, BlueZName.device, "Pair", within: min(limit, .seconds(30)))
         } catch {
             switch error.name {
             case "org.bluez.Error.AlreadyExists": return

@@ -8,6 +8,8 @@ extension BluetoothCentral {
     private static let attemptLimit = Duration.seconds(25)
     /// From the connection to the resolved services.
     private static let resolveLimit = Duration.seconds(20)
+    /// Reading one endpoint's name.
+    private static let nameLimit = Duration.seconds(10)
 
     /// Finds the board and connects to it, again and again while attempts are aborted or the board vanishes.
     ///
@@ -61,7 +63,7 @@ extension BluetoothCentral {
             }
             tried = target.board.path
             do {
-                return try await attempt(target, within: budget.left())
+                return try await attempt(target, until: budget.end)
             } catch {
                 switch error {
                 case .failed(let failure, let cause):
@@ -188,7 +190,9 @@ extension BluetoothCentral {
 
     // MARK: one attempt
 
-    private func attempt(_ target: Candidate, within limit: Duration) async throws(AttemptError) -> BoardLink {
+    private func attempt(
+        _ target: Candidate, until end: ContinuousClock.Instant
+    ) async throws(AttemptError) -> BoardLink {
         let board = target.board
         let device = board.path
         watch.change { tree in
@@ -196,7 +200,7 @@ extension BluetoothCentral {
             return .nothing
         }
         do throws(DBusError) {
-            try await call(device, BlueZName.device, "Connect", within: min(limit, Self.attemptLimit))
+            try await call(device, BlueZName.device, "Connect", within: min(end - .now, Self.attemptLimit))
         } catch {
             // BlueZ goes on trying otherwise, and refuses the next attempt.
             if error.code == .timeout { await release(device) }
@@ -204,8 +208,8 @@ extension BluetoothCentral {
             if error.name != "org.bluez.Error.AlreadyConnected" { throw .failed(ConnectFailure(error), error) }
         }
         do throws(AttemptError) {
-            try await resolve(device, within: min(limit, Self.resolveLimit))
-            let map = try await endpoints(of: device)
+            try await resolve(device, until: min(end, .now + Self.resolveLimit))
+            let map = try await endpoints(of: device, until: end)
             guard map.isComplete else { throw .stale }
             let mtu = watch.read { tree in
                 map[.session].flatMap { tree[$0, BlueZName.characteristic]?["MTU"]?.integer }
@@ -223,8 +227,7 @@ extension BluetoothCentral {
 
     /// Waits for the services. The signals that tell of them are not all there is: the first connection after BlueZ started often gets
     /// none, so the properties are read as well.
-    private func resolve(_ device: String, within limit: Duration) async throws(AttemptError) {
-        let end = ContinuousClock.now + limit
+    private func resolve(_ device: String, until end: ContinuousClock.Instant) async throws(AttemptError) {
         var pause = Duration.milliseconds(250)
         while true {
             do throws(DBusError) {
@@ -257,37 +260,33 @@ extension BluetoothCentral {
     }
 
     /// Reads the names of all endpoints.
-    private func endpoints(of device: String) async throws(AttemptError) -> EndpointMap {
+    private func endpoints(
+        of device: String, until end: ContinuousClock.Instant
+    ) async throws(AttemptError) -> EndpointMap {
         let characteristics = watch.read { EndpointMap.characteristics(of: device, in: $0) }
         var map = EndpointMap()
         for characteristic in characteristics {
-            map.add(characteristic, name: try await name(characteristic, of: device))
+            map.add(characteristic, name: try await name(characteristic, of: device, until: end))
         }
         return map
     }
 
+    /// Nil where the board has no name for it, or keeps it to itself. One that is late says nothing about its endpoints: another connection
+    /// may be better.
     private func name(
-        _ characteristic: EndpointMap.Characteristic, of device: String
+        _ characteristic: EndpointMap.Characteristic, of device: String, until end: ContinuousClock.Instant
     ) async throws(AttemptError) -> [UInt8]? {
         guard let path = characteristic.description else { return nil }
-        var hasPaired = false
-        while true {
-            do throws(DBusError) {
-                let answer = try await call(
-                    path, BlueZName.descriptor, "ReadValue", [.properties([])], within: .seconds(10))
-                return answer.first?.byteArray
-            } catch {
-                let isUp = watch.read { BoardLink.isConnected(device, $0) }
-                switch GATTFailure(error) {
-                case .cancelled: throw .other(.cancelled)
-                case .wantsPairing where !hasPaired:
-                    hasPaired = true
-                    do { try await pair(device) } catch { throw .other(error) }
-                case .linkLost: throw .lost
-                default:
-                    guard isUp else { throw .lost }
-                    return nil
-                }
+        do throws(GATTOperation.Failure) {
+            let answer = try await GATTOperation.read(path, BlueZName.descriptor, of: device)
+                .run(through: self, until: min(end, .now + Self.nameLimit))
+            return answer.first?.byteArray
+        } catch {
+            switch error {
+            case .notPaired(let error): throw .other(error)
+            case .failed(.cancelled, _): throw .other(.cancelled)
+            case .failed(.linkLost, _), .failed(.timeout, _), .failed(.busy, _): throw .lost
+            case .failed: return nil
             }
         }
     }

@@ -33,7 +33,7 @@ struct RetryBudget: Sendable {
     static let maximumAttempts = 24
     private(set) var attempts = 0
     private var pause = Duration.milliseconds(50)
-    private let end: ContinuousClock.Instant
+    let end: ContinuousClock.Instant
 
     init(within limit: Duration, now: ContinuousClock.Instant = .now) { end = now + limit }
 
