@@ -15,10 +15,14 @@ struct DBusTests {
     }
 
     private func withEcho(_ body: (DBusClient) async throws -> Void) async throws {
+        try await withEcho { client, _ in try await body(client) }
+    }
+
+    private func withEcho(_ body: (DBusClient, EchoService) async throws -> Void) async throws {
         try await onBus { bus in
             let service = try await EchoService(on: bus.address)
             let client = try await DBusClient.connect(.at(bus.address))
-            do { try await body(client) } catch {
+            do { try await body(client, service) } catch {
                 await service.stop()
                 throw error
             }
@@ -128,6 +132,11 @@ struct DBusTests {
             #expect(failed?.name == "org.example.Error.Failed")
             #expect(failed?.message == "as you wish")
             #expect(await failure(EchoService.call("Silence"))?.code == .timeout)
+            await #expect {
+                try await client.call(EchoService.call("Silence"), within: .milliseconds(-1))
+            } throws: {
+                ($0 as? DBusError)?.code == .timeout
+            }
             let absent = await failure(DBusCall("org.example.Absent", "/", "org.example.Absent", "Any"))
             #expect(absent?.name == "org.freedesktop.DBus.Error.ServiceUnknown")
         }
@@ -149,9 +158,9 @@ struct DBusTests {
 
     @Test("closing ends every call, before and after")
     func closing() async throws {
-        try await withEcho { client in
+        try await withEcho { client, service in
             let task = Task { try await client.call(EchoService.call("Silence"), within: .seconds(60)) }
-            try await Task.sleep(for: .milliseconds(20))
+            try await service.keptSilent()
             client.close()
             client.close()
             await #expect { try await task.value } throws: { ($0 as? DBusError)?.code == .cancelled }

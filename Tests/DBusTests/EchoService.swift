@@ -10,6 +10,7 @@ import TestSupport
 final class EchoService: Sendable {
     static let name = "org.example.Echo"
     private let isStopped = Mutex(false)
+    private let silences = Mutex(0)
     private let over: AsyncStream<Never>
 
     /// Returns when the name is owned.
@@ -42,7 +43,7 @@ final class EchoService: Sendable {
     private func answer(_ message: DBusMessage, _ connection: DBusConnection) throws {
         guard message.kind == .call else { return }
         switch message.member {
-        case "Silence": break
+        case "Silence": silences.withLock { $0 += 1 }
         case "Fail": try connection.send(.error(to: message, name: "org.example.Error.Failed", message: "as you wish"))
         case "Shout":
             for number in 0..<100 {
@@ -52,6 +53,15 @@ final class EchoService: Sendable {
             try connection.send(.reply(to: message, []))
         default: try connection.send(.reply(to: message, message.arguments))
         }
+    }
+
+    /// Waits until a call that is never answered has come.
+    func keptSilent() async throws {
+        for _ in 0..<1000 {
+            guard silences.withLock({ $0 }) == 0 else { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw ProcessError("nobody called Silence")
     }
 
     func stop() async {
