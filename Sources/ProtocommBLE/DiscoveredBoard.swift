@@ -52,11 +52,28 @@ public struct BoardFilter: Sendable, Hashable {
         "1775244d-6b43-439b-877c-060f2d9bed07", "021a9004-0382-4aea-bff4-6b3f1c5adfb4",
     ]
 
+    /// In the words that were given, which are compared without regard to case.
     private enum Wanted: Hashable {
         case anyBoard
         case name(String)
         case prefix(String)
         case address(String)
+
+        private var folded: (kind: Int, words: String) {
+            switch self {
+            case .anyBoard: (0, "")
+            case .name(let words): (1, words.asciiLowercased)
+            case .prefix(let words): (2, words.asciiLowercased)
+            case .address(let words): (3, words.asciiLowercased)
+            }
+        }
+
+        static func == (one: Wanted, other: Wanted) -> Bool { one.folded == other.folded }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(folded.kind)
+            hasher.combine(folded.words)
+        }
     }
 
     private var wanted: Wanted
@@ -66,14 +83,14 @@ public struct BoardFilter: Sendable, Hashable {
     public static let anyBoard = BoardFilter(wanted: .anyBoard, services: [])
     /// The board of that name, in upper or lower case.
     public static func name(_ name: String) -> BoardFilter {
-        BoardFilter(wanted: .name(name.asciiLowercased), services: [])
+        BoardFilter(wanted: .name(name), services: [])
     }
     /// Boards whose name begins so, in upper or lower case, and that advertise one of the services where any is given.
     public static func prefix(_ prefix: String, services: Set<String> = []) -> BoardFilter {
-        BoardFilter(wanted: .prefix(prefix.asciiLowercased), services: Set(services.map(\.asciiLowercased)))
+        BoardFilter(wanted: .prefix(prefix), services: Set(services.map(\.asciiLowercased)))
     }
     public static func address(_ address: String) -> BoardFilter {
-        BoardFilter(wanted: .address(address.asciiLowercased), services: [])
+        BoardFilter(wanted: .address(address), services: [])
     }
 
     /// Whether it can only be one board.
@@ -88,9 +105,9 @@ public struct BoardFilter: Sendable, Hashable {
         let name = board.name?.asciiLowercased
         if !services.isEmpty, services.isDisjoint(with: board.serviceUUIDs) { return false }
         return switch wanted {
-        case .name(let wanted): name == wanted
-        case .address(let wanted): board.address.asciiLowercased == wanted
-        case .prefix(let prefix): name?.hasPrefix(prefix) ?? prefix.isEmpty
+        case .name(let wanted): name == wanted.asciiLowercased
+        case .address(let wanted): board.address.asciiLowercased == wanted.asciiLowercased
+        case .prefix(let prefix): name?.hasPrefix(prefix.asciiLowercased) ?? prefix.isEmpty
         case .anyBoard:
             name?.hasPrefix("prov_") == true || !Self.knownServices.isDisjoint(with: board.serviceUUIDs)
         }
@@ -103,12 +120,12 @@ public struct BoardFilter: Sendable, Hashable {
         return adapter + "/dev_" + String(decoding: digits, as: UTF8.self)
     }
 
-    /// How messages name it.
+    /// How messages name it: in the words that were given.
     public var label: String {
         switch wanted {
         case .anyBoard: "a board"
-        case .name(let text), .address(let text): text
-        case .prefix(let text): "a board \(text)…"
+        case .name(let words), .address(let words): words
+        case .prefix(let words): "a board \(words)…"
         }
     }
 }

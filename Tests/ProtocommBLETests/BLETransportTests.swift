@@ -98,12 +98,12 @@ struct BLETransportTests {
         try await withEchoRadio(behaviour) { radio, address in
             let transport = transport(address)
             let exchange = Task { try await transport.exchange([1], on: .version) }
-            while !radio.log.contains("Connect") { try await Task.sleep(for: .milliseconds(5)) }
+            try await radio.called("Connect")
             let began = ContinuousClock.now
             exchange.cancel()
             await #expect { try await exchange.value } throws: { ($0 as? TransportError)?.code == .cancelled }
             #expect(ContinuousClock.now - began < .seconds(4))
-            while !radio.log.contains("Disconnect") { try await Task.sleep(for: .milliseconds(5)) }
+            try await radio.called("Disconnect")
             await transport.close()
         }
     }
@@ -236,9 +236,10 @@ struct BLETransportTests {
     func otherBoard() async throws {
         try await withEchoRadio { _, address in
             let transport = transport(address, .name("PROV_other"), times: .init(connect: .milliseconds(300)))
+            #expect(transport.peer == "PROV_other")
             let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .version) }
             #expect(error?.code == .unreachable)
-            #expect(error?.message.contains("prov_other") == true)
+            #expect(error?.message.contains("PROV_other") == true)
             #expect(error?.reason == "not_found")
             await transport.close()
         }

@@ -49,6 +49,17 @@ struct DiscoveryTests {
         #expect(filter.matches(board) == isMatch)
     }
 
+    @Test("filters are the same in either case, and each is told in its own words")
+    func words() {
+        let lower: [BoardFilter] = [.name("prov_a"), .prefix("prov_a"), .address("aa:bb:cc:dd:ee:0f"), .anyBoard]
+        let upper: [BoardFilter] = [.name("PROV_A"), .prefix("PROV_A"), .address("AA:BB:CC:DD:EE:0F"), .anyBoard]
+        #expect(lower == upper && Set(lower) == Set(upper) && Set(lower).count == 4)
+        #expect(lower.map(\.label) == ["prov_a", "a board prov_a…", "aa:bb:cc:dd:ee:0f", "a board"])
+        #expect(upper.map(\.label) == ["PROV_A", "a board PROV_A…", "AA:BB:CC:DD:EE:0F", "a board"])
+        let paths = (lower + upper).map { $0.path(below: "/a") }
+        #expect(paths.compactMap(\.self) == Array(repeating: "/a/dev_AA_BB_CC_DD_EE_0F", count: 2))
+    }
+
     @Test("the loudest comes first, and a board whose strength nobody knows last")
     func order() {
         var boards = [-70, nil, -40, -90].map { strength in
