@@ -54,6 +54,7 @@ final class BlueZFeed: Sendable {
 
     private func take(_ signal: DBusMessage) {
         if let isThere = owner.withLock({ $0.follow(signal) }) {
+            pairing.forget()
             watch.change { tree in
                 tree.removeAll()
                 tree.isServed = isThere

@@ -14,7 +14,7 @@ final class PairingAgent: Sendable {
 
     private let state = Mutex(State())
 
-    /// Tells BlueZ about this agent, once.
+    /// Tells BlueZ about this agent, unless it knows.
     func register(_ call: (DBusCall) async throws(DBusError) -> [DBusValue]) async throws(DBusError) {
         guard !state.withLock({ $0.isRegistered }) else { return }
         do {
@@ -27,6 +27,9 @@ final class PairingAgent: Sendable {
         }
         state.withLock { $0.isRegistered = true }
     }
+
+    /// BlueZ has come or gone: the next one knows of no agent.
+    func forget() { state.withLock { $0.isRegistered = false } }
 
     func allow(_ device: String) { state.withLock { _ = $0.devices.insert(device) } }
     func forbid(_ device: String) { state.withLock { _ = $0.devices.remove(device) } }

@@ -62,6 +62,28 @@ struct OutageTests {
         }
     }
 
+    @Test("and what BlueZ was told is told to the next one: who pairs boards")
+    func pairing() async throws {
+        let unpaired = EchoRadio.NameRead.failing(name: "org.bluez.Error.NotPermitted", text: "Not paired")
+        try await withEchoRadio { radio, address in
+            let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
+            for round in 1...3 {
+                radio.change { $0.nameReads = [unpaired] }
+                let link = try await central.connect(.name("PROV_echo01"), within: .seconds(20))
+                await central.release(link.board.path)
+                link.hold.release()
+                #expect(radio.log.count { $0 == "Pair" } == round)
+                // The first two have the same BlueZ.
+                #expect(radio.log.count { $0 == "RegisterAgent" } == max(1, round - 1))
+                guard round == 2 else { continue }
+                // Not by its own doing: it releases nobody.
+                for incident in [EchoRadio.Incident.leave, .comeBack] { radio.befall(incident) }
+                try await radio.called("GetManagedObjects", times: 2)
+            }
+            central.close()
+        }
+    }
+
     @Test("is waited out from its beginning, whatever becomes of it meanwhile, and anew the next time")
     func patience() {
         let began = ContinuousClock.now
