@@ -259,8 +259,7 @@ private final class BusThread {
         do throws(DBusError) {
             while let letters = mailbox.take() {
                 for letter in letters { send(letter, connection) }
-                for _ in 0..<DBusLimits.turn {
-                    guard let message = try connection.process(admitting: handlers.admits) else { break }
+                try connection.drain(admitting: handlers.admits) { message throws(DBusError) in
                     try handle(message, connection)
                 }
                 expire()

@@ -2,9 +2,9 @@ import Glibc
 
 /// One connection to a bus, used from one thread.
 ///
-/// A loop waits for ``descriptor`` with ``events`` until ``due``, then calls ``process()`` until it answers nil. Replies to calls that
-/// ``send(_:)`` sent come out of ``process()`` like everything else, with the call's number in ``DBusMessage/replySerial``;
-/// waiting for them, with a deadline, is the caller's. `org.freedesktop.DBus.Peer` is answered by sd-bus.
+/// A loop waits for ``descriptor`` with ``events``, and for ``due``, and then, whichever of them came, calls
+/// ``drain(admitting:_:)``. Replies to calls that ``send(_:)`` sent come out of it like everything else, with the call's number in
+/// ``DBusMessage/replySerial``; waiting for them, with a deadline, is the caller's. `org.freedesktop.DBus.Peer` is answered by sd-bus.
 ///
 /// It never waits longer than it is told to, and every error is a ``DBusError``.
 public final class DBusConnection {
@@ -106,7 +106,8 @@ public final class DBusConnection {
         return events < 0 ? Int16(POLLIN) : Int16(truncatingIfNeeded: events)
     }
 
-    /// When ``process()`` wants to be called at the latest, in microseconds of `CLOCK_MONOTONIC`; nil for never.
+    /// When to look at the latest, in microseconds of `CLOCK_MONOTONIC`; nil for never. What was read already, and not handed over
+    /// yet, is due at once: it makes ``descriptor`` readable no more.
     public var due: UInt64? {
         guard !isClosed else { return nil }
         var time = UInt64.max
@@ -141,6 +142,20 @@ public final class DBusConnection {
             if let message = try accept(raw, admits) { return message }
         }
         return nil
+    }
+
+    /// Hands over the messages that are there, in their order, and comes back after ``DBusLimits/turn`` of them: the rest is ``due`` then.
+    /// It ends early where the connection is closed meanwhile.
+    ///
+    /// - Throws: what ``process(admitting:)`` and `body` throw.
+    public func drain(
+        admitting admits: (DBusMessage) -> Bool = { _ in true }, _ body: (DBusMessage) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        for _ in 0..<DBusLimits.turn {
+            guard let message = try process(admitting: admits) else { return }
+            try body(message)
+            if isClosed { return }
+        }
     }
 
     private static var disconnected: DBusError {

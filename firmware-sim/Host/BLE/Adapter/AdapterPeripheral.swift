@@ -115,11 +115,7 @@ final class AdapterPeripheral: EventSource {
 
     private func drain() {
         do throws(DBusError) {
-            let admits = { [self] (message: DBusMessage) in owner.admits(message) }
-            for _ in 0..<DBusLimits.turn where !isClosed {
-                guard let message = try connection.process(admitting: admits) else { return }
-                take(message)
-            }
+            try connection.drain(admitting: { owner.admits($0) }) { take($0) }
         } catch {
             server.board.log(.error, "ble", "D-Bus is gone, and the board off the air: \(error)")
             refusal = AdapterRefusal(connecting: error)

@@ -62,22 +62,17 @@ final class BlueZService: EventSource {
         return descriptor < 0 ? [] : [Interest(descriptor: descriptor, events: connection.events)]
     }
 
-    var due: UInt64? { stopped.isEmpty && rebooted.isEmpty ? radio.nextDue : 0 }
-
-    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
-        do throws(DBusError) {
-            for _ in 0..<DBusLimits.turn {
-                guard let message = try connection.process() else { return }
-                receive(message, now: now)
-            }
-        } catch {
-            for server in servers.prefix(1) { server.board.log(.error, "ble", "the bus is gone: \(error)") }
-            connection.close()
-            lost()
-        }
+    var due: UInt64? {
+        guard stopped.isEmpty, rebooted.isEmpty else { return 0 }
+        // What the connection has read already makes no descriptor readable.
+        let read = connection.due.map { MonotonicClock.milliseconds(atMicroseconds: $0) }
+        return [radio.nextDue, read].compactMap { $0 }.min()
     }
 
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {}
+
     func wake(now: UInt64) {
+        drain(now: now)
         step { $0.advance(to: now) }
         for index in stopped { step { $0.setServing(index, false, now: now) } }
         stopped = []
@@ -87,6 +82,17 @@ final class BlueZService: EventSource {
             guard let outcome = servers[index].delayedOutcome() else { continue }
             busy.remove(index)
             step { $0.wrote(index, outcome: outcome, now: now) }
+        }
+    }
+
+    private func drain(now: UInt64) {
+        guard connection.descriptor >= 0 else { return }
+        do throws(DBusError) {
+            try connection.drain { receive($0, now: now) }
+        } catch {
+            for server in servers.prefix(1) { server.board.log(.error, "ble", "the bus is gone: \(error)") }
+            connection.close()
+            lost()
         }
     }
 
