@@ -5,7 +5,7 @@ import OAuth2
 /// The secrets in a request that was sent, so that a server's words can be shown without them: some servers throw back what they were
 /// sent.
 struct RequestSecrets {
-    private let texts: [String]
+    private let texts: [[UInt8]]
 
     /// Shorter ones would take ordinary words out of sentences.
     private static let minimumLength = 4
@@ -31,7 +31,7 @@ struct RequestSecrets {
         // The longest first, so that no piece of it is left.
         texts = Set(found.filter { $0.utf8.count >= Self.minimumLength }).sorted {
             ($1.utf8.count, $0) < ($0.utf8.count, $1)
-        }
+        }.map { Array($0.utf8) }
     }
 
     private static func collect(_ parameters: ParameterList, _ found: inout [String]) {
@@ -50,11 +50,54 @@ struct RequestSecrets {
     private static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         if ["token_type_hint", "grant_type", "token_type", "code_challenge_method"].contains(name) { return false }
-        return ["pass", "secret", "token", "code", "assertion", "session"].contains { name.contains($0) }
+        let bytes = Array(name.utf8)
+        return secretNames.contains { bytes.firstIndex(of: $0, from: 0) != nil }
     }
 
-    /// The words with every secret cut out.
+    private static let secretNames = ["pass", "secret", "token", "code", "assertion", "session"].map { Array($0.utf8) }
+
+    /// The words with every secret cut out, and what is left of one where they were shortened in its middle.
+    ///
+    /// By bytes: as characters, a secret with an accent behind it would be another word.
     func cut(from words: String) -> String {
-        texts.reduce(words) { words, secret in words.replacing(secret, with: "…") }
+        var bytes = Array(words.utf8)
+        for secret in texts { bytes = bytes.replacing(secret, with: Self.mark) }
+        guard bytes.hasSuffix(Self.mark) else { return String(decoding: bytes, as: UTF8.self) }
+        let shown = bytes.dropLast(Self.mark.count)
+        let rest = texts.lazy.map { Self.beginning(of: $0, endsIn: shown) }.max() ?? 0
+        return String(decoding: shown.dropLast(rest) + Self.mark, as: UTF8.self)
+    }
+
+    private static let mark = Array("…".utf8)
+
+    /// How much of a secret stands at the end; nothing, where it is too little to be told from ordinary words.
+    private static func beginning(of secret: [UInt8], endsIn words: ArraySlice<UInt8>) -> Int {
+        let longest = min(secret.count, words.count)
+        guard longest >= minimumLength else { return 0 }
+        return (minimumLength...longest).last { words.suffix($0).elementsEqual(secret.prefix($0)) } ?? 0
+    }
+}
+
+extension [UInt8] {
+    fileprivate func firstIndex(of other: [UInt8], from start: Int) -> Int? {
+        guard let first = other.first, count - start >= other.count else { return nil }
+        return (start...count - other.count).first { index in
+            self[index] == first && self[index..<index + other.count].elementsEqual(other)
+        }
+    }
+
+    fileprivate func replacing(_ other: [UInt8], with mark: [UInt8]) -> [UInt8] {
+        guard var found = firstIndex(of: other, from: 0) else { return self }
+        var (result, start) = ([UInt8](), 0)
+        while true {
+            result += self[start..<found] + mark
+            start = found + other.count
+            guard let next = firstIndex(of: other, from: start) else { return result + self[start...] }
+            found = next
+        }
+    }
+
+    fileprivate func hasSuffix(_ other: [UInt8]) -> Bool {
+        count >= other.count && suffix(other.count).elementsEqual(other)
     }
 }

@@ -25,4 +25,23 @@ struct RequestSecretsTests {
         #expect(error.serverMessage == "no entry with … here")
         #expect(!"\(error) \(String(reflecting: error))".contains(secret))
     }
+
+    @Test("a secret is cut whatever stands behind it, and where the words are shortened in its middle")
+    func edges() async throws {
+        let token = "planted-token-of-some-length"
+        for (words, shown) in [
+            ("\(token)\u{301} is unknown", "…\u{301} is unknown"), ("\(token)\(token)", "……"), (token, "…"),
+            (String(repeating: "x", count: 290) + token, String(repeating: "x", count: 290) + "…"),
+            (String(repeating: "x", count: 297) + token, String(repeating: "x", count: 297) + "pla…"),
+            (String(repeating: "x", count: 300) + token, String(repeating: "x", count: 300) + "…"),
+        ] {
+            let bench = try ProviderBench("")
+            bench.http.expect(.get, "/me", status: 407, #"{"error":"refused","error_description":"\#(words)"}"#)
+            let request = HTTPRequest(
+                method: .get, url: "http://127.0.0.1:1/me", headers: [HTTPHeader("Authorization", "Bearer \(token)")])
+            let error = try #require(
+                await accountError { () throws(AccountError) in try await bench.provider.exchange(request) })
+            #expect(error.serverMessage == shown)
+        }
+    }
 }
