@@ -126,7 +126,7 @@ let package = Package(
             ], path: "firmware-sim/Host"),
 
         // Tests mirror Sources one to one.
-        target("TestSupport", ["Hashing", "JSON"], path: "Tests/TestSupport"),
+        target("TestSupport", ["HTTPCore", "HTTPCurl", "Hashing", "JSON"], path: "Tests/TestSupport"),
         tests("TestSupport", ["TestSupport"]),
         tests("Vocabulary", ["Vocabulary"]),
         tests("PrivateFiles", ["PrivateFiles", "TestSupport"]),

@@ -55,10 +55,10 @@ private func isSound(_ response: Response) -> Bool {
     let statuses: Set<Int> = [200, 201, 302, 400, 401, 403, 404, 405, 420, 503]
     let headers = response.headers.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
     // The portal's token is the only script.
-    let own = response.page.split(separator: "<script>var Liferay = ").count
+    let own = occurrences(of: "<script>var Liferay = ", in: response.page)
     let page = response.page.lowercased()
-    let scripts = page.split(separator: "<script").count
-    return statuses.contains(response.status) && headers && scripts == own && !page.contains("<img")
+    let scripts = occurrences(of: "<script", in: page)
+    return statuses.contains(response.status) && headers && scripts == own && occurrences(of: "<img", in: page) == 0
         && !response.serialized(keepsConnection: false, now: 0).isEmpty
 }
 

@@ -20,6 +20,50 @@ struct IdentityValueTests {
         #expect(table.count == 3 && table.value("d", at: 50) == 4, "replacing needs no place")
     }
 
+    @Test("among any operations, it holds what a table that looks at everything each time would")
+    func evictionModel() {
+        struct Entry { var key: Int, value: Int, end: Int64 }
+        var random = SeededGenerator(seed: 7)
+        for maximum in [1, 2, 5] {
+            var table = ExpiringTable<Int>(maximum: maximum)
+            // In the order of their insertion.
+            var model: [Entry] = []
+            for step in 0..<4000 {
+                let (key, now) = (Int.random(in: 0..<12, using: &random), Int64(step / 4))
+                let end = now + Int64.random(in: 0..<40, using: &random)
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0:
+                    table.extend("\(key)", until: end)
+                    for index in model.indices where model[index].key == key { model[index].end = end }
+                case 1:
+                    #expect(
+                        table.take("\(key)", at: now) == model.first { $0.key == key && $0.end > now }?.value)
+                    model.removeAll { $0.key == key && $0.end > now }
+                case 2:
+                    table.expireAll(at: now) { $0 % 3 == 0 }
+                    for index in model.indices where model[index].value % 3 == 0 {
+                        model[index].end = min(model[index].end, now)
+                    }
+                case 3:
+                    table.removeAll { $0 % 7 == 0 }
+                    model.removeAll { $0.value % 7 == 0 }
+                default:
+                    table.insert(step, key: "\(key)", until: end, at: now)
+                    if model.count >= maximum, !model.contains(where: { $0.key == key }) {
+                        model.removeAll { $0.end <= now }
+                        if model.count >= maximum { model.removeFirst() }
+                    }
+                    model.removeAll { $0.key == key }
+                    model.append(Entry(key: key, value: step, end: end))
+                }
+                #expect(table.count == model.count, "step \(step)")
+                for entry in model {
+                    #expect(table.end(of: "\(entry.key)") == entry.end, "step \(step), \(entry.key)")
+                }
+            }
+        }
+    }
+
     @Test("what has expired is told from what never was, until its place is needed")
     func expiry() {
         var table = ExpiringTable<Int>(maximum: 3)

@@ -81,10 +81,16 @@ public struct Maker: Sendable {
     }
 
     public func use(_ cloud: SimulatedCloud, claims: Bool = false) async throws {
-        let claim = claims ? ["--claim-url", cloud.claim] : []
-        for arguments in [["profile", "add", "sim", "--base-url", cloud.api] + claim, ["profile", "use", "sim"]] {
-            let outcome = try await rainctl(arguments)
-            guard outcome.status == 0 else { throw ProcessError("\(arguments): \(outcome.standardError)") }
+        let written = WrittenOnce(files: ["config/rainkit/deployments.json"], in: folder)
+        let addresses = claims ? [cloud.api, cloud.claim] : [cloud.api]
+        try await written.make(for: addresses, as: "rainctl profile \(claims)") { addresses in
+            let claim = claims ? ["--claim-url", addresses[1]] : []
+            for arguments in [
+                ["profile", "add", "sim", "--base-url", addresses[0]] + claim, ["profile", "use", "sim"],
+            ] {
+                let outcome = try await rainctl(arguments)
+                guard outcome.status == 0 else { throw ProcessError("\(arguments): \(outcome.standardError)") }
+            }
         }
     }
 

@@ -12,7 +12,7 @@ public final class OfficialClient: Sendable {
         api: String, in folder: TemporaryFolder, namespace: NetworkNamespace? = nil, addsProfile: Bool = true,
         environment more: [String: String] = [:]
     ) async throws {
-        program = try await Self.installed()
+        program = try await Self.installation.value
         let name = "official-\(UInt32.random(in: .min ... .max))"
         let own = [
             "RM_USER_CONFIG_DIR": folder.file("\(name)/config"), "RMAKER_CLI_LOG_DIR": folder.file("\(name)/logs"),
@@ -22,11 +22,15 @@ public final class OfficialClient: Sendable {
         environment = own.merging(more) { $1 }
         self.namespace = namespace
         self.folder = folder
-        try await TestSupport.run("mkdir", ["-p", folder.file("\(name)/config"), folder.file("\(name)/logs")])
+        try folder.makeFolder("\(name)/config")
+        try folder.makeFolder("\(name)/logs")
         // It appends the API version itself; `login --profile` does not work, so the profile is switched to.
         guard addsProfile else { return }
-        try await run(["profile", "add", "sim", "--base-url", api + "/"])
-        try await run(["profile", "switch", "sim"])
+        let profiles = ["profiles/profiles.json", "profiles/current_profile"].map { "\(name)/config/\($0)" }
+        try await WrittenOnce(files: profiles, in: folder).make(for: [api], as: "official profile") { addresses in
+            try await run(["profile", "add", "sim", "--base-url", addresses[0] + "/"])
+            try await run(["profile", "switch", "sim"])
+        }
     }
 
     @discardableResult
@@ -100,6 +104,8 @@ public final class OfficialClient: Sendable {
 
     /// Where it keeps its tokens.
     public var sessionFile: String { environment["RM_USER_CONFIG_DIR"]! + "/profiles/sim_config.json" }
+
+    private static let installation = Task { try await installed() }
 
     /// The path of the installed client. Tests that need it at once share one installation; the script holds a lock.
     public static func installed() async throws -> String {

@@ -8,11 +8,13 @@ import Testing
 /// Sign-in through a real browser, from the command to a session that works.
 @Suite("rainctl login in a browser")
 struct BrowserSignInTests {
-    @Test("headless Chromium signs in by loopback and by relay; denial, strays and a second callback are told apart")
+    @Test(
+        "headless Chromium signs in by loopback and by relay; denial, strays and a second callback are told apart",
+        .browser)
     func chromium() async throws {
         try await withTemporaryFolder { folder in
             let cloud = try await SimulatedCloud.start(in: folder)
-            try await HeadlessBrowser.with(folder) { browser in
+            try await HeadlessBrowser.withFreshPage { browser in
                 try await loopback(browser, folder, cloud)
                 try await denied(browser, folder, cloud)
                 try await relay(browser, folder, cloud, [])

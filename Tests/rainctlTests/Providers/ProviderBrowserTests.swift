@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The same browser, a real Chromium, at the sign-in pages of every simulated identity system.
-@Suite("Signing in at each provider's page")
+@Suite("Signing in at each provider's page", .browser, .serialized)
 struct ProviderBrowserTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var provider: String
@@ -46,7 +46,7 @@ struct ProviderBrowserTests {
             let options =
                 ["login", "--provider", one.provider, "--store", "file", "--json", "--timeout", "60"]
                 + one.options(try simulated.url(one.system)).map { $0 == "SECRET" ? folder.file("client-secret") : $0 }
-            try await HeadlessBrowser.with(folder) { browser in try await body(maker, options, browser) }
+            try await HeadlessBrowser.withFreshPage { browser in try await body(maker, options, browser) }
         }
     }
 
@@ -95,12 +95,7 @@ struct ProviderBrowserTests {
             let child = try await maker.start(options + ["--paste", "--redirect", "loopback"], input: .open)
             defer { child.kill() }
             try await signIn(browser, at: try await page(of: child))
-            var address = try await browser.address
-            let end = ContinuousClock.now + .seconds(15)
-            while !address.contains("/callback"), ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(20))
-                address = try await browser.address
-            }
+            let address = try await browser.address { $0.contains("/callback") }
             child.write(address + "\n")
             child.closeInput()
             try await expectSignedIn(maker, child, one)

@@ -18,6 +18,11 @@ struct ExpiringTable<Value: Sendable>: Sendable {
     let maximum: Int
     private var entries: [String: Entry] = [:]
     private var issued: UInt64 = 0
+    /// Every entry by its age from `oldest` on, and some that are no longer: those whose number is another's, or nobody's.
+    private var byAge: [(key: String, number: UInt64)] = []
+    private var oldest = 0
+    /// Nothing expires before. A full table is asked for place by each sign-in, and must not look at all that it holds each time.
+    private var earliestEnd = Int64.max
 
     init(maximum: Int) { self.maximum = maximum }
 
@@ -25,13 +30,30 @@ struct ExpiringTable<Value: Sendable>: Sendable {
 
     mutating func insert(_ value: Value, key: String, until end: Int64, at now: Int64) {
         if entries.count >= maximum, entries[key] == nil {
-            entries = entries.filter { $0.value.end > now }
-            if entries.count >= maximum, let oldest = entries.min(by: { $0.value.number < $1.value.number }) {
-                entries[oldest.key] = nil
+            if earliestEnd <= now {
+                entries = entries.filter { $0.value.end > now }
+                earliestEnd = entries.values.map(\.end).min() ?? .max
             }
+            if entries.count >= maximum { removeOldest() }
         }
         issued += 1
         entries[key] = Entry(value: value, end: end, number: issued)
+        earliestEnd = min(earliestEnd, end)
+        if byAge.count > 2 * maximum {
+            byAge = byAge[oldest...].filter { entries[$0.key]?.number == $0.number }
+            oldest = 0
+        }
+        byAge.append((key, issued))
+    }
+
+    private mutating func removeOldest() {
+        while oldest < byAge.count {
+            let (key, number) = byAge[oldest]
+            oldest += 1
+            guard entries[key]?.number == number else { continue }
+            entries[key] = nil
+            return
+        }
     }
 
     func find(_ key: String, at now: Int64) -> Found {
@@ -60,7 +82,10 @@ struct ExpiringTable<Value: Sendable>: Sendable {
     }
 
     /// Moves its end.
-    mutating func extend(_ key: String, until end: Int64) { entries[key]?.end = end }
+    mutating func extend(_ key: String, until end: Int64) {
+        entries[key]?.end = end
+        earliestEnd = min(earliestEnd, end)
+    }
 
     mutating func remove(_ key: String) { entries[key] = nil }
 
@@ -70,5 +95,6 @@ struct ExpiringTable<Value: Sendable>: Sendable {
 
     mutating func expireAll(at now: Int64, where isDoomed: (Value) -> Bool) {
         for (key, entry) in entries where entry.end > now && isDoomed(entry.value) { entries[key]!.end = now }
+        earliestEnd = min(earliestEnd, now)
     }
 }

@@ -1,15 +1,27 @@
 import Foundation
 import Glibc
+import HTTPCore
+import HTTPCurl
 import JSON
-import RainKit
-import TestSupport
 
 /// A real Chromium without a window, with a profile of its own, driven through the WebDriver protocol (W3C).
-final class HeadlessBrowser: Sendable {
+///
+/// It finds no host but this machine's: a page that loads something from elsewhere has that among its ``complaints()``.
+public final class HeadlessBrowser: Sendable {
+    /// That of the suite, see ``BrowserTrait``.
+    @TaskLocal static var current: HeadlessBrowser?
+
     private let driver: ChildProcess
     private let http = CurlHTTPClient()
     private let session: String
     private let browser: pid_t
+
+    /// Hands over the suite's browser as if it had never been anywhere.
+    public static func withFreshPage<Result>(_ body: (HeadlessBrowser) async throws -> Result) async throws -> Result {
+        guard let current else { throw Failure(what: "the suite has no .browser") }
+        try await current.forget()
+        return try await body(current)
+    }
 
     static func with<Result: Sendable>(
         _ folder: TemporaryFolder, _ body: (HeadlessBrowser) async throws -> Result
@@ -40,12 +52,20 @@ final class HeadlessBrowser: Sendable {
             "args": [
                 // Tests run as root in containers, where Chromium's own sandbox does not come up.
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                "--disable-background-networking", .string("--user-data-dir=\(folder.file("browser/data"))"),
+                "--disable-background-networking", "--no-proxy-server",
+                // All others have a dot: not localhost, nor [::1].
+                "--host-resolver-rules=MAP *.* ~NOTFOUND, EXCLUDE 127.0.0.1",
+                .string("--user-data-dir=\(folder.file("browser/data"))"),
             ],
         ]
         let start = "http://127.0.0.1:\(port!)/session"
         let reply = try await Self.call(
-            http, .post, start, ["capabilities": ["alwaysMatch": ["goog:chromeOptions": options]]])
+            http, .post, start,
+            [
+                "capabilities": [
+                    "alwaysMatch": ["goog:chromeOptions": options, "goog:loggingPrefs": ["browser": "ALL"]]
+                ]
+            ])
         guard let id = reply["sessionId"]?.string,
             case .integer(let process)? = reply["capabilities"]?["goog:processID"]
         else { throw Failure(what: "no session") }
@@ -60,18 +80,37 @@ final class HeadlessBrowser: Sendable {
         driver.kill()
     }
 
-    struct Failure: Error { var what: String }
+    public struct Failure: Error {
+        public var what: String
 
-    func open(_ url: String) async throws {
+        public init(what: String) { self.what = what }
+    }
+
+    private func forget() async throws {
+        for command in ["Network.clearBrowserCookies", "Network.clearBrowserCache"] {
+            _ = try await Self.call(
+                http, .post, session + "/goog/cdp/execute", ["cmd": .string(command), "params": [:]])
+        }
+        try await open("about:blank")
+        _ = try await complaints()
+    }
+
+    /// What Chromium wrote to its console since it was asked last, but for what it says of icons.
+    public func complaints() async throws -> [String] {
+        let entries = try await Self.call(http, .post, session + "/se/log", ["type": "browser"]).array ?? []
+        return entries.compactMap { $0["message"]?.string }.filter { !$0.contains("favicon") }
+    }
+
+    public func open(_ url: String) async throws {
         _ = try await Self.call(http, .post, session + "/url", ["url": .string(url)])
     }
 
     /// Clicks what a CSS selector finds.
-    func click(_ selector: String) async throws {
+    public func click(_ selector: String) async throws {
         _ = try await Self.call(http, .post, try await element(selector) + "/click", [:])
     }
 
-    func type(_ text: String, into selector: String) async throws {
+    public func type(_ text: String, into selector: String) async throws {
         _ = try await Self.call(http, .post, try await element(selector) + "/value", ["text": .string(text)])
     }
 
@@ -82,12 +121,25 @@ final class HeadlessBrowser: Sendable {
         return "\(session)/element/\(id)"
     }
 
-    var address: String {
+    public var address: String {
         get async throws { try await Self.call(http, .get, session + "/url", nil).string ?? "" }
     }
 
+    /// The address, once it is the wanted one.
+    public func address(
+        within limit: Duration = .seconds(20), where isWanted: (String) -> Bool
+    ) async throws -> String {
+        let end = ContinuousClock.now + limit
+        while true {
+            let address = try await address
+            if isWanted(address) { return address }
+            guard ContinuousClock.now < end else { throw Failure(what: "the address is still \(address)") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     /// The page's text, once it holds `text`.
-    func text(containing text: String, within limit: Duration = .seconds(20)) async throws -> String {
+    public func text(containing text: String, within limit: Duration = .seconds(20)) async throws -> String {
         let end = ContinuousClock.now + limit
         while true {
             let source = try await Self.call(http, .get, session + "/source", nil).string ?? ""
