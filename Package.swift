@@ -64,11 +64,12 @@ let package = Package(
         target("ProtocommWire"),
         target("Hashing"),
         target("PrivateFiles"),
+        target("Deadlines"),
 
         // L1
         target("HTTPCore"),
         target("JSON", ["CJSONC"]),
-        target("SerialPort"),
+        target("SerialPort", ["Deadlines"]),
         target("DBus"),
         target("HashingOpenSSL", ["Hashing", "COpenSSL"]),
         target("ProtocommSecurity", ["ProtocommWire", "Hashing"]),
@@ -77,7 +78,7 @@ let package = Package(
         target("OAuth2", ["Hashing", "JSON", "Vocabulary"]),
         target("HTTPCurl", ["HTTPCore", "CCurl"]),
         target("CryptoOpenSSL", ["ProtocommSecurity", "Hashing", "HashingOpenSSL", "COpenSSL"]),
-        target("Protocomm", ["ProtocommSecurity", "ProtocommWire", logging]),
+        target("Protocomm", ["Deadlines", "ProtocommSecurity", "ProtocommWire", logging]),
         target("DeviceCore", ["ProtocommSecurity", "ProtocommWire", "Hashing"], path: "firmware-sim/DeviceCore"),
         // Uses the Embedded-safe targets with concrete types, so that scripts/build-embedded compiles their generics.
         target(
@@ -90,15 +91,19 @@ let package = Package(
         target("ProtocommBLE", ["DBus", "Protocomm", "ProtocommWire", logging]),
         target(
             "ESPProvisioning",
-            ["Hashing", "JSON", "Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary", logging]),
+            [
+                "Deadlines", "Hashing", "JSON", "Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary",
+                logging,
+            ]),
         target("Account", ["HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Vocabulary", logging]),
 
         // L4
         target("SecretService", ["Account", "PrivateFiles", "Vocabulary", logging]),
-        target("RainMakerConsole", ["ESPProvisioning", "SerialPort", "Vocabulary", logging]),
+        target("RainMakerConsole", ["Deadlines", "ESPProvisioning", "SerialPort", "Vocabulary", logging]),
         target("RainMaker", ["Account", "HTTPCore", "JSON", "Vocabulary", logging]),
         target(
-            "Onboarding", ["RainMaker", "ESPProvisioning", "Account", "Vocabulary", "JSON", "PrivateFiles", logging]),
+            "Onboarding",
+            ["Account", "Deadlines", "ESPProvisioning", "JSON", "PrivateFiles", "RainMaker", "Vocabulary", logging]),
         target(
             "RainKitTesting",
             ["Account", "HTTPCore", "Protocomm", "ProtocommWire", "ProtocommSecurity", "DeviceCore", "Vocabulary"]),
@@ -116,7 +121,9 @@ let package = Package(
         target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto"]),
 
         // L6
-        tool("rainctl", ["RainKit", "JSON", "OAuth2", "PrivateFiles", "Vocabulary", argumentParser, logging]),
+        tool(
+            "rainctl",
+            ["Deadlines", "RainKit", "JSON", "OAuth2", "PrivateFiles", "Vocabulary", argumentParser, logging]),
         tool("cloud-sim", ["CloudSimulator", "JSON", argumentParser]),
         tool(
             "firmware-sim",
@@ -130,6 +137,7 @@ let package = Package(
         tests("TestSupport", ["TestSupport"]),
         tests("Vocabulary", ["Vocabulary"]),
         tests("PrivateFiles", ["PrivateFiles", "TestSupport"]),
+        tests("Deadlines", ["Deadlines", "RainKitTesting"]),
         tests(
             "ProtocommWire", ["Hashing", "ProtocommWire", "TestSupport"], resources: [.copy("Fixtures")]),
         tests(

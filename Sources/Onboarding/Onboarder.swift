@@ -1,4 +1,5 @@
 import Account
+import Deadlines
 import ESPProvisioning
 import Logging
 import RainMaker
@@ -62,9 +63,9 @@ public struct Onboarder: Sendable {
         let run = OnboardingRun(
             board: board, cloud: request.usesCloud ? cloud : nil, request: request, time: time,
             randomBytes: randomBytes, logger: logger, report: report)
-        let result = await race(
-            request.deadline, time: time,
-            { () async -> Result<OnboardedNode, OnboardingError> in await run.result() })
+        let result = await withDeadline(request.deadline, sleep: time.sleep) {
+            () async throws(OnboardingError) in try await run.node()
+        }
         await board.close()
         switch result {
         case .success(let node)?: return node
@@ -73,28 +74,3 @@ public struct Onboarder: Sendable {
         }
     }
 }
-
-/// Runs `body` against the clock. When the time is over first, `body` is cancelled, awaited, and the answer is nil.
-private func race<Value: Sendable>(
-    _ deadline: Duration, time: Timekeeper, _ body: @escaping @Sendable () async -> Value
-) async -> Value? {
-    await withTaskGroup(of: Runner<Value>.self) { group in
-        group.addTask { .body(await body()) }
-        group.addTask { .clock(isOver: (try? await time.sleep(deadline)) != nil) }
-        for await runner in group {
-            switch runner {
-            case .body(let value):
-                group.cancelAll()
-                return value
-            case .clock(isOver: true):
-                group.cancelAll()
-                return nil
-            // The calling task was cancelled: the body sees that too, and its own answer counts.
-            case .clock(isOver: false): continue
-            }
-        }
-        return nil
-    }
-}
-
-private enum Runner<Value: Sendable>: Sendable { case body(Value), clock(isOver: Bool) }

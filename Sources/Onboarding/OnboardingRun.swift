@@ -48,15 +48,8 @@ actor OnboardingRun {
         began = time.elapsed()
     }
 
-    func result() async -> Result<OnboardedNode, OnboardingError> {
-        do {
-            return .success(try await run())
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    private func run() async throws(OnboardingError) -> OnboardedNode {
+    /// Takes every step.
+    func node() async throws(OnboardingError) -> OnboardedNode {
         if cloud != nil {
             try await perform(.account)
             if request.mapsToUser { try await perform(.resume) }

@@ -1,3 +1,4 @@
+import Deadlines
 import ESPProvisioning
 import SerialPort
 import Vocabulary
@@ -23,34 +24,17 @@ extension CommandConsole {
         sessionID: Int32 = .random(in: 1...Int32.max), clock: any Clock<Duration> = ContinuousClock()
     ) async throws(ProvisioningError) -> ConsoleDialect {
         let path = port.path
-        let found = await withTaskGroup(
-            of: Result<ConsoleDialect?, SerialPortError>?.self,
-            returning: Result<ConsoleDialect?, SerialPortError>?.self
-        ) { group in
-            group.addTask {
-                do throws(SerialPortError) {
-                    return .success(try await self.ask(sessionID))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                try? await clock.sleep(for: Self.probingDeadline)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first
+        let found = await withDeadline(Self.probingDeadline, sleep: { try await clock.sleep(for: $0) }) {
+            () async throws(SerialPortError) in try await self.ask(sessionID)
         }
-        if Task.isCancelled { throw ProvisioningError(.cancelled, message: "Cancelled.") }
         switch found {
-        case .success(let dialect?): return dialect
-        case .success(nil):
+        case .success(let dialect?)?: return dialect
+        case .success(nil)?:
             throw ProvisioningError(
                 .unsupported,
                 message:
                     "The console at \(path) knows neither RainMaker's commands nor protocomm. Try another transport.")
-        case .failure(let error): throw ProvisioningError(error, hasAnswered: false)
+        case .failure(let error)?: throw ProvisioningError(error, hasAnswered: false)
         case nil:
             throw ProvisioningError(
                 .unavailable,

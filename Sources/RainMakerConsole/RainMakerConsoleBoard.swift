@@ -1,3 +1,4 @@
+import Deadlines
 import ESPProvisioning
 import Logging
 import SerialPort
@@ -183,37 +184,20 @@ extension RainMakerConsoleBoard {
 
     private func run(_ line: [UInt8], _ name: String) async throws(ProvisioningError) -> [BoardEvent] {
         let (console, clock) = (console, clock)
-        let result = await withTaskGroup(
-            of: Result<[BoardEvent], SerialPortError>?.self, returning: Result<[BoardEvent], SerialPortError>?.self
-        ) { group in
-            group.addTask {
-                do throws(SerialPortError) {
-                    return .success(try await console.run(CommandReply(command: line)))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                try? await clock.sleep(for: Self.commandDeadline)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first
+        let result = await withDeadline(Self.commandDeadline, sleep: { try await clock.sleep(for: $0) }) {
+            () async throws(SerialPortError) in try await console.run(CommandReply(command: line))
         }
-        guard let result, !Task.isCancelled else {
-            if Task.isCancelled { throw ProvisioningError(.cancelled, message: "Cancelled.") }
+        switch result {
+        case .success(let events)?:
+            hasAnswered = true
+            logger.debug("console command", metadata: ["peer": "\(peer)", "command": "\(name)"])
+            return events
+        case .failure(let error)?: throw ProvisioningError(error, hasAnswered: hasAnswered)
+        case nil:
             throw ProvisioningError(
                 hasAnswered ? .deviceLost : .neverAnswered,
                 message: "The board's console at \(peer) did not answer \(name) within \(Self.commandDeadline). "
                     + "Boards with native USB only print there: use the UART connector.")
-        }
-        switch result {
-        case .success(let events):
-            hasAnswered = true
-            logger.debug("console command", metadata: ["peer": "\(peer)", "command": "\(name)"])
-            return events
-        case .failure(let error): throw ProvisioningError(error, hasAnswered: hasAnswered)
         }
     }
 

@@ -199,4 +199,14 @@ struct OnboarderTests {
         guard case .cancelled? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
         #expect(await board.calls.last == "close")
     }
+
+    @Test("a board that is done by the time that the run is given up is told as done")
+    func doneMeanwhile() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.joinsWhenGivenUp])
+        let request = OnboardingRequest(network: .given(Scene.home), mapsToUser: false, deadline: .seconds(3))
+        let node = try await scene.run(board, nil, request).get()
+        #expect(node.network?.address == "192.168.1.20")
+        #expect(await board.calls.last == "close")
+    }
 }

@@ -8,6 +8,8 @@ actor ScriptedBoard: Board {
         case joins(after: Duration)
         case fails(ProvisioningError.Code)
         case neverEnds
+        /// Joins at the very moment at which the run is given up.
+        case joinsWhenGivenUp
     }
 
     nonisolated let peer: String
@@ -104,6 +106,9 @@ actor ScriptedBoard: Board {
         switch watches.isEmpty ? .neverEnds : watches.removeFirst() {
         case .joins(let delay):
             try await pause(delay)
+            return JoinedNetwork(address: "192.168.1.20", ssid: SSID("Home"))
+        case .joinsWhenGivenUp:
+            try? await pause(.seconds(100_000))
             return JoinedNetwork(address: "192.168.1.20", ssid: SSID("Home"))
         case .fails(let code):
             throw ProvisioningError(code, message: "scripted")

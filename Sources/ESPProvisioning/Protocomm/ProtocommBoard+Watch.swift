@@ -1,3 +1,4 @@
+import Deadlines
 import ProtocommWire
 import Vocabulary
 
@@ -55,27 +56,9 @@ extension ProtocommBoard {
     private func answer(
         within limit: Duration, isSilent: Bool
     ) async throws(ProvisioningError) -> WiFiStatusResponse {
-        let time = time
-        let result = await withTaskGroup(of: Result<WiFiStatusResponse, ProvisioningError>?.self) { group in
-            group.addTask {
-                do throws(ProvisioningError) {
-                    if isSilent { try await self.secureAgain() }
-                    return .success(try await self.wifiStatus())
-                } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                try? await time.sleep(limit)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            // The answer that comes while the question is given up counts; where this task was cancelled, its error does.
-            let second = await group.next() ?? nil
-            guard first == nil, !Task.isCancelled else { return first ?? second }
-            if case .success = second { return second }
-            return nil
+        let result = await withDeadline(limit, sleep: time.sleep) { () async throws(ProvisioningError) in
+            if isSilent { try await self.secureAgain() }
+            return try await self.wifiStatus()
         }
         guard let result else {
             throw ProvisioningError(.deviceLost, message: "The board at \(peer) did not answer within \(limit).")

@@ -1,3 +1,5 @@
+import Deadlines
+
 /// What one typed line is expected to bring back.
 public protocol ConsoleReply: Sendable {
     associatedtype Outcome: Sendable
@@ -92,26 +94,8 @@ public actor CommandConsole {
 
     private func readOrTimeOut(after pause: Duration) async throws(SerialPortError) -> [UInt8]? {
         let (port, clock) = (port, clock)
-        let result = await withTaskGroup(
-            of: Result<[UInt8], SerialPortError>?.self, returning: Result<[UInt8], SerialPortError>?.self
-        ) { group in
-            group.addTask {
-                do throws(SerialPortError) {
-                    return .success(try await port.read())
-                } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                try? await clock.sleep(for: pause)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            if let first { return first }
-            let late = await group.next() ?? nil
-            if case .failure(let error) = late, error.code == .cancelled, !Task.isCancelled { return nil }
-            return late
+        let result = await withDeadline(pause, sleep: { try await clock.sleep(for: $0) }) {
+            () async throws(SerialPortError) in try await port.read()
         }
         return try result?.get()
     }

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import rainctl
+
+@Suite("The time that a command may take")
+struct TimeoutTests {
+    @Test("what is done by the time that it is given up counts: the server did it")
+    func doneMeanwhile() async throws {
+        let answer = try await withTimeout(.milliseconds(1)) {
+            await givenUp()
+            return "done"
+        }
+        #expect(answer == "done")
+    }
+
+    @Test("what is given up without an answer is a deadline, which names the time of the whole command")
+    func over() async throws {
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await withTimeout(.milliseconds(1), of: .seconds(30)) { () -> Void in
+                await givenUp()
+                throw CancellationError()
+            }
+        }
+        #expect(failure?.status == .deadline)
+        #expect(failure?.message.contains("30s") == true)
+    }
+
+    @Test("what somebody ended is told so, whatever broke with it")
+    func ended() async throws {
+        let work = Task {
+            try await withTimeout(.seconds(1_000_000)) { () -> Void in
+                await givenUp()
+                throw CommandFailure(.other, message: "broke with it")
+            }
+        }
+        work.cancel()
+        await #expect(throws: CancellationError.self) { try await work.value }
+    }
+
+    private func givenUp() async { while !Task.isCancelled { await Task.yield() } }
+}
