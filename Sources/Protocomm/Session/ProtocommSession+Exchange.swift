@@ -1,3 +1,4 @@
+import Deadlines
 import Logging
 import ProtocommSecurity
 import ProtocommWire
@@ -7,40 +8,21 @@ extension ProtocommSession {
         _ request: [UInt8], on endpoint: Endpoint, within limit: Duration
     ) async throws(TransportError) -> [UInt8] {
         let (transport, clock) = (transport, clock)
-        let outcome = await withTaskGroup(
-            of: Result<[UInt8], TransportError>?.self, returning: Result<[UInt8], TransportError>?.self
-        ) { group in
-            group.addTask {
-                do throws(TransportError) {
-                    return .success(try await transport.exchange(request, on: endpoint))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                try? await clock.sleep(for: limit)
-                return nil
-            }
-            // The first to finish decides; the other is cancelled, and awaited so that no exchange outlives its turn.
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            if let first { return first }
-            let late = await group.next() ?? nil
-            if case .success = late { return late }
-            return nil
+        let outcome = await withDeadline(limit, sleep: { try await clock.sleep(for: $0) }) {
+            () async throws(TransportError) in try await transport.exchange(request, on: endpoint)
         }
         switch outcome {
-        case .success(let answer):
+        case .success(let answer)?:
             hasAnswered = true
             logger.debug(
                 "exchange", metadata: ["peer": "\(peer)", "endpoint": "\(endpoint)", "bytes": "\(answer.count)"])
             return answer
-        case .failure(let error):
+        case .failure? where Task.isCancelled:
+            // Whatever the transport calls it: nobody is to make a link again for that.
+            throw TransportError(.cancelled, endpoint: endpoint, peer: peer, message: "The exchange was cancelled.")
+        case .failure(let error)?:
             throw error
         case nil:
-            if Task.isCancelled {
-                throw TransportError(.cancelled, endpoint: endpoint, peer: peer, message: "The exchange was cancelled.")
-            }
             throw TransportError(.timeout, endpoint: endpoint, peer: peer, message: "No answer within \(limit).")
         }
     }
