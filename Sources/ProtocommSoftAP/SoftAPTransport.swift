@@ -25,6 +25,7 @@ public final class SoftAPTransport: Transport {
     private let keptName: String
     private let logger: Logger
     private let state = Mutex(State())
+    private let open = OpenExchanges()
 
     private struct State {
         enum Conversation: Equatable {
@@ -34,9 +35,6 @@ public final class SoftAPTransport: Transport {
             case socket
         }
         var conversation = Conversation.unknown
-        var isClosed = false
-        var nextID = 0
-        var running: [Int: AsyncStream<Never>.Continuation] = [:]
     }
 
     /// - Parameter host: a name, an IPv4 address, or an IPv6 address in brackets.
@@ -66,21 +64,19 @@ public final class SoftAPTransport: Transport {
             throw error(.noSuchEndpoint, endpoint, "This endpoint's name cannot stand in a URL.")
         }
         let conversation = state.withLock { $0.conversation }
-        let result = await send(httpRequest(request, path: path, conversation))
-        switch result {
-        case .failure(let failure): throw error(failure, endpoint)
-        case .success(let response):
+        let message = httpRequest(request, path: path, conversation)
+        let http = http
+        switch await open.run({ () async throws(HTTPError) in try await http.send(message) }) {
+        case nil: throw error(.cancelled, endpoint, "The transport was closed.")
+        case .failure(let failure)?: throw error(failure, endpoint)
+        case .success(let response)?:
             await remember(response, after: conversation)
             return try answer(response, endpoint)
         }
     }
 
     public func close() async {
-        let running = state.withLock { state in
-            state.isClosed = true
-            return state.running.values
-        }
-        for end in running { end.finish() }
+        open.close()
         await http.close(kept: keptName)
     }
 }
@@ -98,37 +94,6 @@ extension SoftAPTransport {
             method: .post, url: origin + path, headers: headers, body: body,
             deadline: max(deadlines.handshake, deadlines.exchange) + .seconds(1),
             maximumResponseBytes: Self.maximumAnswerLength, connection: connection)
-    }
-
-    /// Sends, and gives up at once when the transport is closed.
-    private func send(_ request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
-        let closed = HTTPError(.cancelled, host: peer, message: "The transport was closed.")
-        let (closing, end) = AsyncStream.makeStream(of: Never.self)
-        let id: Int? = state.withLock { state in
-            guard !state.isClosed else { return nil }
-            defer { state.nextID += 1 }
-            state.running[state.nextID] = end
-            return state.nextID
-        }
-        guard let id else { return .failure(closed) }
-        defer { state.withLock { _ = $0.running.removeValue(forKey: id) } }
-        let http = http
-        return await withTaskGroup(of: Result<HTTPResponse, HTTPError>.self) { group in
-            group.addTask {
-                do throws(HTTPError) {
-                    return .success(try await http.send(request))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                for await _ in closing {}
-                return .failure(closed)
-            }
-            let first = await group.next() ?? .failure(closed)
-            group.cancelAll()
-            return first
-        }
     }
 
     private func remember(_ response: HTTPResponse, after conversation: State.Conversation) async {

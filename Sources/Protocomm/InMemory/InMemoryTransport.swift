@@ -32,13 +32,8 @@ public final class InMemoryTransport: Transport {
     private let clock: any Clock<Duration>
     private let fault: @Sendable (_ exchange: Int, _ endpoint: Endpoint) -> Fault?
     private let board: Board
-    private let state = Mutex(State())
-
-    private struct State {
-        var count = 0
-        var running: [Int: AsyncStream<Never>.Continuation] = [:]
-        var isClosed = false
-    }
+    private let count = Atomic(0)
+    private let open = OpenExchanges()
 
     /// - Parameters:
     ///   - maximumRequestLength: what ``maximumRequestLength(on:)`` says for every endpoint.
@@ -65,33 +60,12 @@ public final class InMemoryTransport: Transport {
         if let limit, request.count > limit {
             throw error(.tooLong, endpoint, "The request has \(request.count) bytes, the limit is \(limit).")
         }
-        let closed = self.error(.cancelled, endpoint, "The transport is closed.")
-        let (closing, end) = AsyncStream.makeStream(of: Never.self)
-        let number: Int? = state.withLock { state in
-            guard !state.isClosed else { return nil }
-            defer { state.count += 1 }
-            state.running[state.count] = end
-            return state.count
+        guard !Task.isCancelled else { throw cancelled(endpoint) }
+        let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
+        let result = await open.run { () async throws(TransportError) in
+            try await self.perform(request, endpoint, self.fault(number, endpoint))
         }
-        guard let number, !Task.isCancelled else { throw closed }
-        defer { state.withLock { _ = $0.running.removeValue(forKey: number) } }
-
-        let result = await withTaskGroup(of: Result<[UInt8], TransportError>.self) { group in
-            group.addTask {
-                do throws(TransportError) {
-                    return .success(try await self.perform(request, endpoint, self.fault(number, endpoint)))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            group.addTask {
-                for await _ in closing {}
-                return .failure(closed)
-            }
-            let first = await group.next() ?? .failure(closed)
-            group.cancelAll()
-            return first
-        }
+        guard let result else { throw error(.cancelled, endpoint, "The transport is closed.") }
         return try result.get()
     }
 
@@ -130,13 +104,7 @@ public final class InMemoryTransport: Transport {
         return cancelled(endpoint)
     }
 
-    public func close() async {
-        let running = state.withLock {
-            $0.isClosed = true
-            return $0.running.values
-        }
-        for continuation in running { continuation.finish() }
-    }
+    public func close() async { open.close() }
 
     private func finish(_ answer: [UInt8]?, _ endpoint: Endpoint) throws(TransportError) -> [UInt8] {
         guard !Task.isCancelled else { throw cancelled(endpoint) }
