@@ -1,64 +1,18 @@
-import JSON
-import PrivateFiles
 import Vocabulary
 
-/// Pending mappings in one private file, for the processes of one user.
-///
-/// Each change reads, changes and replaces the whole file while it holds its lock, so that processes do not lose each other's.
+/// Pending mappings in one private file, for the processes of one user. One that cannot be read is an error, and is left as it is:
+/// what is in it cannot be had in another way.
 public struct FilePendingMappings: PendingMappingStore {
-    private let file: PrivateFile
+    private let file: RecordFile<StoredMapping>
 
-    public init(path: String) { file = PrivateFile(path: path) }
-
-    /// More than anyone leaves unfinished.
-    private static let maximumEntries = 1000
-
-    public func all() throws(PendingMappingError) -> [PendingMapping] {
-        do {
-            return try decoded(try file.read())
-        } catch {
-            throw failure(error)
-        }
+    public init(path: String) {
+        // More than anyone leaves unfinished.
+        file = RecordFile(path: path, identity: \.node, maximumEntries: 1000, whenUnreadable: .error)
     }
 
-    public func save(_ mapping: PendingMapping) throws(PendingMappingError) {
-        try change { mappings in
-            mappings.removeAll { $0.node == mapping.node }
-            mappings.append(mapping)
-            mappings = mappings.suffix(Self.maximumEntries)
-        }
-    }
-
-    public func remove(node: NodeID) throws(PendingMappingError) {
-        // Nothing is made where nothing is pending.
-        guard try all().contains(where: { $0.node == node }) else { return }
-        try change { mappings in mappings.removeAll { $0.node == node } }
-    }
-
-    private func change(_ body: (inout [PendingMapping]) -> Void) throws(PendingMappingError) {
-        do {
-            try file.update { bytes in
-                var mappings = try decoded(bytes)
-                body(&mappings)
-                return (mappings.isEmpty ? nil : try JSONCoder.encode(mappings.map { StoredMapping($0) }), ())
-            }
-        } catch {
-            throw failure(error)
-        }
-    }
-
-    private func decoded(_ bytes: [UInt8]?) throws -> [PendingMapping] {
-        guard let bytes else { return [] }
-        do {
-            return try JSONCoder.decode([StoredMapping].self, from: bytes).compactMap(\.mapping)
-        } catch {
-            throw PendingMappingError(path: file.path, message: "it cannot be read (\(error)); remove it to go on")
-        }
-    }
-
-    private func failure(_ error: any Error) -> PendingMappingError {
-        (error as? PendingMappingError) ?? PendingMappingError(path: file.path, message: "\(error)")
-    }
+    public func all() throws(RecordStoreError) -> [PendingMapping] { try file.all().compactMap(\.mapping) }
+    public func save(_ mapping: PendingMapping) throws(RecordStoreError) { try file.save(StoredMapping(mapping)) }
+    public func remove(node: NodeID) throws(RecordStoreError) { try file.remove(node.rawValue) }
 }
 
 /// A pending mapping as it lies in the file.
@@ -86,7 +40,7 @@ private struct StoredMapping: Codable {
         }
     }
 
-    /// Nil for what a later version wrote and this one does not know.
+    /// Nil for what a later version wrote and this one does not know; it stays in the file.
     var mapping: PendingMapping? {
         guard let stage = PendingMapping.Stage(rawValue: stage) else { return nil }
         let proof: PendingMapping.Proof

@@ -14,10 +14,14 @@ public struct Onboarder: Sendable {
     public struct Cloud: Sendable {
         /// Who is signed in, fresh from the profile.
         public var user: @Sendable () async throws(AccountError) -> UserID
+        /// Where the cloud hears the user's half of a mapping, and says what became of it.
         public var mapping: any NodeMapping
         /// The service that claims boards; nil where the deployment has none.
         public var claiming: (any NodeClaiming)?
+        /// What only a later run can finish: a store that outlives the process, where there is to be one.
         public var pending: any PendingMappingStore
+        /// Which boards have been claimed and are not on their network yet. Held in memory, as by default, they are forgotten with
+        /// the process, and another one claims again, in vain, a board that has not restarted.
         public var claimed: any ClaimedBoardStore
 
         public init(

@@ -13,7 +13,7 @@ public struct OnboardingError: Error, Sendable, CustomStringConvertible {
         case mappingRefused(MappingStatus)
         /// The board has no cloud certificate yet, and nobody here can give it one.
         case claimNeeded
-        case cannotKeepPending(PendingMappingError)
+        case cannotKeepPending(RecordStoreError)
         case cancelled
     }
 

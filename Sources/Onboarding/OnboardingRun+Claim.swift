@@ -26,7 +26,7 @@ extension OnboardingRun {
         }
         guard let node = claimed else { return }
         claimedNode = node
-        remember { store throws(PendingMappingError) in try store.save(node) }
+        remember { store throws(RecordStoreError) in try store.save(node) }
         emit(.progress(.claimed(node)))
         // What it says of itself may be different now. It may also still ask to be claimed, until it restarts.
         let identity = try await ask { (board) throws(ProvisioningError) in try await board.identify() }
@@ -52,11 +52,11 @@ extension OnboardingRun {
     /// The board is on its network, and is not asked again before it has restarted.
     func forgetClaim() {
         guard let nodeID else { return }
-        remember { store throws(PendingMappingError) in try store.remove(nodeID) }
+        remember { store throws(RecordStoreError) in try store.remove(nodeID) }
     }
 
     /// What cannot be remembered costs a restart of the board, at worst.
-    private func remember(_ change: (any ClaimedBoardStore) throws(PendingMappingError) -> Void) {
+    private func remember(_ change: (any ClaimedBoardStore) throws(RecordStoreError) -> Void) {
         guard let store = cloud?.claimed else { return }
         do { try change(store) } catch { logger.debug("claim not remembered", metadata: ["cause": "\(error)"]) }
     }
@@ -65,7 +65,7 @@ extension OnboardingRun {
         let introduction = try await ask { (board) throws(ProvisioningError) in try await board.startClaim() }
         let invitation = try await tell { () throws(AccountError) in try await service.initiateClaim(introduction) }
         // The board has no certificate of that name, or of none that still counts.
-        remember { store throws(PendingMappingError) in try store.remove(invitation.node) }
+        remember { store throws(RecordStoreError) in try store.remove(invitation.node) }
         emit(.progress(.claimInitiated(invitation.node)))
         let request = try await ask { (board) throws(ProvisioningError) in
             try await board.requestCertificate(invitation.reply)

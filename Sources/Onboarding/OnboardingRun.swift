@@ -143,7 +143,7 @@ actor OnboardingRun {
         return OnboardingError(.account(error), step: step, message: error.message, isPendingKept: isWorthResuming)
     }
 
-    func failure(_ error: PendingMappingError) -> OnboardingError {
+    func failure(_ error: RecordStoreError) -> OnboardingError {
         OnboardingError(
             .cannotKeepPending(error), step: step,
             message:

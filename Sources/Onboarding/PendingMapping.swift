@@ -36,20 +36,7 @@ public struct PendingMapping: Sendable, Equatable {
 
 /// Keeps pending mappings between runs, one for each node.
 public protocol PendingMappingStore: Sendable {
-    func all() throws(PendingMappingError) -> [PendingMapping]
-    func save(_ mapping: PendingMapping) throws(PendingMappingError)
-    func remove(node: NodeID) throws(PendingMappingError)
-}
-
-/// The store of pending mappings could not be read or written.
-public struct PendingMappingError: Error, Sendable, CustomStringConvertible {
-    public var path: String
-    public var message: String
-
-    public init(path: String, message: String) {
-        self.path = path
-        self.message = message
-    }
-
-    public var description: String { "\(path): \(message)" }
+    func all() throws(RecordStoreError) -> [PendingMapping]
+    func save(_ mapping: PendingMapping) throws(RecordStoreError)
+    func remove(node: NodeID) throws(RecordStoreError)
 }

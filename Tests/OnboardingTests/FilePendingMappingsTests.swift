@@ -31,6 +31,20 @@ struct FilePendingMappingsTests {
         }
     }
 
+    @Test("what a later version wrote is passed over, and kept for it")
+    func laterVersion() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("pending.json")
+            try await run("install", ["-m", "600", "/dev/null", path])
+            let record = #"{"node":"node-9","user":"user-1","stage":"approved","peer":"COM1","secret":"c2VjcmV0"}"#
+            try folder.write("[\(record)]", to: "pending.json")
+            #expect(try FilePendingMappings(path: path).all().isEmpty)
+            try FilePendingMappings(path: path).save(bySecret)
+            #expect(try FilePendingMappings(path: path).all() == [bySecret])
+            #expect(try folder.read("pending.json").contains(#""stage":"approved""#))
+        }
+    }
+
     @Test(
         "a damaged file is an error that names it, and is left as it is", arguments: ["", "{}", "[{\"node\":1}]", "["])
     func damaged(text: String) async throws {
@@ -38,9 +52,9 @@ struct FilePendingMappingsTests {
             let path = folder.file("pending.json")
             try await run("install", ["-m", "600", "/dev/null", path])
             try folder.write(text, to: "pending.json")
-            let error = #expect(throws: PendingMappingError.self) { try FilePendingMappings(path: path).all() }
+            let error = #expect(throws: RecordStoreError.self) { try FilePendingMappings(path: path).all() }
             #expect(error?.path == path)
-            #expect(throws: PendingMappingError.self) { try FilePendingMappings(path: path).save(bySecret) }
+            #expect(throws: RecordStoreError.self) { try FilePendingMappings(path: path).save(bySecret) }
             #expect(try folder.read("pending.json") == text)
         }
     }
