@@ -50,6 +50,9 @@ struct ClaimConversation: Sendable {
         return sent == text.count
     }
 
+    /// Whether the board has not said yet that it takes a claim.
+    var isStarting: Bool { state == .starting }
+
     mutating func start() -> ClaimPayload {
         state = .starting
         return ClaimPayload(.commandStart, .command(PayloadBuffer()))
@@ -68,13 +71,13 @@ struct ClaimConversation: Sendable {
     /// Takes the service's reply.
     mutating func relay(_ reply: [UInt8]) throws(ProvisioningError) -> ClaimPayload {
         guard (1...Self.maximumText).contains(reply.count) else {
-            throw Self.failure(
+            throw .claimFailure(
                 "the service's reply has \(reply.count) bytes, and a board takes \(Self.maximumText) at most")
         }
         switch state {
         case .introduced:
             guard reply.count <= room else {
-                throw Self.failure(
+                throw .claimFailure(
                     "the service's reply has \(reply.count) bytes and must go in one piece, and this way to the board "
                         + "carries \(room)")
             }
@@ -82,15 +85,15 @@ struct ClaimConversation: Sendable {
             let buffer = PayloadBuffer(payload: reply, totalLength: UInt32(reply.count))
             return ClaimPayload(.commandInit, .command(buffer))
         case .requested: return deliver(reply, from: 0)
-        default: throw Self.failure("its steps came out of order")
+        default: throw .claimFailure("its steps came out of order")
         }
     }
 
     private mutating func take(_ answer: ClaimPayload) throws(ProvisioningError) -> Step {
-        guard case .response(let response)? = answer.payload else { throw Self.unexpected }
+        guard case .response(let response)? = answer.payload else { throw .unexpectedInClaim }
         switch (state, answer.message) {
         case (.starting, .responseStart):
-            guard response.status == .success else { throw Self.notTaken("status \(response.status.rawValue)") }
+            guard response.status == .success else { throw .claimNotTaken("status \(response.status.rawValue)") }
             canBeAborted = true
             return try introduce(response.buffer ?? PayloadBuffer())
         case (.requesting(let text, let total), .responseInit):
@@ -101,14 +104,14 @@ struct ClaimConversation: Sendable {
             if sent < text.count { return .send(deliver(text, from: sent)) }
             state = .over
             return .claimed
-        default: throw Self.unexpected
+        default: throw .unexpectedInClaim
         }
     }
 
     private mutating func introduce(_ buffer: PayloadBuffer) throws(ProvisioningError) -> Step {
         guard buffer.offset == 0, (1...Self.maximumIntroduction).contains(buffer.payload.count),
             Int(buffer.totalLength) == buffer.payload.count
-        else { throw Self.failure("the board did not say in one piece what it is") }
+        else { throw .claimFailure("the board did not say in one piece what it is") }
         state = .introduced
         return .tellService(buffer.payload)
     }
@@ -118,19 +121,20 @@ struct ClaimConversation: Sendable {
     ) throws(ProvisioningError) -> Step {
         let expected = total ?? Int(buffer.totalLength)
         guard Int(buffer.totalLength) == expected else {
-            throw Self.failure("the length of the board's request changed in the middle")
+            throw .claimFailure("the length of the board's request changed in the middle")
         }
         guard (1...Self.maximumText).contains(expected) else {
-            throw Self.failure("the board's request has \(expected) bytes, of at most \(Self.maximumText)")
+            throw .claimFailure("the board's request has \(expected) bytes, of at most \(Self.maximumText)")
         }
         guard Int(buffer.offset) == text.count else {
-            throw Self.failure("a piece of the board's request was lost, and it cannot be had again")
+            throw .claimFailure("a piece of the board's request was lost, and it cannot be had again")
         }
         let collected = text + buffer.payload
-        guard collected.count <= expected else { throw Self.failure("the board's request is longer than it said") }
+        guard collected.count <= expected else { throw .claimFailure("the board's request is longer than it said") }
         let isWhole = collected.count == expected
         guard isWhole || buffer.payload.count >= Self.smallestPiece else {
-            throw Self.failure("the board's request comes in pieces of \(buffer.payload.count) bytes, which never ends")
+            throw .claimFailure(
+                "the board's request comes in pieces of \(buffer.payload.count) bytes, which never ends")
         }
         if text.isEmpty { piece = max(Self.smallestPiece, min(Self.standardPiece, buffer.payload.count)) }
         guard isWhole else {
@@ -150,47 +154,11 @@ struct ClaimConversation: Sendable {
         return ClaimPayload(.commandVerify, .command(buffer))
     }
 
-    /// A claim that is over for the board, or has to be: it is aborted where it is not.
-    static func failure(_ why: String, cause: String? = nil) -> ProvisioningError {
-        ProvisioningError(
-            .claimFailed, message: "The board was not claimed: \(why). Restart the board, then run this again.",
-            cause: cause)
-    }
-
-    /// The board begins no claim. Nothing has happened to it.
-    static func notTaken(_ cause: String?) -> ProvisioningError {
-        ProvisioningError(
-            .claimFailed,
-            message:
-                "The board takes no claim now: it has had one since it started, or is still starting. Restart the board, "
-                + "then run this again.", cause: cause)
-    }
-
-    /// The board has most likely restarted, and then waits for a claim.
-    static func brokenOff(_ cause: String?) -> ProvisioningError {
-        ProvisioningError(
-            .claimFailed,
-            message:
-                "The board was not claimed: it broke off in the middle, as after a restart. Then run this again; if that "
-                + "does not help, restart the board first.", cause: cause)
-    }
-
-    /// Nobody answered to the last piece of the certificate.
-    static func unknownEnd(_ code: ProvisioningError.Code, _ cause: String?) -> ProvisioningError {
-        ProvisioningError(
-            code,
-            message:
-                "The connection broke while the board took its certificate, and only a restart tells whether it has it: "
-                + "restart the board, then run this again.", cause: cause)
-    }
-
-    private static var unexpected: ProvisioningError { failure("its answer is not the one that belongs there") }
-
     private static func refusal(_ status: ClaimStatus, of what: String) -> ProvisioningError {
         switch status {
-        case .invalidState: failure("it lost its place, as after a restart", cause: "status \(status.rawValue)")
-        case .noMemory: failure("\(what) does not fit into its memory", cause: "status \(status.rawValue)")
-        default: failure("it did not accept \(what)", cause: "status \(status.rawValue)")
+        case .invalidState: .claimFailure("it lost its place, as after a restart", cause: "status \(status.rawValue)")
+        case .noMemory: .claimFailure("\(what) does not fit into its memory", cause: "status \(status.rawValue)")
+        default: .claimFailure("it did not accept \(what)", cause: "status \(status.rawValue)")
         }
     }
 }

@@ -19,13 +19,7 @@ extension ProtocommBoard {
         }
         // After a claim that was broken off.
         if await session.state == .outOfStep { try await secureForClaim() }
-        var conversation = ClaimConversation(room: room)
-        let first = conversation.start()
-        claim = conversation
-        lostLinksBeforeClaim = lostLinks
-        let introduction = try await text(beginningWith: first)
-        wasRefusedAtStart = false
-        return introduction
+        return try await text(beginningWith: claim.start(room: room, lostLinks: lostLinks))
     }
 
     /// The link of the claim before may still be about to break.
@@ -34,19 +28,19 @@ extension ProtocommBoard {
             try await secureAgain()
         } catch {
             guard session.restoresLinks, error.code != .cancelled, error.code != .deviceLost else { throw error }
-            throw Self.interrupted(error.message)
+            throw .claimInterrupted(error.message)
         }
     }
 
     public func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
-        try await text(beginningWith: try relay(reply))
+        try await text(beginningWith: try claim.relay(reply))
     }
 
     public func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
-        guard case .claimed = try await converse(try relay(reply)) else {
+        guard case .claimed = try await converse(try claim.relay(reply)) else {
             throw ProvisioningError.unexpectedAnswer(on: .claim)
         }
-        claim = nil
+        claim.finish()
         logger.debug("board claimed", metadata: ["peer": "\(peer)"])
     }
 
@@ -54,9 +48,7 @@ extension ProtocommBoard {
     /// a claim, which an abort would end for it.
     @discardableResult
     public func abortClaim() async -> Bool {
-        guard let conversation = claim else { return false }
-        claim = nil
-        guard conversation.canBeAborted, await session.state == .secured else { return false }
+        guard claim.abort(), await session.state == .secured else { return false }
         do {
             // Not twice: the first may have reached the board.
             _ = try await askOnce(ClaimPayload(.commandAbort, .command(PayloadBuffer())), on: .claim)
@@ -64,21 +56,6 @@ extension ProtocommBoard {
             logger.debug("board may not know of the end of its claim", metadata: ["cause": "\(error.code)"])
         }
         return true
-    }
-
-    private static func interrupted(_ cause: String?) -> ProvisioningError {
-        ProvisioningError(
-            .claimInterrupted,
-            message:
-                "The board was not claimed: the connection broke in the middle. Move nearer to the board, then run this "
-                + "again.", cause: cause)
-    }
-
-    private func relay(_ reply: [UInt8]) throws(ProvisioningError) -> ClaimPayload {
-        guard var conversation = claim else { throw ClaimConversation.failure("no claim was begun") }
-        let request = try conversation.relay(reply)
-        claim = conversation
-        return request
     }
 
     private func text(beginningWith request: ClaimPayload) async throws(ProvisioningError) -> [UInt8] {
@@ -96,47 +73,20 @@ extension ProtocommBoard {
             do throws(ProvisioningError) {
                 answer = try await answerInClaim(to: request)
             } catch {
-                throw broken(error, isStart: request.message == .commandStart)
+                throw claim.fault(error, restoresLinks: session.restoresLinks)
             }
-            guard var conversation = claim else { throw ClaimConversation.brokenOff(nil) }
-            let step: ClaimConversation.Step
-            do throws(ProvisioningError) {
-                step = try conversation.receive(answer)
-            } catch {
-                claim = conversation
-                // What was asked twice over a new connection was answered with the piece after the one that got lost.
-                guard lostLinks > lostLinksBeforeClaim else { throw error }
-                throw Self.interrupted(error.message)
-            }
-            claim = conversation
+            let step = try claim.receive(answer, lostLinks: lostLinks)
             guard case .send(let next) = step else { return step }
             request = next
         }
     }
+
     /// Asks again where the link broke, except for the one thing that a board must not be asked twice.
     private func answerInClaim(to request: ClaimPayload) async throws(ProvisioningError) -> ClaimPayload {
-        guard claim?.isAtItsEnd == true else { return try await ask(request, on: .claim) }
+        guard claim.isAtItsEnd else { return try await ask(request, on: .claim) }
         guard let answer = try await askOnce(request, on: .claim) else {
-            throw ClaimConversation.unknownEnd(.claimFailed, nil)
+            throw .claimEndUnknown(.claimFailed, nil)
         }
         return answer
-    }
-
-    /// What it means for the claim that there was no answer.
-    private func broken(_ error: ProvisioningError, isStart: Bool) -> ProvisioningError {
-        let cause = error.cause ?? error.message
-        // A board that answers with nothing has lost its place, most likely by a restart.
-        let isBroken = [.rejected, .malformed, .invalidArgument, .securityMismatch].contains(error.code)
-        if claim?.isAtItsEnd == true {
-            guard isBroken || error.code == .deviceLost else { return error }
-            return ClaimConversation.unknownEnd(isBroken ? .claimFailed : error.code, cause)
-        }
-        guard isBroken else { return error }
-        // A link that breaks just then looks like a refusal; one that breaks twice in the same place does not.
-        if session.restoresLinks, error.code == .rejected, !(isStart && wasRefusedAtStart) {
-            if isStart { wasRefusedAtStart = true }
-            return Self.interrupted(error.cause)
-        }
-        return isStart ? ClaimConversation.notTaken(cause) : ClaimConversation.brokenOff(cause)
     }
 }

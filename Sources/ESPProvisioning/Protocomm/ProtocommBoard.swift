@@ -13,6 +13,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     public nonisolated let peer: String
     let session: ProtocommSession
     let credentials: BoardCredentials
+    private let policy: SecurityPolicy
     private var random: Random
     let time: Timekeeper
     let logger: Logger
@@ -24,11 +25,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
     private static var maximumLostLinks: Int { 8 }
     /// The claim that is under way.
-    var claim: ClaimConversation?
-    /// ``lostLinks`` when it began.
-    var lostLinksBeforeClaim = 0
-    /// Whether the claim before was refused at its very start, or its link broke there.
-    var wasRefusedAtStart = false
+    var claim = ClaimAttempt()
 
     /// - Parameters:
     ///   - suite: the cryptography of the handshake, such as libcrypto's.
@@ -40,6 +37,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         peer = transport.peer
         session = ProtocommSession(transport: transport, clock: clock, logger: logger)
         self.credentials = credentials
+        policy = SecurityPolicy(credentials)
         self.random = random
         time = Timekeeper(clock)
         self.logger = logger
@@ -67,7 +65,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         } else {
             return
         }
-        try check(required)
+        if let refusal = policy.refusal(of: required) { throw refusal }
         if !required.needsProofOfPossession { credentials.whenUnproven(required) }
         if required.needsProofOfPossession, proofOfPossession == nil {
             proofOfPossession = await credentials.proofOfPossession()
@@ -79,29 +77,6 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             }
         }
         try await handshake(required)
-    }
-
-    private func check(_ required: SecurityRequirement) throws(ProvisioningError) {
-        if let wanted = credentials.securityVersion, wanted != required.version {
-            throw ProvisioningError(
-                .securityMismatch,
-                message:
-                    "The board speaks Security \(required.version), not \(wanted). Leave --sec-ver away to follow it.")
-        }
-        let least = credentials.leastSecurity
-        let claim: String
-        if required.version >= 0, required.version < least.version {
-            claim = "speaks Security \(required.version)" + (required.version == 0 ? ", where all goes in clear" : "")
-        } else if required.version == 1, least.needsProofOfPossession, !required.needsProofOfPossession {
-            claim = "wants no proof of possession"
-        } else {
-            return
-        }
-        throw ProvisioningError(
-            .securityMismatch,
-            message:
-                "The board says that it \(claim), but its label says otherwise: another one may use its name. Nothing secret was sent. If you know that it is the right "
-                + "board, accept it as it is with --sec-ver \(required.version).")
     }
 
     private func handshake(_ required: SecurityRequirement) async throws(ProvisioningError) {
@@ -156,7 +131,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     func secureAgain() async throws(ProvisioningError) {
         guard let required = identity?.security else { return }
         // The board may have been asked again what it is.
-        try check(required)
+        if let refusal = policy.refusal(of: required) { throw refusal }
         try await handshake(required)
     }
 
