@@ -10,7 +10,7 @@ struct DeviceClaim: AsyncParsableCommand {
         discussion: "Example: rainctl device claim --transport softap --pop-file pop.txt")
 
     @OptionGroup var device: DeviceOptions
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
     @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))
     var events: Provision.Events?

@@ -8,7 +8,7 @@ struct DeviceReset: DeviceCommand {
         discussion: "Example: rainctl device reset --transport serial --port /dev/ttyUSB0 --pop-file pop.txt")
 
     @OptionGroup var device: DeviceOptions
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 

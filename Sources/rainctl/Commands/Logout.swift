@@ -11,7 +11,7 @@ struct Logout: AsyncParsableCommand {
     @Flag(help: "End your sessions on all devices.")
     var everywhere = false
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup var which: ProviderOption

@@ -12,7 +12,7 @@ struct NodeList: AsyncParsableCommand {
         commandName: "list", abstract: "List the boards in your account.",
         discussion: "Example: rainctl node list --json")
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

@@ -30,7 +30,7 @@ extension Provision {
     func otherNetwork(_ context: Context) -> (@Sendable (ProvisioningError) async -> WiFiNetwork?)? {
         guard context.mayAsk else { return nil }
         return { error in
-            StandardStreams.err("\r\u{1B}[2K\(error.message.withoutControls)\n")
+            StandardStreams.err(StandardStreams.eraseLine + "\(error.message.withoutControls)\n")
             guard let answer = Terminal.ask("Network to try instead (Enter to stop): "), !answer.isEmpty,
                 let secret = Terminal.readSecret(prompt: "Wi-Fi password (empty for an open network): ")
             else { return nil }
@@ -41,7 +41,7 @@ extension Provision {
     private func choose(from heard: [AccessPoint], passphrase: Secret?, _ context: Context) async -> WiFiNetwork? {
         var seen: Set<SSID> = []
         let networks = heard.filter { !$0.ssid.bytes.isEmpty && seen.insert($0.ssid).inserted }
-        StandardStreams.err("\r\u{1B}[2K")
+        StandardStreams.err(StandardStreams.eraseLine)
         for (index, network) in networks.enumerated() {
             StandardStreams.err("\(index + 1)  \(network.ssid)  \(network.rssi) dBm  \(network.protection)\n")
         }

@@ -29,7 +29,7 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "Make the board forget failed Wi-Fi settings first.")
     var resetFirst = false
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(120))
 
     @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))

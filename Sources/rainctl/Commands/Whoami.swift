@@ -7,7 +7,7 @@ struct Whoami: AsyncParsableCommand {
         commandName: "whoami", abstract: "Say who is signed in, as the cloud has it now.",
         discussion: "Example: rainctl whoami --json")
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @Flag(help: "As it was at sign-in, from what is stored: nothing is sent.")

@@ -89,11 +89,11 @@ final class ProgressReport: Sendable {
     private func draw(_ state: State) {
         guard case .live = form, let running = state.running else { return }
         let text = "… \(StepText.running(running.step, on: peer).withoutControls) (\(seconds(running.since)))"
-        StandardStreams.err("\r\u{1B}[2K" + String(text.prefix(terminalWidth - 1)))
+        StandardStreams.err(StandardStreams.eraseLine + String(text.prefix(terminalWidth - 1)))
     }
 
     private func erase() {
-        if case .live = form { StandardStreams.err("\r\u{1B}[2K") }
+        if case .live = form { StandardStreams.err(StandardStreams.eraseLine) }
     }
 
     private func settle(_ state: State, mark: String, colour: String, _ text: String) {
@@ -104,7 +104,7 @@ final class ProgressReport: Sendable {
         case .plain: StandardStreams.err("\(text)\(time)\n")
         case .live(let wantsColour):
             let mark = wantsColour ? "\u{1B}[\(colour)m\(mark)\u{1B}[0m" : mark
-            StandardStreams.err("\r\u{1B}[2K\(mark) \(text)\(time)\n")
+            StandardStreams.err(StandardStreams.eraseLine + "\(mark) \(text)\(time)\n")
         }
     }
 

@@ -21,3 +21,10 @@ struct DurationArgument: ExpressibleByArgument, Equatable {
         return milliseconds >= 1000 ? "\(Int(milliseconds / 1000))s" : "\(Int(milliseconds))ms"
     }
 }
+
+extension ArgumentHelp {
+    /// What `--timeout` is, wherever there is one.
+    static var timeLimit: ArgumentHelp {
+        ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time")
+    }
+}

@@ -34,8 +34,11 @@ struct Output: Sendable {
         if !isQuiet { StandardStreams.err(line.withoutControls + "\n") }
     }
 
+    /// Something that may not be as it was meant. It may come while progress is drawn, which begins anew below it.
     func warn(_ line: String) {
-        if !isQuiet { StandardStreams.err("warning: \(line.withoutControls)\n") }
+        guard !isQuiet else { return }
+        let start = StandardStreams.errIsTerminal ? StandardStreams.eraseLine : ""
+        StandardStreams.err("\(start)warning: \(line.withoutControls)\n")
     }
 
     func failure(_ failure: CommandFailure) {

@@ -14,7 +14,7 @@ struct AccountConfirm: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Mark the account with this tag (repeatable).", valueName: "key:value"))
     var tag: [String] = []
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

@@ -16,7 +16,7 @@ struct AccountCurl: AsyncParsableCommand {
             and others. ~/.curlrc is not read.
             """)
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @Argument(parsing: .postTerminator, help: ArgumentHelp("What curl is to do, after --.", valueName: "argument"))

@@ -10,7 +10,7 @@ struct AccountDataGet: AsyncParsableCommand {
     @Argument(help: "The key; without it all values are printed.")
     var key: String?
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

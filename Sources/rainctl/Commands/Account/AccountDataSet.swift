@@ -19,7 +19,7 @@ struct AccountDataSet: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The value as text.", valueName: "text"))
     var text: String?
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

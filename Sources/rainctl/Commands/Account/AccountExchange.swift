@@ -27,7 +27,7 @@ struct AccountExchange: AsyncParsableCommand {
         help: ArgumentHelp("Where that client is registered to be sent; a browser needs it.", valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup var which: ProviderOption

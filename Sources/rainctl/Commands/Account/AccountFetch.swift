@@ -21,7 +21,7 @@ struct AccountFetch: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Write it to this file, readable by you alone.", valueName: "file"))
     var output: String?
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup var which: ProviderOption

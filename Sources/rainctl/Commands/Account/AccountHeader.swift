@@ -7,7 +7,7 @@ struct AccountHeader: AsyncParsableCommand {
         commandName: "header", abstract: "Print the Authorization header for a request, and nothing else.",
         discussion: "Example: rainctl account header | curl -H @- https://api.rainmaker.espressif.com/v1/user2")
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup var which: ProviderOption

@@ -11,7 +11,7 @@ struct AccountPasswordChange: AsyncParsableCommand {
 
     @OptionGroup var newPassword: NewPasswordOptions
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

@@ -6,7 +6,7 @@ struct AccountRefresh: AsyncParsableCommand {
         commandName: "refresh", abstract: "Renew the tokens now, however long the old ones would still live.",
         discussion: "Example: rainctl account refresh")
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup var which: ProviderOption

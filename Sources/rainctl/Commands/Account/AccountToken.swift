@@ -7,7 +7,7 @@ struct AccountToken: AsyncParsableCommand {
         commandName: "token", abstract: "Print an access token that is good for a while, and nothing else.",
         discussion: "Example: rainctl account token")
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup var which: ProviderOption

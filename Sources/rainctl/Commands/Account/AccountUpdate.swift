@@ -38,7 +38,7 @@ struct AccountUpdate: AsyncParsableCommand {
     @Option(help: "Whether signing in takes a one-time code after the password (some deployments decide that).")
     var secondStep: Switch?
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

@@ -7,7 +7,7 @@ struct AccountVersions: AsyncParsableCommand {
         commandName: "versions", abstract: "Ask the deployment which versions of its interface it speaks.",
         discussion: "Example: rainctl account versions --json")
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

@@ -24,7 +24,7 @@ struct AccountWebSession: AsyncParsableCommand {
     @Flag(help: "Open it in your browser, and print nothing.")
     var open = false
 
-    @Option(help: ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
     @OptionGroup var which: ProviderOption
