@@ -225,4 +225,21 @@ struct ProtocommBoardTests {
         }
         #expect(error?.code == .malformed)
     }
+
+    static let useless: [[UInt8]] = [
+        [0xFF], UserMappingPayload(.commandSetUserMapping(.init(userID: [1]))).encoded(),
+        UserMappingPayload(.responseSetUserMapping(.init(status: .invalidState))).encoded(),
+    ]
+
+    @Test("an answer that is of no use says what to try", arguments: useless)
+    func uselessAnswer(answer: [UInt8]) async throws {
+        let board = ScriptedFirmware { _, _ in answer }.board()
+        _ = try await board.identify()
+        try await board.secure()
+        let secret = MappingSecret(randomBytes: [UInt8](repeating: 9, count: 16))
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await board.associate(.userMapping(UserID("user-1"), secret))
+        }
+        #expect(error?.message.contains("Restart the board, then run this again") == true, "\(error?.message ?? "")")
+    }
 }

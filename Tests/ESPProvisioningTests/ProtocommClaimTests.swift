@@ -42,6 +42,21 @@ struct ProtocommClaimTests {
         }
     }
 
+    /// The same, but from the `number`th of those messages on the board answers so many `times` like this, or with nothing.
+    private func firmware(
+        at type: ClaimMessageType, _ number: Int = 1, times: Int = 1, answers answer: ClaimPayload?
+    ) -> ScriptedFirmware {
+        let seen = Mutex(0)
+        return firmware { message in
+            guard message.message == type else { return nil }
+            let count = seen.withLock { seen -> Int in
+                seen += 1
+                return seen
+            }
+            return (number..<number + times).contains(count) ? .some(answer) : nil
+        }
+    }
+
     private func messages(_ firmware: ScriptedFirmware) -> [ClaimMessageType] {
         firmware.bytes(on: .claim).compactMap { try? ClaimPayload(decoding: $0).message }
     }
@@ -74,17 +89,9 @@ struct ProtocommClaimTests {
 
     @Test("a lost piece is an error, and the board is told")
     func gap() async throws {
-        let seen = Mutex(0)
-        let firmware = firmware { message in
-            guard message.message == .commandInit,
-                seen.withLock({ seen -> Int in
-                    seen += 1
-                    return seen
-                }) == 2
-            else { return nil }
-            let buffer = PayloadBuffer(offset: 400, payload: [1], totalLength: UInt32(Self.request.count))
-            return .some(ClaimPayload(.responseInit, .response(PayloadResponse(buffer: buffer))))
-        }
+        let buffer = PayloadBuffer(offset: 400, payload: [1], totalLength: UInt32(Self.request.count))
+        let firmware = firmware(
+            at: .commandInit, 2, answers: ClaimPayload(.responseInit, .response(PayloadResponse(buffer: buffer))))
         let board = firmware.board()
         let error = await #expect(throws: ProvisioningError.self) { try await claim(board) }
         #expect(error?.code == .claimFailed)
@@ -95,19 +102,6 @@ struct ProtocommClaimTests {
         #expect(messages(firmware).filter { $0 == .commandAbort }.count == 1)
     }
 
-    /// Answers with nothing at the `number`th of those messages.
-    private func silence(at type: ClaimMessageType, _ number: Int = 1, times: Int = 1) -> ScriptedFirmware {
-        let seen = Mutex(0)
-        return firmware { message in
-            guard message.message == type else { return nil }
-            let count = seen.withLock { seen -> Int in
-                seen += 1
-                return seen
-            }
-            return (number..<number + times).contains(count) ? .some(nil) : nil
-        }
-    }
-
     @Test(
         "a board that breaks off, as by a restart, is told nothing: it waits for a claim, and the next one succeeds",
         arguments: [
@@ -115,7 +109,7 @@ struct ProtocommClaimTests {
             (.commandVerify, 2), (.commandVerify, 3),
         ])
     func restart(type: ClaimMessageType, number: Int) async throws {
-        let firmware = silence(at: type, number)
+        let firmware = firmware(at: type, number, answers: nil)
         let board = firmware.board()
         let error = await #expect(throws: ProvisioningError.self) { try await claim(board) }
         #expect(error?.code == .claimFailed)
@@ -127,10 +121,8 @@ struct ProtocommClaimTests {
 
     @Test("a board that takes no claim is not told of its end", arguments: [ClaimStatus.invalidState, .fail])
     func notReady(status: ClaimStatus) async throws {
-        let firmware = firmware { message in
-            guard message.message == .commandStart else { return nil }
-            return .some(ClaimPayload(.responseStart, .response(PayloadResponse(status: status))))
-        }
+        let firmware = firmware(
+            at: .commandStart, answers: ClaimPayload(.responseStart, .response(PayloadResponse(status: status))))
         let error = await #expect(throws: ProvisioningError.self) { try await claim(firmware.board()) }
         #expect(error?.code == .claimFailed && error?.message.contains("estart") == true)
         #expect(messages(firmware) == [.commandStart])
@@ -139,16 +131,9 @@ struct ProtocommClaimTests {
     /// Firmware takes the failed piece for the end of the claim, and so does it the one that it stores.
     @Test("a refused certificate has ended the claim at the board, which is not told so again")
     func refusedCertificate() async throws {
-        let verdicts = Mutex(0)
-        let firmware = firmware { message in
-            guard message.message == .commandVerify,
-                verdicts.withLock({ verdicts -> Int in
-                    verdicts += 1
-                    return verdicts
-                }) == 3
-            else { return nil }
-            return .some(ClaimPayload(.responseVerify, .response(PayloadResponse(status: .invalidParameter))))
-        }
+        let firmware = firmware(
+            at: .commandVerify, 3,
+            answers: ClaimPayload(.responseVerify, .response(PayloadResponse(status: .invalidParameter))))
         let error = await #expect(throws: ProvisioningError.self) { try await claim(firmware.board()) }
         #expect(error?.code == .claimFailed && error?.message.contains("estart") == true)
         #expect(messages(firmware).suffix(3) == [.commandVerify, .commandVerify, .commandVerify])
@@ -184,7 +169,7 @@ struct ProtocommClaimTests {
 
     @Test("over such links a refusal at the start is taken for a broken link once, and then for what it is")
     func takesNoClaim() async throws {
-        let firmware = silence(at: .commandStart, times: 2)
+        let firmware = firmware(at: .commandStart, times: 2, answers: nil)
         let board = firmware.board(restoresLinks: true)
         let first = await #expect(throws: ProvisioningError.self) { try await claim(board) }
         #expect(first?.code == .claimInterrupted)

@@ -159,7 +159,9 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             return try Message(decoding: answer)
         } catch {
             throw ProvisioningError(
-                .malformed, message: "The board's answer on \(endpoint) cannot be read.", cause: "\(error)")
+                .malformed,
+                message: "The board's answer on \(endpoint) cannot be read. Restart the board, then run this again.",
+                cause: "\(error)")
         }
     }
 

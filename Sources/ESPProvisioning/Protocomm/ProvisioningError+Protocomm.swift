@@ -29,10 +29,16 @@ extension ProvisioningError {
     }
 
     static func unexpectedAnswer(on endpoint: Endpoint) -> ProvisioningError {
-        ProvisioningError(.malformed, message: "The board's answer on \(endpoint) is not the one that belongs there.")
+        ProvisioningError(
+            .malformed,
+            message:
+                "The board's answer on \(endpoint) is not the one that belongs there. Restart the board, then run this "
+                + "again.")
     }
 
     static func rejected(_ what: String, status: Int32) -> ProvisioningError {
-        ProvisioningError(.rejected, message: "The board did not accept \(what) (status \(status)).")
+        ProvisioningError(
+            .rejected,
+            message: "The board did not accept \(what) (status \(status)). Restart the board, then run this again.")
     }
 }
