@@ -188,7 +188,7 @@ struct OnboarderTests {
     @Test("cancelling closes the board and says so")
     func cancellation() async throws {
         let scene = Scene()
-        let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
+        let board = ScriptedBoard(scene.clock, watches: [.hangs])
         let work = Task {
             await scene.run(
                 board, ScriptedCloud(), OnboardingRequest(network: .given(Scene.home), deadline: .seconds(1_000_000)))

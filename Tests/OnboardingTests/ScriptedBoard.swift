@@ -8,6 +8,8 @@ actor ScriptedBoard: Board {
         case joins(after: Duration)
         case fails(ProvisioningError.Code)
         case neverEnds
+        /// Until it is cancelled, however much time goes by.
+        case hangs
         /// Joins at the very moment at which the run is given up.
         case joinsWhenGivenUp
     }
@@ -107,6 +109,11 @@ actor ScriptedBoard: Board {
         case .joins(let delay):
             try await pause(delay)
             return JoinedNetwork(address: "192.168.1.20", ssid: SSID("Home"))
+        case .hangs:
+            let (nothing, end) = AsyncStream.makeStream(of: Never.self)
+            for await _ in nothing {}
+            end.finish()
+            throw ProvisioningError(.cancelled, message: "cancelled")
         case .joinsWhenGivenUp:
             try? await pause(.seconds(100_000))
             return JoinedNetwork(address: "192.168.1.20", ssid: SSID("Home"))
