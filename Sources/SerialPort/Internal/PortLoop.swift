@@ -262,7 +262,7 @@ extension PortLoop {
     private func finish() {
         let hasUnsent = state.withLock { !$0.writers.isEmpty }
         end(SerialPortError(.closed, path: terminal.path, message: "The port was closed."))
-        terminal.close(discardingOutput: hasUnsent)
+        terminal.close(discardingOutput: hasUnsent || !terminal.empties())
         let closers = state.withLock { state in
             state.isFinished = true
             state.input = []

@@ -50,7 +50,7 @@ struct Terminal: Sendable {
 
     /// Restores the settings and closes. Moving DTR and RTS would reset many boards, so HUPCL stays cleared and CLOCAL set.
     func close(discardingOutput: Bool) {
-        // Closing waits for unsent bytes, on a real UART for up to 30 s.
+        // Closing waits for unsent bytes, and nothing can cut that short: 30 s (the kernel's `closing_wait`).
         if discardingOutput { tcflush(descriptor, TCOFLUSH) }
         var settings = original.termios
         settings.c_cflag &= ~tcflag_t(HUPCL)
@@ -59,6 +59,29 @@ struct Terminal: Sendable {
         _ = ioctl(descriptor, UInt(TIOCNXCL), 0)
         _ = flock(descriptor, LOCK_UN)
         Glibc.close(descriptor)
+    }
+
+    /// Waits until the device has taken what the kernel holds for it; false where it takes nothing, as an ESP32-C3 on its own USB whose
+    /// firmware does not read.
+    func empties() -> Bool {
+        Self.empties(
+            held: {
+                var count: Int32 = 0
+                return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
+            }, pause: { _ = poll(nil, 0, $0) })
+    }
+
+    /// - Parameters:
+    ///   - held: how many bytes the kernel still holds.
+    ///   - pause: waits so many milliseconds. In all no more than 255, in which 115,200 baud carry ten of the longest lines.
+    static func empties(held: () -> Int32, pause: (Int32) -> Void) -> Bool {
+        var milliseconds: Int32 = 1
+        while held() > 0 {
+            guard milliseconds <= 128 else { return false }
+            pause(milliseconds)
+            milliseconds *= 2
+        }
+        return true
     }
 
     private static func openingError(_ code: Int32, _ path: String) -> SerialPortError {
