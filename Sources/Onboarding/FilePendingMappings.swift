@@ -1,11 +1,15 @@
+import PrivateFiles
+import RainMaker
 import Vocabulary
 
 /// Pending mappings in one private file, for the processes of one user. One that cannot be read is an error, and is left as it is:
 /// what is in it cannot be had in another way.
 public struct FilePendingMappings: PendingMappingStore {
     private let file: RecordFile<StoredMapping>
+    private let path: String
 
     public init(path: String) {
+        self.path = path
         // More than anyone leaves unfinished.
         file = RecordFile(path: path, identity: \.node, maximumEntries: 1000, whenUnreadable: .error)
     }
@@ -13,6 +17,15 @@ public struct FilePendingMappings: PendingMappingStore {
     public func all() throws(RecordStoreError) -> [PendingMapping] { try file.all().compactMap(\.mapping) }
     public func save(_ mapping: PendingMapping) throws(RecordStoreError) { try file.save(StoredMapping(mapping)) }
     public func remove(node: NodeID) throws(RecordStoreError) { try file.remove(node.rawValue) }
+
+    public func hold(node: NodeID) throws(RecordStoreError) -> PendingMappingHold? {
+        do throws(PrivateFileError) {
+            guard let lock = try NameLock.take(node.rawValue, beside: path) else { return nil }
+            return PendingMappingHold { withExtendedLifetime(lock) {} }
+        } catch {
+            throw RecordStoreError(path: path, message: "\(error)")
+        }
+    }
 }
 
 /// A pending mapping as it lies in the file.
@@ -22,20 +35,24 @@ private struct StoredMapping: Codable {
     var stage: String
     var peer: String
     var secret: String?
-    var signature: [UInt8]?
+    var signature: StoredBytes?
     var request: String?
+    var tags: [String]?
+    var metadata: String?
 
     init(_ mapping: PendingMapping) {
         node = mapping.node.rawValue
         user = mapping.user.rawValue
         stage = mapping.stage.rawValue
         peer = mapping.peer
+        tags = mapping.notes.tags.isEmpty ? nil : mapping.notes.tags
+        metadata = mapping.notes.metadata
         switch mapping.proof {
         case .secret(let secret, let request):
             self.secret = secret.secret.revealString()
             self.request = request?.rawValue
         case .signature(let signature, let request):
-            self.signature = signature
+            self.signature = StoredBytes(bytes: signature)
             self.request = request.rawValue
         }
     }
@@ -47,10 +64,12 @@ private struct StoredMapping: Codable {
         if let secret {
             proof = .secret(MappingSecret(Secret(secret)), request: request.map { RequestID($0) })
         } else if let signature, let request {
-            proof = .signature(signature, request: RequestID(request))
+            proof = .signature(signature.bytes, request: RequestID(request))
         } else {
             return nil
         }
-        return PendingMapping(node: NodeID(node), user: UserID(user), proof: proof, stage: stage, peer: peer)
+        return PendingMapping(
+            node: NodeID(node), user: UserID(user), proof: proof, stage: stage, peer: peer,
+            notes: MappingNotes(tags: tags ?? [], metadata: metadata))
     }
 }

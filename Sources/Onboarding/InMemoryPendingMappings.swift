@@ -4,6 +4,7 @@ import Vocabulary
 /// Pending mappings that end with the process: for tests, and for programs that keep their own.
 public final class InMemoryPendingMappings: PendingMappingStore {
     private let mappings: Mutex<[PendingMapping]>
+    private let held = Mutex<Set<NodeID>>([])
 
     public init(_ mappings: [PendingMapping] = []) { self.mappings = Mutex(mappings) }
 
@@ -18,5 +19,10 @@ public final class InMemoryPendingMappings: PendingMappingStore {
 
     public func remove(node: NodeID) {
         mappings.withLock { $0.removeAll { $0.node == node } }
+    }
+
+    public func hold(node: NodeID) -> PendingMappingHold? {
+        guard held.withLock({ $0.insert(node).inserted }) else { return nil }
+        return PendingMappingHold { [self] in held.withLock { _ = $0.remove(node) } }
     }
 }

@@ -51,7 +51,7 @@ extension OnboardingRun {
             try check(reply.nodeID)
             pending = PendingMapping(
                 node: reply.nodeID, user: user, proof: .secret(secret, request: nil), stage: .associated,
-                peer: board.peer)
+                peer: board.peer, notes: request.notes)
         case .challengeResponse:
             guard let challenge else { return }
             let reply = try await ask { (board) throws(ProvisioningError) in
@@ -60,9 +60,16 @@ extension OnboardingRun {
             try check(reply.nodeID)
             pending = PendingMapping(
                 node: reply.nodeID, user: user, proof: .signature(reply.signature, request: challenge.request),
-                stage: .associated, peer: board.peer)
+                stage: .associated, peer: board.peer, notes: request.notes)
         }
+        try holdPending()
         try keep { _ in }
+    }
+
+    /// Where another run has this node in hand, the board has just been told ours: that run's mapping is none any more.
+    private func holdPending() throws(OnboardingError) {
+        guard let pending, let cloud else { return }
+        do { hold = try cloud.pending.hold(node: pending.node) } catch { throw failure(error) }
     }
 
     /// A board that was claimed has to answer by its new name; under its old one the cloud would wait for it in vain.

@@ -116,13 +116,13 @@ extension OnboardingRun {
         switch mapping.proof {
         case .secret(let secret, request: nil):
             let request = try await cloud.mapping.addMapping(
-                node: mapping.node, secret: secret, notes: request.notes)
+                node: mapping.node, secret: secret, notes: mapping.notes)
             pending?.proof = .secret(secret, request: request)
             try keepOrThrow()
         case .secret: return
         case .signature(let signature, let request):
             try await cloud.mapping.verifyChallenge(
-                request, node: mapping.node, signature: signature, notes: self.request.notes)
+                request, node: mapping.node, signature: signature, notes: mapping.notes)
             try settleOrThrow()
         }
     }
@@ -152,21 +152,46 @@ extension OnboardingRun {
     }
 
     /// Finishes what earlier runs left for this user. What the cloud refuses for good is given up; what it cannot be asked
-    /// now stays for the next run.
+    /// now stays for the next run. What other runs are at work on is theirs: a workshop has several under way.
     func resumePending() async throws(OnboardingError) {
         guard let cloud, let user else { return }
         let left: [PendingMapping]
         do {
-            left = try cloud.pending.all().filter { $0.user == user && $0.stage != .associated }
+            left = try cloud.pending.all().filter { $0.user == user }
         } catch {
             throw failure(error)
         }
-        for mapping in left { try await resume(mapping) }
-        pending = nil
-        isConfirmed = false
+        for mapping in left {
+            guard let mapping = try take(mapping, from: cloud.pending) else { continue }
+            let goesOn = try await resume(mapping)
+            (pending, hold, isConfirmed) = (nil, nil, false)
+            guard goesOn else { break }
+        }
     }
 
-    private func resume(_ mapping: PendingMapping) async throws(OnboardingError) {
+    /// A mapping that nobody is at work on, as it is now; nil where there is none, or nothing that a cloud could confirm.
+    private func take(
+        _ mapping: PendingMapping, from store: any PendingMappingStore
+    ) throws(OnboardingError) -> PendingMapping? {
+        do {
+            hold = try store.hold(node: mapping.node)
+            guard hold != nil else { return nil }
+            // The run that had it may have ended since.
+            guard let now = try store.all().first(where: { $0.node == mapping.node && $0.user == mapping.user }) else {
+                hold = nil
+                return nil
+            }
+            guard now.stage == .associated else { return now }
+            try store.remove(node: now.node)
+            hold = nil
+            return nil
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// - Returns: whether it makes sense to ask the cloud about others.
+    private func resume(_ mapping: PendingMapping) async throws(OnboardingError) -> Bool {
         pending = mapping
         isConfirmed = false
         var asking = PollSchedule.cloudStatus
@@ -182,17 +207,23 @@ extension OnboardingRun {
             } catch {
                 if error.isRefusal {
                     try settle(confirmed: false)
-                    return emit(.progress(.abandoned(mapping.node, error.message)))
+                    emit(.progress(.abandoned(mapping.node, error.message)))
+                    return true
+                }
+                if error.isTransient, mapping.peer != board.peer {
+                    emit(.deferred(error.message))
+                    return false
                 }
                 throw failure(error)
             }
             if isConfirmed { break }
             // The board has had its time: only an online one is worth waiting for, and only while it is the one at hand.
             let patience: Duration = mapping.peer == board.peer ? Patience.lostBoard : .seconds(2)
-            if time.elapsed() - began > patience { return }
+            if time.elapsed() - began > patience { return true }
             try await pause(asking.next())
         }
         emit(.progress(.resumed(mapping.node)))
         if mapping.peer == board.peer { resumedNode = mapping.node }
+        return true
     }
 }

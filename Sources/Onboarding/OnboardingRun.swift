@@ -27,6 +27,8 @@ actor OnboardingRun {
     var resumedNode: NodeID?
     /// What the cloud still has to confirm; nil once it has, or where nothing was asked of it.
     var pending: PendingMapping?
+    /// Keeps other runs away from it.
+    var hold: PendingMappingHold?
     var isConfirmed = false
     /// The board stopped answering after it had accepted its Wi-Fi, which may mean that all is well.
     var lostBoard: (error: ProvisioningError, since: Duration)?
@@ -50,6 +52,25 @@ actor OnboardingRun {
 
     /// Takes every step.
     func node() async throws(OnboardingError) -> OnboardedNode {
+        do throws(OnboardingError) {
+            return try await run()
+        } catch {
+            forgetUnfinished()
+            throw error
+        }
+    }
+
+    /// A board without Wi-Fi cannot come to the cloud by itself: the next run associates it anew, and this secret is of no use.
+    private func forgetUnfinished() {
+        guard let pending, pending.stage == .associated else { return }
+        do {
+            try cloud?.pending.remove(node: pending.node)
+        } catch {
+            logger.debug("a mapping stays in its file", metadata: ["cause": "\(error.message)"])
+        }
+    }
+
+    private func run() async throws(OnboardingError) -> OnboardedNode {
         if cloud != nil {
             try await perform(.account)
             if request.mapsToUser { try await perform(.resume) }
@@ -178,6 +199,7 @@ actor OnboardingRun {
         pending = nil
         do {
             try cloud.pending.remove(node: mapping.node)
+            hold = nil
         } catch {
             throw failure(error)
         }

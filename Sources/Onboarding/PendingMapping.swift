@@ -1,3 +1,4 @@
+import RainMaker
 import Vocabulary
 
 /// What a later run needs to finish a mapping that this one could not.
@@ -24,13 +25,18 @@ public struct PendingMapping: Sendable, Equatable {
     public var stage: Stage
     /// How the board was reached.
     public var peer: String
+    /// What the user wants remembered with this very node.
+    public var notes: MappingNotes
 
-    public init(node: NodeID, user: UserID, proof: Proof, stage: Stage, peer: String) {
+    public init(
+        node: NodeID, user: UserID, proof: Proof, stage: Stage, peer: String, notes: MappingNotes = MappingNotes()
+    ) {
         self.node = node
         self.user = user
         self.proof = proof
         self.stage = stage
         self.peer = peer
+        self.notes = notes
     }
 }
 
@@ -39,4 +45,8 @@ public protocol PendingMappingStore: Sendable {
     func all() throws(RecordStoreError) -> [PendingMapping]
     func save(_ mapping: PendingMapping) throws(RecordStoreError)
     func remove(node: NodeID) throws(RecordStoreError)
+    /// Takes a node's mapping for one run, which is at work on it until it lets go of the value, or its process ends: of all that share the
+    /// store, in other processes too, no other run may finish it meanwhile. It need not be in the store yet.
+    /// - Returns: nil while another run has it.
+    func hold(node: NodeID) throws(RecordStoreError) -> PendingMappingHold?
 }

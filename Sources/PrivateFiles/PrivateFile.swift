@@ -9,7 +9,7 @@ public struct PrivateFile: Sendable {
     /// A change reads and replaces one small file; whoever takes longer is stuck.
     private static let turnLimit = Duration.seconds(5)
 
-    private var place: (folder: String, name: String) {
+    var place: (folder: String, name: String) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.dropLast().joined(separator: "/")
         return (folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, String(parts.last ?? ""))

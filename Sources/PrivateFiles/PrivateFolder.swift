@@ -102,6 +102,11 @@ public final class PrivateFolder: Sendable {
 
     /// A lock on a file of that name, which is made if it is missing. It is not taken yet.
     public func lock(_ name: String) throws(PrivateFileError) -> FileLock {
+        FileLock(descriptor: try lockDescriptor(name), path: full(name))
+    }
+
+    /// An open file for locks, which the caller closes.
+    func lockDescriptor(_ name: String) throws(PrivateFileError) -> Int32 {
         let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard file >= 0 else {
             if errno == ELOOP { throw PrivateFileError(.symbolicLink, path: full(name)) }
@@ -109,7 +114,7 @@ public final class PrivateFolder: Sendable {
         }
         // A umask may have left less than that, and then nobody could open it again.
         fchmod(file, 0o600)
-        return FileLock(descriptor: file, path: full(name))
+        return file
     }
 
     // MARK: Steps

@@ -1,4 +1,5 @@
 import Onboarding
+import RainMaker
 import TestSupport
 import Testing
 import Vocabulary
@@ -28,6 +29,70 @@ struct FilePendingMappingsTests {
             try FilePendingMappings(path: path).remove(node: NodeID("node-1"))
             try FilePendingMappings(path: path).remove(node: NodeID("node-2"))
             #expect(try FilePendingMappings(path: path).all().isEmpty)
+        }
+    }
+
+    @Test("notes come back with it")
+    func notes() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("pending.json")
+            var mapping = bySignature
+            mapping.notes = MappingNotes(tags: ["room:kitchen", "a:b"], metadata: #"{"x":[1]}"#)
+            try FilePendingMappings(path: path).save(mapping)
+            #expect(try FilePendingMappings(path: path).all() == [mapping])
+        }
+    }
+
+    @Test("what one run has, no other has, in other processes neither; names do not matter to each other")
+    func holds() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("state/pending.json")
+            let (one, other) = (FilePendingMappings(path: path), FilePendingMappings(path: path))
+            var hold = try one.hold(node: NodeID("node-1"))
+            #expect(hold != nil)
+            #expect(try other.hold(node: NodeID("node-1")) == nil)
+            #expect(try one.hold(node: NodeID("node-1")) == nil)
+            #expect(try other.hold(node: NodeID("node-2")) != nil)
+            // By another program's locks: of one byte, where FNV-1a of the name says.
+            let asked = try await run(
+                "python3", ["-c", Self.question, folder.file("state/.pending.json.holds"), "node-1", "node-2"])
+            #expect(asked.standardOutput == "held\nfree\n", "\(asked.standardError)")
+            hold = nil
+            #expect(try other.hold(node: NodeID("node-1")) != nil)
+        }
+    }
+
+    private static let question = """
+        import fcntl, sys
+        for name in sys.argv[2:]:
+            hash = 0xCBF29CE484222325
+            for byte in name.encode():
+                hash = ((hash ^ byte) * 0x100000001B3) & ((1 << 64) - 1)
+            with open(sys.argv[1], "rb+") as file:
+                try:
+                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, hash >> 2)
+                    print("free")
+                except BlockingIOError:
+                    print("held")
+        """
+
+    @Test("a thousand signatures have room, and those of earlier versions are read")
+    func signatures() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("pending.json")
+            try await run("install", ["-m", "600", "/dev/null", path])
+            let earlier = (0..<999).map { number in
+                #"{"node":"n\#(number)","user":"user-1","stage":"applied","peer":"p","signature":[0,255],"request":"r"}"#
+            }
+            try folder.write("[\(earlier.joined(separator: ","))]", to: "pending.json")
+            var mapping = bySignature
+            mapping.proof = .signature([UInt8](repeating: 0xA5, count: 512), request: RequestID("request-2"))
+            try FilePendingMappings(path: path).save(mapping)
+            let all = try FilePendingMappings(path: path).all()
+            #expect(all.count == 1000 && all.last == mapping)
+            #expect(all.first?.proof == .signature([0, 255], request: RequestID("r")))
+            let text = try folder.read("pending.json")
+            #expect(text.contains(#""signature":"00ff""#) && text.contains(String(repeating: "a5", count: 512)))
         }
     }
 

@@ -2,6 +2,7 @@ import Account
 import ESPProvisioning
 import Onboarding
 import RainMaker
+import Synchronization
 import Testing
 import Vocabulary
 
@@ -75,6 +76,7 @@ struct OnboarderTests {
         #expect(cause.code == .wifiAuthenticationFailed)
         #expect(failure?.isPendingKept == false)
         #expect(await board.calls.suffix(2) == ["reset", "close"])
+        #expect(scene.pending.all().isEmpty)
     }
 
     @Test("other credentials are tried in the same session")
@@ -145,6 +147,79 @@ struct OnboarderTests {
         let node = try await scene.run(board, ScriptedCloud(statuses: [.requested, .confirmed])).get()
         #expect(node.nodeID == NodeID("node-9"))
         #expect(node.resumed)
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    private static func kept(
+        _ node: String, _ stage: PendingMapping.Stage = .applied, peer: String = "board-under-test",
+        request: RequestID? = nil, notes: MappingNotes = MappingNotes()
+    ) -> PendingMapping {
+        PendingMapping(
+            node: NodeID(node), user: UserID("user-1"),
+            proof: .secret(MappingSecret(randomBytes: [UInt8](repeating: 1, count: 16)), request: request),
+            stage: stage, peer: peer, notes: notes)
+    }
+
+    @Test("what another run is at work on is left to it, and is nobody's board")
+    func othersAtWork() async throws {
+        let scene = Scene(pending: [Self.kept("node-9")])
+        let hold = try #require(scene.pending.hold(node: NodeID("node-9")))
+        let cloud = ScriptedCloud()
+        let absent = ScriptedBoard(scene.clock, faults: ["identify": [.unavailable]])
+        let failure = await scene.run(absent, cloud).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .unavailable)
+        #expect(await cloud.calls == ["user"])
+        #expect(scene.pending.all() == [Self.kept("node-9")])
+        withExtendedLifetime(hold) {}
+    }
+
+    @Test("while a run is at work on a board, its mapping is held; afterwards it is not")
+    func holds() async throws {
+        let scene = Scene()
+        let isHeld = Mutex(false)
+        let board = ScriptedBoard(scene.clock, watches: [.fails(.wifiAuthenticationFailed)])
+        _ = await scene.run(
+            board, ScriptedCloud(),
+            OnboardingRequest(
+                network: .given(Scene.home),
+                otherNetwork: { _ in
+                    isHeld.withLock { $0 = scene.pending.hold(node: NodeID("node-1")) == nil }
+                    return nil
+                }))
+        #expect(isHeld.withLock { $0 })
+        #expect(scene.pending.hold(node: NodeID("node-1")) != nil)
+    }
+
+    @Test("what was left is finished with the notes of its own board")
+    func notes() async throws {
+        let notes = MappingNotes(tags: ["room:kitchen"], metadata: "{}")
+        let scene = Scene(pending: [Self.kept("node-9", peer: "elsewhere", notes: notes)])
+        let cloud = ScriptedCloud()
+        _ = try await scene.run(
+            ScriptedBoard(scene.clock), cloud,
+            OnboardingRequest(network: .given(Scene.home), notes: MappingNotes(tags: ["room:hall"]))
+        ).get()
+        #expect(await cloud.notes == [notes, MappingNotes(tags: ["room:hall"])])
+    }
+
+    @Test("a cloud that cannot be asked about another board fails no run")
+    func deferred() async throws {
+        let left = Self.kept("node-9", peer: "elsewhere", request: RequestID("purged"))
+        let scene = Scene(pending: [left])
+        let node = try await scene.run(
+            ScriptedBoard(scene.clock), ScriptedCloud(faults: ["status": [.serverFault]])
+        ).get()
+        #expect(node.mapping == .confirmed)
+        #expect(scene.pending.all() == [left])
+    }
+
+    @Test("what a run left before its board had Wi-Fi is removed, and nobody is asked about it")
+    func useless() async throws {
+        let scene = Scene(pending: [Self.kept("node-9", .associated)])
+        let cloud = ScriptedCloud()
+        _ = try await scene.run(ScriptedBoard(scene.clock), cloud).get()
+        #expect(await cloud.calls == ["user", "add", "status"])
         #expect(scene.pending.all().isEmpty)
     }
 

@@ -10,6 +10,8 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
     private(set) var calls: [String] = []
     private(set) var secret: MappingSecret?
     private(set) var signature: [UInt8]?
+    /// What came with each half of a mapping.
+    private(set) var notes: [MappingNotes] = []
     /// What boards said to the claim service.
     private(set) var claimed: [[UInt8]] = []
     private let claimedNode: NodeID
@@ -39,6 +41,7 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
     func addMapping(node: NodeID, secret: MappingSecret, notes: MappingNotes) throws(AccountError) -> RequestID {
         try note("add")
         self.secret = secret
+        self.notes.append(notes)
         return RequestID("request-1")
     }
 
