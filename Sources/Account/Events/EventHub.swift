@@ -6,9 +6,22 @@ final class EventHub: Sendable {
     /// What waits for one listener at most. A session changes some times an hour.
     static let limit = 256
 
+    /// Who listens, and whether they are still there. Cancelling a task runs `onTermination` with the runtime's lock of that task held,
+    /// which telling it an event takes: so leaving must want no lock that is held while events are told.
+    private final class Listener: Sendable {
+        let stream: AsyncStream<AccountEvent>.Continuation
+        private let hasLeft = Atomic(false)
+
+        init(_ stream: AsyncStream<AccountEvent>.Continuation) {
+            self.stream = stream
+            stream.onTermination = { [weak self] _ in self?.hasLeft.store(true, ordering: .releasing) }
+        }
+
+        var isThere: Bool { !hasLeft.load(ordering: .acquiring) }
+    }
+
     private struct State {
-        var listeners: [Int: AsyncStream<AccountEvent>.Continuation] = [:]
-        var lastListener = 0
+        var listeners: [Listener] = []
         /// The access token of the session that was told of last.
         var known: Secret?
         /// Counts what was told and changed, so that a store's late answer is not taken for news.
@@ -19,19 +32,22 @@ final class EventHub: Sendable {
 
     private let state = Mutex(State())
 
-    deinit { for listener in state.withLock({ $0.listeners }).values { listener.finish() } }
+    deinit { for listener in state.withLock({ $0.listeners }) { listener.stream.finish() } }
 
     func stream() -> AsyncStream<AccountEvent> {
         let (stream, listener) = AsyncStream.makeStream(
             of: AccountEvent.self, bufferingPolicy: .bufferingOldest(Self.limit))
-        let id = state.withLock { state in
-            state.lastListener += 1
-            state.listeners[state.lastListener] = listener
-            return state.lastListener
+        let new = Listener(listener)
+        state.withLock { state in
+            // Those who went while nothing was told.
+            state.listeners.removeAll { !$0.isThere }
+            state.listeners.append(new)
         }
-        listener.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) } }
         return stream
     }
+
+    /// How many are remembered.
+    var listenerCount: Int { state.withLock { $0.listeners.count } }
 
     /// To be remembered before the store is asked, for ``found(_:since:)``.
     var moment: Int { state.withLock { $0.moment } }
@@ -77,10 +93,11 @@ final class EventHub: Sendable {
 
     /// What the store answered to a question that was asked at `moment`.
     func found(_ session: SavedSession?, since moment: Int, status: (SavedSession) -> SessionStatus) {
+        let event = session.map { AccountEvent.loaded(status($0)) } ?? .signedOut(.elsewhere)
         tell { state in
             guard state.changes == 0, state.moment == moment, state.known != session?.tokens.access else { return [] }
             state.known = session?.tokens.access
-            return [session.map { .loaded(status($0)) } ?? .signedOut(.elsewhere)]
+            return [event]
         }
     }
 
@@ -88,17 +105,20 @@ final class EventHub: Sendable {
         let behind = state.withLock { state in
             let events = change(&state)
             if !events.isEmpty { state.moment += 1 }
-            var behind: [AsyncStream<AccountEvent>.Continuation] = []
+            var behind: [Listener] = []
             // Under the lock, so that all hear the same order.
             for event in events {
-                for (id, listener) in state.listeners {
-                    guard case .dropped = listener.yield(event) else { continue }
-                    behind.append(listener)
-                    state.listeners[id] = nil
+                state.listeners.removeAll { listener in
+                    switch listener.stream.yield(event) {
+                    case .dropped: behind.append(listener)
+                    case .terminated: break
+                    default: return false
+                    }
+                    return true
                 }
             }
             return behind
         }
-        for listener in behind { listener.finish() }
+        for listener in behind { listener.stream.finish() }
     }
 }
