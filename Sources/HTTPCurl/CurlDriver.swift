@@ -97,6 +97,10 @@ final class CurlDriver: Sendable {
             switch turn {
             case .free: return true
             case .over:
+                for case .start(let pending) in commands {
+                    let error = pending.error(.cancelled, "the HTTP client was closed")
+                    pending.continuation.resume(returning: .failure(error))
+                }
                 table?.closeAll()
                 table = nil
                 // The thread must learn that it is over, too.
@@ -113,7 +117,8 @@ final class CurlDriver: Sendable {
         }
     }
 
-    /// Takes the commands that have come, or gives the turn up if there is nothing to do.
+    /// Takes the commands that have come, or gives the turn up if there is nothing to do. They are handed out also when it is over:
+    /// somebody waits for each.
     private func look() -> ([Command], Turn) {
         let isIdle = table?.isIdle ?? true
         let wasQuick = table?.lastWasQuick ?? true
@@ -127,7 +132,7 @@ final class CurlDriver: Sendable {
                 inbox.turn = .free
             }
             defer { inbox.commands.removeAll() }
-            return (inbox.turn == .over ? [] : inbox.commands, inbox.turn)
+            return (inbox.commands, inbox.turn)
         }
     }
 

@@ -1,6 +1,8 @@
+import Foundation
 import Glibc
 import HTTPCore
 import HTTPCurl
+import Synchronization
 import TestSupport
 import Testing
 
@@ -110,6 +112,48 @@ struct CancellationTests {
         #expect(await event.next() == true)
         #expect(await task.value?.code == .cancelled)
         #expect(await client.failure(request)?.code == .cancelled)
+    }
+
+    private final class Ended: Sendable { let count = Atomic(0) }
+
+    /// Most of these have reached nobody yet when the client is closed.
+    @Test(
+        "a request that begins while the client is closed ends, too, whoever has libcurl's turn",
+        arguments: [(false, 1500), (true, 300)])
+    func closeWhileBeginning(isBusy: Bool, rounds: Int) async throws {
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+        let server = try LoopbackServer { peer in
+            guard let request = peer.readRequest() else { return }
+            if request.requestLine.contains("/slow") { arrival.yield() }
+            peer.waitForClose()
+        }
+        var slow = arrivals.makeAsyncIterator()
+        for round in 0..<rounds {
+            let client = CurlHTTPClient()
+            let ended = Ended()
+            let begin = { (path: String) in
+                let request = HTTPRequest(method: .post, url: server.url + path, deadline: .seconds(60))
+                _ = Task {
+                    #expect(await client.failure(request)?.code == .cancelled)
+                    ended.count.add(1, ordering: .acquiringAndReleasing)
+                }
+            }
+            if isBusy {
+                begin("slow")
+                await slow.next()
+            }
+            Thread.detachNewThread {
+                usleep(UInt32(round % 50))
+                client.close()
+            }
+            for _ in 0..<2 { begin("") }
+            let count = isBusy ? 3 : 2
+            let end = ContinuousClock.now + .seconds(5)
+            while ended.count.load(ordering: .acquiring) < count {
+                try #require(ContinuousClock.now < end, "round \(round): a request that nobody answers")
+                try await Task.sleep(for: .microseconds(200))
+            }
+        }
     }
 
     @Test("letting the client go closes its idle connections")
