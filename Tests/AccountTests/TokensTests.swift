@@ -45,6 +45,15 @@ struct TokensTests {
         #expect(tokens.haveExpired(at: UnixTime(seconds: 1000 + life)))
     }
 
+    @Test(
+        "tokens that came later than now say nothing about their end: they are renewed, and not beyond it",
+        arguments: [(500.0, true), (939, true), (941, false), (1000, false)])
+    func setBack(now: Double, isDue: Bool) {
+        let tokens = made(["iat": 0, "exp": 3600])
+        #expect(tokens.shouldBeRenewed(at: UnixTime(seconds: now)) == isDue)
+        #expect(!tokens.haveExpired(at: UnixTime(seconds: now)))
+    }
+
     @Test("claims in base64url are read, the letters of its own alphabet too")
     func alphabet() {
         // "?>?>" and friends give - and _ in base64url.

@@ -50,9 +50,14 @@ extension AccountSession {
     /// Renews the tokens now, however long the old ones would still live.
     ///
     /// If another process does so meanwhile, its tokens are taken.
+    /// - Throws: `notRenewable` for a session that lives and has nothing to be renewed with.
     public func renew() async throws(AccountError) -> SessionStatus {
-        let session = try await keeper.stored()
-        return keeper.status(of: try await keeper.renewed(replacing: session.tokens.access))
+        keeper.status(of: try await keeper.renewed(try await keeper.stored()))
+    }
+
+    /// Renews the tokens because the provider did not accept them: a session that nothing renews has ended with that.
+    func renewRejected() async throws(AccountError) {
+        _ = try await keeper.renewed(replacing: try await keeper.stored().tokens.access)
     }
 
     /// Whether a URL is one of the provider's services, where alone its tokens belong.

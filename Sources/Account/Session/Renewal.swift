@@ -22,6 +22,10 @@ struct Renewal: Sendable {
             guard session.tokens.access == rejected || session.tokens.shouldBeRenewed(at: keeper.now) else {
                 return session
             }
+            if session.tokens.access != rejected, !session.tokens.haveRenewal {
+                guard session.tokens.haveExpired(at: keeper.now) else { return session }
+                throw Self.beyondItsEnd
+            }
             if let pause { throw rest(pause) }
             // Where new tokens cannot be kept, none are asked for: the provider may forget the old ones when it gives them.
             try await access.probe()
@@ -77,6 +81,10 @@ struct Renewal: Sendable {
         keeper.logger.debug("session renewed")
         return renewed
     }
+
+    /// For a session that nothing renews, and that is over by the clock here. It is kept.
+    static let beyondItsEnd = AccountError(
+        .expired, message: "the session's token has ended, by this machine's clock; sign in again")
 
     private func end(_ cause: AccountError, _ access: any CredentialAccess) async throws(AccountError) -> AccountError {
         keeper.logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])

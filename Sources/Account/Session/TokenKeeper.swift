@@ -5,7 +5,7 @@ import Vocabulary
 /// asks, in this process and in all others that share the store.
 ///
 /// New tokens are stored before anyone uses them. Only the provider's refusal of the very tokens that are stored ends a session; a
-/// fault on the way never does, and as long as the old token lives it is used.
+/// fault on the way never does, nor does the clock here, and as long as the old token lives it is used.
 actor TokenKeeper {
     typealias Outcome = Result<SavedSession, AccountError>
 
@@ -81,6 +81,8 @@ actor TokenKeeper {
         let stillLives = !tokens.haveExpired(at: clock.now)
         // Without a refresh token there is nothing to renew with, and with the last minute of this one all to gain.
         if stillLives, !tokens.canBeRenewed(at: clock.now) || isPaused { return session }
+        // By the clock here, which may be wrong: the session is kept, and its tokens may turn out to live.
+        guard tokens.haveRenewal else { throw Renewal.beyondItsEnd }
         do throws(AccountError) {
             return try await renewed(replacing: tokens.access)
         } catch {
@@ -97,6 +99,19 @@ actor TokenKeeper {
         // The renewal under way was for an older token, and brought the one that is rejected here.
         guard session.tokens.access == rejected else { return session }
         return try await joinRenewal(replacing: rejected)
+    }
+
+    /// Renews the session whose access token that is, because somebody asked for it.
+    func renewed(_ session: SavedSession) async throws(AccountError) -> SavedSession {
+        let tokens = session.tokens
+        guard tokens.haveRenewal else {
+            if tokens.haveExpired(at: clock.now) { throw Renewal.beyondItsEnd }
+            throw AccountError(
+                .notRenewable,
+                message:
+                    "there is nothing to renew the session with: it is good until its token ends; sign in again then")
+        }
+        return try await renewed(replacing: tokens.access)
     }
 
     // MARK: One renewal for all

@@ -79,6 +79,9 @@ public struct Tokens: Sendable, Equatable {
         extras.merge(old.extras) { new, _ in new }
     }
 
+    /// Whether there is anything to get new tokens with, be it beyond its end by the clock here.
+    var haveRenewal: Bool { signsInAgain || refresh != nil }
+
     /// Whether new tokens can be had without the user.
     public func canBeRenewed(at now: UnixTime) -> Bool {
         if signsInAgain { return true }
@@ -89,9 +92,15 @@ public struct Tokens: Sendable, Equatable {
     /// How long before the end tokens are renewed: a minute, or a tenth of a short life.
     static let usualMargin = 60.0
 
-    /// Whether the access token is so near its end that it should be renewed first.
+    /// How far a clock is set back before that is more than the usual correction, in seconds.
+    static let usualCorrection = 60.0
+
+    /// Whether the access token is so near its end that it should be renewed first; or came later than now, so that the clock has been
+    /// set back and the end is not known.
     public func shouldBeRenewed(at now: UnixTime) -> Bool {
         guard let expires else { return false }
+        // What came as it ended came from elsewhere: the moment is not known.
+        if received < expires, now.seconds < received.seconds - Self.usualCorrection { return true }
         let lifetime = max(0, expires.seconds - received.seconds)
         return now.seconds >= expires.seconds - (renewalMargin ?? min(Self.usualMargin, lifetime / 10))
     }

@@ -25,7 +25,7 @@ public struct LiferayAccount: Sendable {
             return try await call(service, parameters)
         } catch {
             guard error.code == .expired, error.status != 401 else { throw error }
-            _ = try await session.renew()
+            try await session.renewRejected()
             return try await call(service, parameters)
         }
     }
