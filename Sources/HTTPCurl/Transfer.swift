@@ -12,6 +12,9 @@ final class Transfer {
 
     let began = ContinuousClock.now
 
+    /// How much later than the table libcurl would give a transfer up.
+    private static let graceMilliseconds: Int64 = 1000
+
     private var received = ReceivedResponse()
     private var attempts = 0
     private var refusal: HTTPError?
@@ -36,6 +39,15 @@ final class Transfer {
         body.deallocate()
         errorText.deallocate()
     }
+
+    /// Whether it may share a connection with others to that host.
+    func isPooled(to host: String) -> Bool { pending.request.connection == .pooled && pending.target.host == host }
+
+    /// It must not use a connection that is there already.
+    func keepApart() { long(CURLOPT_FRESH_CONNECT, 1) }
+
+    /// Its connection must not be used again. Without this libcurl keeps one of HTTP/2 for others, whatever came of this transfer.
+    func leaveNoConnection() { long(CURLOPT_FORBID_REUSE, 1) }
 
     // MARK: Options
 
@@ -67,7 +79,8 @@ final class Transfer {
     private func configure(share: UnsafeMutableRawPointer?) {
         let request = pending.request
         string(CURLOPT_URL, request.url)
-        long(CURLOPT_TIMEOUT_MS, Int(clamping: milliseconds(until: pending.limit)))
+        // The table keeps the deadline; libcurl shares the time out among a host's addresses by this.
+        long(CURLOPT_TIMEOUT_MS, Int(clamping: milliseconds(until: pending.limit) + Self.graceMilliseconds))
         Self.optionalString(easy, CURLOPT_NOPROXY, pending.target.mayUseProxy ? nil : "*")
         let isFresh = request.connection == .fresh
         long(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
@@ -183,7 +196,22 @@ private func openPrivateSocket(
 ) -> curl_socket_t {
     guard let address else { return CURL_SOCKET_BAD }
     let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return socket(address.pointee.family, type, address.pointee.protocol)
+    let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
+    if descriptor >= 0 { setUpProbes(descriptor) }
+    return descriptor
+}
+
+/// The kernel finds out by itself, also while nothing is under way, whether the way to the server is still there: after 15 seconds
+/// without a word it asks, and after 15 seconds without an answer it ends the connection, which libcurl then does not use again. By itself
+/// it would take a quarter of an hour (`tcp_retries2`), or two hours where nothing is to be sent.
+private func setUpProbes(_ descriptor: Int32) {
+    for (level, name, value) in [
+        (SOL_SOCKET, SO_KEEPALIVE, 1), (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 15), (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 5),
+        (Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 15_000),
+    ] {
+        var value = Int32(value)
+        setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
 }
 
 private func aboutToSend(

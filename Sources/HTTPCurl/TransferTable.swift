@@ -8,6 +8,10 @@ final class TransferTable {
     private(set) var lastWasQuick = true
     private let configuration: CurlConfiguration
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+    /// When the first of them has to be done; that one may be done already.
+    private var nextLimit: ContinuousClock.Instant?
+    /// The transfers that were under way when another one met its deadline: they may be on the same connection, which may be dead.
+    private var suspects: Set<UnsafeMutableRawPointer> = []
     private var kept: [String: KeptConnection] = [:]
     private var uses = 0
     /// Handles of transfers that went well, to be used again: setting one up takes longer than a server nearby.
@@ -88,11 +92,28 @@ final class TransferTable {
             lastWasQuick = transfer.began.duration(to: .now) <= CurlDriver.patience
             end(easy, transfer, transfer.outcome(message.pointee.data.result))
         }
+        expireRunning()
+    }
+
+    /// The deadlines are kept here: a transfer that libcurl gives up leaves its HTTP/2 connection to the next one, which waits in vain in
+    /// its turn where the way is gone without a word.
+    private func expireRunning() {
+        guard let earliest = nextLimit, earliest <= .now else { return }
+        let expired = running.filter { $0.value.pending.limit <= .now }
+        for (easy, transfer) in expired {
+            lastWasQuick = false
+            end(easy, transfer, transfer.outcome(CURLE_OPERATION_TIMEDOUT))
+            guard transfer.pending.request.connection == .pooled else { continue }
+            let host = transfer.pending.target.host
+            let others = running.filter { $0.value.isPooled(to: host) }
+            suspects.formUnion(others.keys)
+        }
+        nextLimit = running.values.lazy.map(\.pending.limit).min()
     }
 
     /// How long to sleep at most; libcurl wakes earlier for its own timers.
     var pollMilliseconds: Int32 {
-        var next: ContinuousClock.Instant?
+        var next = nextLimit
         for connection in kept.values {
             for pending in connection.waiting where pending.limit < next ?? pending.limit + .seconds(1) {
                 next = pending.limit
@@ -123,15 +144,24 @@ final class TransferTable {
             return release(pending)
         }
         let transfer = Transfer(pending, easy: easy, share: share)
+        if suspects.contains(where: { running[$0].map { $0.isPooled(to: pending.target.host) } ?? false }),
+            pending.request.connection == .pooled
+        {
+            transfer.keepApart()
+        }
         running[transfer.easy] = transfer
+        nextLimit = min(nextLimit ?? pending.limit, pending.limit)
         curl_multi_add_handle(multi, transfer.easy)
     }
 
-    /// Removing a handle in mid-transfer closes its connection: the server sees the cancellation.
+    /// Removing a handle in mid-transfer closes its connection: the server sees the cancellation. One that others use as well is closed
+    /// with the last of them.
     private func end(
         _ easy: UnsafeMutableRawPointer, _ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>
     ) {
         running[easy] = nil
+        suspects.remove(easy)
+        if case .failure = result { transfer.leaveNoConnection() }
         curl_multi_remove_handle(multi, easy)
         transfer.cleanUp()
         if case .success = result, transfer.pending.request.connection == .pooled,

@@ -42,14 +42,9 @@ struct TLSTests {
         #expect(await without.failure(request)?.code == .tls)
     }
 
-    private struct Certificate {
-        var names: String
-        var days = 2
-    }
-
     private func exchange(with certificate: Certificate, trusting: Bool) async throws -> HTTPError? {
         try await withTemporaryFolder { folder in
-            try await issue(certificate, in: folder)
+            try await certificate.issue(in: folder)
             let arguments = [
                 "s_server", "-accept", "127.0.0.1:0", "-cert", folder.file("server.pem"), "-key",
                 folder.file("server.key"), "-www",
@@ -66,28 +61,5 @@ struct TLSTests {
                 return await client.failure(HTTPRequest(method: .get, url: "https://127.0.0.1:\(port)/"))
             }
         }
-    }
-
-    private func issue(_ certificate: Certificate, in folder: TemporaryFolder) async throws {
-        let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-        try await openssl(
-            ["req", "-x509"] + key + ["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=test CA", "-days", "2"],
-            folder)
-        try await openssl(
-            ["req"] + key
-                + [
-                    "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=test server", "-addext",
-                    "subjectAltName=\(certificate.names)",
-                ], folder)
-        try await openssl(
-            [
-                "x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-                "-copy_extensions", "copy", "-days", "\(certificate.days)", "-out", "server.pem",
-            ], folder)
-    }
-
-    private func openssl(_ arguments: [String], _ folder: TemporaryFolder) async throws {
-        let finished = try await run("openssl", arguments, directory: folder.path)
-        try #require(finished.status == .exited(0), "\(finished.standardError)")
     }
 }
