@@ -60,6 +60,7 @@ let package = Package(
         system("CJSONC", "json-c", apt: "libjson-c-dev"),
         system("CMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
         system("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+        .systemLibrary(name: "CDescriptors", path: "Sources/CDescriptors"),
         target("Vocabulary"),
         target("ProtocommWire"),
         target("Hashing"),
@@ -69,7 +70,7 @@ let package = Package(
         // L1
         target("HTTPCore"),
         target("JSON", ["CJSONC"]),
-        target("SerialPort", ["Deadlines"]),
+        target("SerialPort", ["CDescriptors", "Deadlines"]),
         target("DBus"),
         target("HashingOpenSSL", ["Hashing", "COpenSSL"]),
         target("ProtocommSecurity", ["ProtocommWire", "Hashing"]),
@@ -95,7 +96,9 @@ let package = Package(
                 "Deadlines", "Hashing", "JSON", "Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary",
                 logging,
             ]),
-        target("Account", ["HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Vocabulary", logging]),
+        target(
+            "Account",
+            ["CDescriptors", "HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Vocabulary", logging]),
 
         // L4
         target("SecretService", ["Account", "PrivateFiles", "Vocabulary", logging]),
@@ -123,7 +126,10 @@ let package = Package(
         // L6
         tool(
             "rainctl",
-            ["Deadlines", "RainKit", "JSON", "OAuth2", "PrivateFiles", "Vocabulary", argumentParser, logging]),
+            [
+                "CDescriptors", "Deadlines", "RainKit", "JSON", "OAuth2", "PrivateFiles", "Vocabulary", argumentParser,
+                logging,
+            ]),
         tool("cloud-sim", ["CloudSimulator", "JSON", argumentParser]),
         tool(
             "firmware-sim",

@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 import Synchronization
 
@@ -47,13 +48,9 @@ final class PortLoop: Sendable {
 
     static func start(_ terminal: Terminal) throws(SerialPortError) -> PortLoop {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
+        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else {
             terminal.close(discardingOutput: false)
             throw SerialPortError(.failed, path: terminal.path, message: "No pipe: \(errorText(errno)).")
-        }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         let loop = PortLoop(terminal, wakeup: (ends[0], ends[1]))
         // The thread keeps the loop alive until it has closed the port.

@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 import Synchronization
 
@@ -11,8 +12,7 @@ enum Interruption {
     private static func ends(_ pipe: inout (wait: Int32, end: Int32)?) -> (wait: Int32, end: Int32) {
         if let pipe { return pipe }
         var ends: [Int32] = [-1, -1]
-        guard Glibc.pipe(&ends) == 0 else { return (-1, -1) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard pipe2(&ends, O_CLOEXEC) == 0 else { return (-1, -1) }
         pipe = (ends[0], ends[1])
         return (ends[0], ends[1])
     }

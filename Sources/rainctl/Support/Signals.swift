@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 
 /// Turns SIGINT and SIGTERM into a cancellation, so that a command closes what it opened before it ends.
@@ -10,8 +11,7 @@ enum Signals {
     static func whenReceived(_ cancel: @escaping @Sendable () -> Void) {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { return }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard pipe2(&ends, O_CLOEXEC) == 0 else { return }
         signalPipe = ends[1]
         for number in [SIGINT, SIGTERM] {
             var current = sigaction()

@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 
 /// A socket in the user's runtime folder at which the handler of a redirect URI's scheme hands over the address that it was
@@ -56,10 +57,9 @@ struct CallbackSocket: RedirectSource {
             ]
             if poll(&watched, 2, -1) < 0, errno != EINTR, errno != EAGAIN { return errno }
             if watched[0].revents != 0 { return 0 }
-            let peer = accept(descriptor, nil, nil)
+            let peer = accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
             guard peer >= 0 else { continue }
             defer { Glibc.close(peer) }
-            _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
             guard PeerCredentials(of: peer)?.userID == geteuid() else { continue }
             guard let url = readLine(from: peer, interrupt) else { continue }
             let word: String

@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 import Synchronization
 
@@ -38,8 +39,7 @@ private final class InterruptPipe: Sendable {
 
     init?() {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
         (reader, writer) = (ends[0], ends[1])
     }
 

@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 
 /// The smallest web server that can hear a browser's answer: one path, GET only, plain pages.
@@ -67,10 +68,8 @@ struct LoopbackListener: RedirectSource {
     }
 
     private func accepted(from listener: Int32, at now: Int64) -> CallbackConnection? {
-        let descriptor = accept(listener, nil, nil)
+        let descriptor = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
         guard descriptor >= 0 else { return nil }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         return CallbackConnection(descriptor: descriptor, now: now)
     }
 }
