@@ -19,6 +19,7 @@ extension ProfiledProvider {
     ) async throws(AccountError) -> Reply {
         let response: HTTPResponse
         do throws(HTTPError) { response = try await tools.http.send(request) } catch { throw AccountError(error) }
+        metadata.learn(status: response.status, from: request.url)
         do throws(AccountError) {
             return try read(response, from: host(of: request.url), for: grant, wantsJSON: wantsJSON)
         } catch {
