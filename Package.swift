@@ -124,10 +124,13 @@ let package = Package(
         target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto"]),
 
         // L6
+        // RainKit hands its rooms on, and what changes often is named all the same: SwiftPM (6.3) compiles a target anew for what it
+        // names alone, and links yesterday's calls otherwise.
         tool(
             "rainctl",
             [
-                "CDescriptors", "Deadlines", "RainKit", "JSON", "OAuth2", "PrivateFiles", "Vocabulary", argumentParser,
+                "CDescriptors", "Deadlines", "JSON", "OAuth2", "PrivateFiles", "ProtocommBLE", "RainKit", "Vocabulary",
+                argumentParser,
                 logging,
             ]),
         tool("cloud-sim", ["CloudSimulator", "JSON", argumentParser]),
@@ -230,7 +233,7 @@ let package = Package(
             "Interop",
             ["JSON", "OAuth2", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
         // A gateway in one process, which the fault run and the benchmark count from outside.
-        tool("fleet", ["JSON", "RainKit", logging], path: "Tests/Fleet"),
+        tool("fleet", ["JSON", "ProtocommBLE", "RainKit", logging], path: "Tests/Fleet"),
         tests("Fleet", ["JSON", "TestSupport", "cloud-sim", "firmware-sim", "fleet"]),
         tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),
     ]

@@ -181,6 +181,7 @@ public actor BLETransport: Transport {
         wantsForgetting = true
         if let central, let link {
             self.link = nil
+            // Ends by itself, within the limits of its calls. The next connection waits for it: the board is this link's until then.
             Task { await central.release(link.board.path) }
         }
         return error(.lost, endpoint, "The board's endpoints are read again.")

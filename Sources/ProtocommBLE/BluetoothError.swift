@@ -1,5 +1,5 @@
 /// Why Bluetooth could not do what was asked, and what mends it.
-public struct BluetoothError: Error, Sendable, CustomStringConvertible {
+public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case noBus = "no_bus"

@@ -108,15 +108,22 @@ struct BLETransportTests {
         }
     }
 
-    @Test("a radio that is switched off meanwhile is no reason to try again")
-    func switchedOff() async throws {
+    static let machineErrors: [(String, String, BluetoothError.Code, String)] = [
+        ("org.bluez.Error.NotReady", "Resource Not Ready", .poweredOff, "bluetoothctl power on"),
+        ("org.bluez.Error.Blocked", "Blocked through rfkill", .blocked, "airplane mode"),
+        ("org.bluez.Error.NotPermitted", "Not permitted", .accessDenied, "group bluetooth"),
+    ]
+
+    @Test("what ails this machine is no reason to try again, and told with its remedy", arguments: machineErrors)
+    func machine(name: String, text: String, code: BluetoothError.Code, remedy: String) async throws {
         var behaviour = EchoRadio.Behaviour()
-        behaviour.connectErrors = [("org.bluez.Error.NotReady", "Resource Not Ready")]
+        behaviour.connectErrors = [(name, text)]
         try await withEchoRadio(behaviour) { radio, address in
             let transport = transport(address)
             let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .version) }
             #expect(error?.code == .unreachable)
-            #expect(error?.message.contains("bluetoothctl power on") == true)
+            #expect(error?.reason == code.name)
+            #expect(error?.message.contains(remedy) == true)
             #expect(radio.log.filter { $0 == "Connect" }.count == 1)
             await transport.close()
         }

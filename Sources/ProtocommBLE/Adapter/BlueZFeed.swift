@@ -31,9 +31,7 @@ final class BlueZFeed: Sendable {
             signal: { self.take($0) },
             // Of BlueZ's alone: the bus, which is let in for its signals, calls nobody.
             call: { self.pairing.answer($0) },
-            lost: { _ in
-                self.watch.end(BluetoothError(.noBus, message: "The connection to D-Bus is gone."))
-            })
+            lost: { _ in self.watch.end(.busGone) })
     }
 
     /// Has the bus send BlueZ's signals, and learns who that is.
@@ -45,7 +43,7 @@ final class BlueZFeed: Sendable {
             try await client.call(question, within: limit()) { answer in self.owner.withLock { $0.learn(answer) } }
         } catch {
             // The first call to it may start BlueZ, and then a signal says who it is.
-            guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
+            guard error.name == DBusErrorName.nameHasNoOwner else { throw error }
         }
     }
 

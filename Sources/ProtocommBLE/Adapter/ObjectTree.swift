@@ -57,7 +57,7 @@ struct ObjectTree: Sendable {
     @discardableResult
     mutating func apply(_ signal: DBusMessage) -> Change {
         switch (signal.interface, signal.member) {
-        case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
+        case (BlueZName.objectManager, "InterfacesAdded"):
             guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return .nothing }
             let wasThere = objects[path]?[BlueZName.device] != nil
             add(path, signal.arguments[1])
@@ -65,12 +65,12 @@ struct ObjectTree: Sendable {
                 newcomers.insert(path)
             }
             return .object(path)
-        case ("org.freedesktop.DBus.ObjectManager", "InterfacesRemoved"):
+        case (BlueZName.objectManager, "InterfacesRemoved"):
             guard signal.arguments.count == 2, let path = signal.arguments[0].text else { return .nothing }
             for interface in signal.arguments[1].texts ?? [] { drop(interface, of: path) }
             if objects[path]?.isEmpty == true { remove(path) }
             return .object(path)
-        case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
+        case (BlueZName.properties, "PropertiesChanged"):
             guard signal.arguments.count == 3, let path = signal.path, let interface = signal.arguments[0].text else {
                 return .nothing
             }
@@ -186,20 +186,4 @@ struct ObjectTree: Sendable {
     func paths(with interface: String, below path: String) -> [String] {
         (below[path] ?? []).filter { objects[$0]?[interface] != nil }.sorted()
     }
-}
-
-/// Names of BlueZ's interfaces (BlueZ, doc/).
-enum BlueZName {
-    static let service = "org.bluez"
-    /// Where adapters are.
-    static let root = "/org/bluez"
-    static let adapter = "org.bluez.Adapter1"
-    static let device = "org.bluez.Device1"
-    static let gattService = "org.bluez.GattService1"
-    static let characteristic = "org.bluez.GattCharacteristic1"
-    static let descriptor = "org.bluez.GattDescriptor1"
-    static let agentManager = "org.bluez.AgentManager1"
-    static let agent = "org.bluez.Agent1"
-    static let properties = "org.freedesktop.DBus.Properties"
-    static let objectManager = "org.freedesktop.DBus.ObjectManager"
 }

@@ -46,12 +46,8 @@ final class ObjectWatch: Sendable {
     }
 
     private let state = Mutex(State())
-    private let clock: any Clock<Duration>
-
-    init(clock: any Clock<Duration>) { self.clock = clock }
-
-    /// Changes the tree, and shows what changed to whoever waits for it. Of a thousand boards that are heard each second, fifty waiters want one
-    /// each.
+    /// Changes the tree, and shows what changed to whoever waits for it. Of a thousand boards that are heard each second, fifty
+    /// waiters want one each.
     @discardableResult
     func change(_ body: (inout ObjectTree) -> ObjectTree.Change) -> ObjectTree.Change {
         var change = ObjectTree.Change.nothing
@@ -102,9 +98,8 @@ final class ObjectWatch: Sendable {
             state.present.insert(state.nextID)
             return state.nextID
         }
-        let clock = clock
         let timer = Task {
-            guard (try? await clock.sleep(for: limit)) != nil else { return }
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
             self.giveUp(id, BluetoothError(.timeout, message: "Nothing happened in time."))
         }
         let result = await withTaskCancellationHandler {

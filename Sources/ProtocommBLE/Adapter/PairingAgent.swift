@@ -23,7 +23,7 @@ final class PairingAgent: Sendable {
                     BlueZName.service, "/org/bluez", BlueZName.agentManager, "RegisterAgent",
                     [.objectPath(Self.path), .string("NoInputNoOutput")]))
         } catch {
-            guard error.name == "org.bluez.Error.AlreadyExists" else { throw error }
+            guard error.name == BlueZErrorName.alreadyExists else { throw error }
         }
         state.withLock { $0.isRegistered = true }
     }
@@ -44,8 +44,8 @@ final class PairingAgent: Sendable {
         case "RequestConfirmation", "RequestAuthorization", "AuthorizeService":
             let isOurs = state.withLock { $0.devices.contains(call.arguments.first?.text ?? "") }
             return isOurs
-                ? .reply([]) : .error(name: "org.bluez.Error.Rejected", message: "Nobody here pairs this device.")
-        default: return .error(name: "org.bluez.Error.Rejected", message: "There is nobody to ask.")
+                ? .reply([]) : .error(name: BlueZErrorName.rejected, message: "Nobody here pairs this device.")
+        default: return .error(name: BlueZErrorName.rejected, message: "There is nobody to ask.")
         }
     }
 }

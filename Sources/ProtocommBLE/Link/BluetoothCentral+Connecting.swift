@@ -15,7 +15,7 @@ extension BluetoothCentral {
     ///
     /// - Parameters:
     ///   - filter: which board; of several, the first that is heard.
-    ///   - limit: for everything, all attempts together.
+    ///   - limit: for everything, all attempts together; what is left of the last one may take a few seconds more to end.
     ///   - isFresh: has BlueZ forget what it remembers of the board first. That also happens, once, where a connection has not the
     ///     endpoints of a board.
     /// - Throws: `notFound`, `connectionFailed`, what ails this machine, `cancelled`.
@@ -35,75 +35,44 @@ extension BluetoothCentral {
     private func keepTrying(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool, _ tried: inout String?
     ) async throws(BluetoothError) -> BoardLink {
-        var budget = RetryBudget(within: limit)
+        var attempts = ConnectAttempts(within: limit, hasForgotten: isFresh)
+        if isFresh {
+            let known = try await find(filter, until: attempts.end)
+            await forget(known.board.path)
+            known.hold.release()
+        }
         var candidate: Candidate?
-        var mayForget = true
-        var wantsForgetting = isFresh
-        var last: BluetoothError?
         while true {
             let target: Candidate
             if let candidate {
                 target = candidate
             } else {
-                let left = budget.left()
-                do {
-                    target = try await find(filter, within: left)
-                } catch {
-                    // It was heard before, so what broke the connections is what there is to tell.
-                    if error.code == .notFound, let last { throw last }
-                    throw error
-                }
+                do { target = try await find(filter, until: attempts.end) } catch { throw attempts.unfound(error) }
             }
-            if wantsForgetting, mayForget {
-                mayForget = false
-                wantsForgetting = false
-                await forget(target.board.path)
-                candidate = nil
-                continue
-            }
+            candidate = nil
             tried = target.board.path
+            let next: ConnectAttempts.Next
             do {
-                return try await attempt(target, until: budget.end)
+                return try await attempt(target, until: attempts.end)
             } catch {
-                switch error {
-                case .failed(let failure, let cause):
-                    switch failure {
-                    case .cancelled: throw .cancelled
-                    case .machine: throw BluetoothError(adapter: adapter, cause)
-                    case .rescan: candidate = nil
-                    case .again: candidate = target
-                    }
-                    last = BluetoothError(
-                        .connectionFailed,
-                        message:
-                            "No Bluetooth connection to \(target.board.label) came about in \(budget.attempts + 1) attempts "
-                            + "(\(cause.message)): move nearer to it, or restart it.")
-                case .lost:
-                    candidate = nil
-                    last = BluetoothError(
-                        .connectionFailed,
-                        message:
-                            "The Bluetooth connection to \(target.board.label) broke each time it came about: move "
-                            + "nearer to it, or restart it.")
-                case .stale:
-                    guard mayForget else {
-                        throw BluetoothError(
-                            .connectionFailed,
-                            message: "\(target.board.label) has no provisioning service: is it in provisioning mode?")
-                    }
-                    wantsForgetting = true
-                    continue
-                case .other(let error): throw error
-                }
                 logger.debug(
                     "connection failed",
-                    metadata: ["board": "\(target.board.label)", "attempt": "\(budget.attempts + 1)"])
+                    metadata: ["board": "\(target.board.label)", "attempt": "\(attempts.number)"])
+                next = try attempts.failed(error, board: target.board.label)
             }
-            guard let pause = budget.next() else {
-                throw last ?? BluetoothError(.connectionFailed, message: "No connection to \(target.board.label).")
+            switch next {
+            case .sameBoard(let pause):
+                candidate = target
+                try await rest(pause)
+            case .listenAgain(let pause): try await rest(pause)
+            case .forget: await forget(target.board.path)
             }
-            if pause > .zero { do { try await clock.sleep(for: pause) } catch { throw .cancelled } }
         }
+    }
+
+    private func rest(_ pause: Duration) async throws(BluetoothError) {
+        guard pause > .zero else { return }
+        do { try await Task.sleep(for: pause) } catch { throw .cancelled }
     }
 
     /// A board, for this transport alone.
@@ -112,31 +81,15 @@ extension BluetoothCentral {
         var hold: BoardHold
     }
 
-    private enum AttemptError: Error {
-        case failed(ConnectFailure, DBusError)
-        /// Connected, and gone before everything was known.
-        case lost
-        /// Connected, and without the endpoints of a board.
-        case stale
-        case other(BluetoothError)
-
-        var isCancellation: Bool {
-            switch self {
-            case .failed(.cancelled, _): true
-            case .other(let error): error.code == .cancelled
-            default: false
-            }
-        }
-    }
-
     // MARK: finding
 
     /// Waits until a board is heard that nobody in this process has.
     ///
     /// One that this machine is connected to already is taken only where it was named, since nothing tells whether another program talks
     /// to it or left it behind (the official client does after a failure): that connection is ended, its session is not ours.
-    private func find(_ filter: BoardFilter, within limit: Duration) async throws(BluetoothError) -> Candidate {
-        let end = ContinuousClock.now + limit
+    private func find(
+        _ filter: BoardFilter, until end: ContinuousClock.Instant
+    ) async throws(BluetoothError) -> Candidate {
         while true {
             guard let board = try await firstHeard(filter, within: end - ContinuousClock.now) else {
                 throw nothingHeard(filter)
@@ -185,7 +138,11 @@ extension BluetoothCentral {
                 message: "No free Bluetooth board was heard, and this machine is connected to \(occupied.label): name "
                     + "that one to take it from whoever uses it.")
         }
-        return BluetoothError(.connectionFailed, message: "\(occupied.label) is in use by this very program.")
+        return BluetoothError(
+            .connectionFailed,
+            message:
+                "\(occupied.label) is in use by this very program: wait until it is done with it, or use one transport for both."
+        )
     }
 
     // MARK: one attempt
@@ -205,7 +162,9 @@ extension BluetoothCentral {
             // BlueZ goes on trying otherwise, and refuses the next attempt.
             if error.code == .timeout { await release(device) }
             if error.code == .cancelled { await letGo(device) }
-            if error.name != "org.bluez.Error.AlreadyConnected" { throw .failed(ConnectFailure(error), error) }
+            if error.name != BlueZErrorName.alreadyConnected {
+                throw .failed(ConnectFailure(error, adapter: adapter), error)
+            }
         }
         do throws(AttemptError) {
             try await resolve(device, until: min(end, .now + Self.resolveLimit))
@@ -231,12 +190,12 @@ extension BluetoothCentral {
         var pause = Duration.milliseconds(250)
         while true {
             do throws(DBusError) {
-                try await refresh(device, BlueZName.device)
+                try await refresh(device, BlueZName.device, within: min(end - .now, Self.callLimit))
             } catch {
                 switch error.code {
                 case .cancelled: throw .other(.cancelled)
                 case .remote: throw .lost
-                default: throw .failed(ConnectFailure(error), error)
+                default: throw .failed(ConnectFailure(error, adapter: adapter), error)
                 }
             }
             let isUp: Bool

@@ -5,8 +5,8 @@ import Logging
 extension BluetoothCentral {
     /// Ends the connection, and waits until it has ended: BlueZ keeps it for two seconds.
     func disconnect(_ device: String) async {
-        guard (try? await call(device, BlueZName.device, "Disconnect", within: .seconds(5))) != nil else { return }
-        _ = try? await watch.wait(for: device, within: .seconds(5)) { tree, _ -> Bool? in
+        guard (try? await call(device, BlueZName.device, "Disconnect", within: Self.callLimit)) != nil else { return }
+        _ = try? await watch.wait(for: device, within: Self.callLimit) { tree, _ -> Bool? in
             BoardLink.isConnected(device, tree) ? nil : true
         }
     }
@@ -48,7 +48,7 @@ extension BluetoothCentral {
     /// Makes BlueZ forget what it remembers of a board, its attributes above all.
     func forget(_ device: String) async {
         logger.debug("forgetting what BlueZ remembers of the board", metadata: ["device": "\(device)"])
-        _ = try? await call(adapter, BlueZName.adapter, "RemoveDevice", [.objectPath(device)], within: .seconds(5))
+        _ = try? await call(adapter, BlueZName.adapter, "RemoveDevice", [.objectPath(device)], within: Self.callLimit)
         _ = try? await watch.wait(for: device, within: .seconds(2)) { tree, _ -> Bool? in
             tree[device, BlueZName.device] == nil ? true : nil
         }

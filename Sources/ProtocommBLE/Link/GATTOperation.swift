@@ -46,7 +46,7 @@ struct GATTOperation: Sendable {
                 case .busy where ContinuousClock.now < end:
                     // An operation that was given up is still under way at the board.
                     wasBusy = true
-                    do { try await central.clock.sleep(for: pause) } catch { throw .failed(.cancelled, .cancelled) }
+                    do { try await Task.sleep(for: pause) } catch { throw .failed(.cancelled, .cancelled) }
                     pause = min(pause * 2, .milliseconds(50))
                 case .wantsPairing where !hasPaired:
                     hasPaired = true
@@ -71,7 +71,7 @@ struct GATTOperation: Sendable {
 
     private func race(_ central: BluetoothCentral, _ limit: Duration) async -> Result<[DBusValue], DBusError> {
         let device = device
-        let gone = DBusError(.remote, name: GATTFailure.linkGone, message: "Not connected")
+        let gone = DBusError(.remote, name: BlueZErrorName.notConnected, message: "Not connected")
         return await withTaskGroup(of: Result<[DBusValue], DBusError>?.self) { group in
             group.addTask {
                 do throws(DBusError) {

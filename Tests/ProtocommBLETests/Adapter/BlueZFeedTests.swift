@@ -22,7 +22,7 @@ struct BlueZFeedTests {
     // A gateway hears boards for years: whatever one signal leaves behind adds up.
     @Test("costs the thousandth time what it cost the first")
     func constantDepth() {
-        let feed = BlueZFeed(ObjectWatch(clock: ContinuousClock()))
+        let feed = BlueZFeed(ObjectWatch())
         let depths = Mutex<[UInt]>([])
         feed.follow { _ in
             var here: UInt8 = 0

@@ -10,7 +10,7 @@ struct ObjectWatchTests {
     /// a lock that the handler wants stops for good, and every other waiter behind it.
     @Test("a wait that is cancelled while what it waits for comes has its answer, and holds nobody up")
     func cancelledWhileFound() async throws {
-        let watch = ObjectWatch(clock: ContinuousClock())
+        let watch = ObjectWatch()
         let looks = Mutex(0)
         let waiting = Mutex<Task<Bool, any Error>?>(nil)
         let answer = Mutex<Bool?>(nil)

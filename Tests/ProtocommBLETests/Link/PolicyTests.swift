@@ -5,22 +5,50 @@ import Testing
 
 @Suite("What is done about failures of the radio")
 struct PolicyTests {
+    private static let adapter = "/org/bluez/hci0"
+
+    private static func remote(_ name: String, _ message: String = "") -> DBusError {
+        DBusError(.remote, name: name, message: message)
+    }
+
     static let failures: [(DBusError, ConnectFailure)] = [
-        (DBusError(.remote, name: "org.bluez.Error.Failed", message: "le-connection-abort-by-local"), .again),
-        (DBusError(.remote, name: "org.bluez.Error.Failed", message: "Software caused connection abort"), .again),
-        (DBusError(.remote, name: "org.bluez.Error.InProgress", message: "In Progress"), .again),
+        (remote("org.bluez.Error.Failed", "le-connection-abort-by-local"), .again),
+        (remote("org.bluez.Error.Failed", "Software caused connection abort"), .again),
+        (remote("org.bluez.Error.InProgress", "In Progress"), .again),
         (DBusError(.timeout, message: "late"), .again),
-        (DBusError(.remote, name: "org.freedesktop.DBus.Error.UnknownObject", message: ""), .rescan),
-        (DBusError(.remote, name: "org.bluez.Error.DoesNotExist", message: ""), .rescan),
-        (DBusError(.remote, name: "org.bluez.Error.NotReady", message: ""), .machine(.poweredOff)),
-        (DBusError(.remote, name: "org.freedesktop.DBus.Error.ServiceUnknown", message: ""), .machine(.noBlueZ)),
-        (DBusError(.remote, name: "org.freedesktop.DBus.Error.AccessDenied", message: ""), .machine(.accessDenied)),
-        (DBusError(.disconnected, message: ""), .machine(.noBus)), (DBusError(.cancelled, message: ""), .cancelled),
+        (remote("org.freedesktop.DBus.Error.UnknownObject"), .rescan),
+        (remote("org.bluez.Error.DoesNotExist"), .rescan), (DBusError(.cancelled, message: ""), .cancelled),
     ]
 
-    @Test("a failed connection is tried again, heard anew, or a person's to mend", arguments: failures)
+    @Test("a failed connection is tried again, or heard anew", arguments: failures)
     func connecting(error: DBusError, failure: ConnectFailure) {
-        #expect(ConnectFailure(error) == failure)
+        #expect(ConnectFailure(error, adapter: Self.adapter) == failure)
+    }
+
+    static let ofThisMachine: [(DBusError, BluetoothError.Code, String)] = [
+        (remote("org.bluez.Error.NotReady"), .poweredOff, "bluetoothctl power on"),
+        (remote("org.bluez.Error.Blocked"), .blocked, "airplane mode"),
+        (remote("org.bluez.Error.NotPermitted"), .accessDenied, "group bluetooth"),
+        (remote("org.freedesktop.DBus.Error.AccessDenied"), .accessDenied, "group bluetooth"),
+        (remote("org.freedesktop.DBus.Error.ServiceUnknown"), .noBlueZ, "systemctl start bluetooth"),
+        (DBusError(.disconnected, message: ""), .noBus, "systemctl start dbus"),
+    ]
+
+    @Test("what only a person can mend is theirs, and told with its remedy", arguments: ofThisMachine)
+    func machine(error: DBusError, code: BluetoothError.Code, remedy: String) {
+        guard case .machine(let told) = ConnectFailure(error, adapter: Self.adapter) else {
+            Issue.record("\(error) is tried again")
+            return
+        }
+        #expect(told.code == code && told.isOfThisMachine)
+        #expect(told.message.contains(remedy), "\(told)")
+    }
+
+    @Test("an adapter that fails in a way that nobody knows is restarted")
+    func unknownFailure() {
+        let told = BluetoothError(adapter: Self.adapter, Self.remote("org.bluez.Error.Failed", "Input/output error"))
+        #expect(told.code == .connectionFailed)
+        #expect(told.message.contains("hci0 (Input/output error)") && told.message.contains("systemctl restart"))
     }
 
     @Test("attempts come at once, then slower, and end with their number or their time")

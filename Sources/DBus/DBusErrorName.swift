@@ -1,0 +1,14 @@
+/// Names of the errors that the bus and its services have in common (D-Bus specification; the reference implementation's
+/// dbus-protocol.h).
+public enum DBusErrorName {
+    public static let accessDenied = "org.freedesktop.DBus.Error.AccessDenied"
+    public static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
+    /// Nobody has that name now.
+    public static let nameHasNoOwner = "org.freedesktop.DBus.Error.NameHasNoOwner"
+    /// A service gave up waiting for its own answer.
+    public static let noReply = "org.freedesktop.DBus.Error.NoReply"
+    /// Nobody has that name, and nobody can be started who would.
+    public static let serviceUnknown = "org.freedesktop.DBus.Error.ServiceUnknown"
+    public static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
+    public static let unknownObject = "org.freedesktop.DBus.Error.UnknownObject"
+}
