@@ -11,17 +11,11 @@ public final class DBusConnection {
     /// This connection's own name on the bus, such as `:1.42`.
     public let uniqueName: String
 
-    private let library: SystemdLibrary
-    private let bus: SystemdLibrary.Object
-    /// Calls to us, which sd-bus wants back when they are answered; the oldest first.
-    private var unanswered: [Caller: SystemdLibrary.Object] = [:]
-    private var callers: [Caller] = []
-    private var isClosed = false
-
-    private struct Caller: Hashable {
-        var sender: String?
-        var serial: UInt64
-    }
+    let library: SystemdLibrary
+    let bus: SystemdLibrary.Object
+    /// A reference to each: sd-bus wants a call back when it is answered.
+    var unanswered = UnansweredCalls<SystemdLibrary.Object>()
+    private(set) var isClosed = false
 
     /// Connects and says hello.
     ///
@@ -89,9 +83,7 @@ public final class DBusConnection {
     public func close() {
         guard !isClosed else { return }
         isClosed = true
-        for message in unanswered.values { _ = library.unrefMessage(message) }
-        unanswered = [:]
-        callers = []
+        for message in unanswered.takeAll() { _ = library.unrefMessage(message) }
         library.close(bus)
     }
 
@@ -158,7 +150,7 @@ public final class DBusConnection {
         }
     }
 
-    private static var disconnected: DBusError {
+    static var disconnected: DBusError {
         DBusError(.disconnected, message: "The connection to D-Bus is gone.")
     }
 
@@ -170,7 +162,7 @@ public final class DBusConnection {
         if head?.interface == "org.freedesktop.DBus.Local", head?.member == "Disconnected" { throw Self.disconnected }
         if let head, head.kind == .signal || head.kind == .call, !admits(head) {
             if head.kind == .call {
-                refuse(raw, "org.freedesktop.DBus.Error.AccessDenied", "This is not for you to ask.")
+                refuse(raw, DBusErrorName.accessDenied, "This is not for you to ask.")
             }
             return nil
         }
@@ -180,17 +172,20 @@ public final class DBusConnection {
         } catch {
             guard head?.kind == .reply || head?.kind == .error else {
                 if head?.kind == .call {
-                    refuse(raw, "org.freedesktop.DBus.Error.InvalidArgs", error.message)
+                    refuse(raw, DBusErrorName.invalidArguments, error.message)
                 }
                 return nil
             }
             // Whoever waits for it hears of it.
             head?.kind = .error
-            head?.errorName = "org.freedesktop.DBus.Error.InvalidArgs"
+            head?.errorName = DBusErrorName.invalidArguments
             head?.arguments = [.string(error.message)]
         }
         guard let message = head else { return nil }
-        if message.kind == .call, message.expectsReply { remember(raw, of: message) }
+        if message.kind == .call, message.expectsReply {
+            _ = library.ref(raw)
+            if let dropped = unanswered.keep(raw, of: message) { _ = library.unrefMessage(dropped) }
+        }
         return message
     }
 
@@ -214,117 +209,6 @@ public final class DBusConnection {
             destination: text(library.destination), path: text(library.path), interface: text(library.interface),
             member: text(library.member), errorName: errorName,
             expectsReply: kind == .call && library.expectsReply(raw) > 0, arguments: [])
-    }
-
-    private func remember(_ raw: SystemdLibrary.Object, of message: DBusMessage) {
-        let caller = Caller(sender: message.sender, serial: message.serial)
-        if let earlier = unanswered.updateValue(raw, forKey: caller) {
-            _ = library.unrefMessage(earlier)
-        } else {
-            callers.append(caller)
-        }
-        _ = library.ref(raw)
-        guard unanswered.count > DBusLimits.unanswered else { return }
-        // Whoever does not answer for so long does not mean to.
-        if let oldest = callers.first(where: { unanswered[$0] != nil }),
-            let raw = unanswered.removeValue(forKey: oldest)
-        {
-            _ = library.unrefMessage(raw)
-        }
-        callers.removeAll { unanswered[$0] == nil }
-    }
-
-    private func takeUnanswered(_ message: DBusMessage) -> SystemdLibrary.Object? {
-        let caller = Caller(sender: message.sender, serial: message.serial)
-        guard let raw = unanswered.removeValue(forKey: caller) else { return nil }
-        if callers.first == caller {
-            callers.removeFirst()
-        } else if callers.count > 2 * unanswered.count + 16 {
-            callers.removeAll { unanswered[$0] == nil }
-        }
-        return raw
-    }
-
-    private func refuse(_ raw: SystemdLibrary.Object, _ name: String, _ text: String) {
-        guard library.expectsReply(raw) > 0, let made = try? newError(raw, name, text) else { return }
-        _ = library.send(bus, made, nil)
-        _ = library.unrefMessage(made)
-    }
-
-    // MARK: sending
-
-    /// Queues a message and sends as much as goes at once. A reply to a call that wants none, or that was answered already, is dropped.
-    ///
-    /// - Returns: the message's number, which its reply carries in ``DBusMessage/replySerial``.
-    /// - Throws: `malformed` for values that cannot be sent, `disconnected`.
-    @discardableResult
-    public func send(_ message: DBusOutgoing) throws(DBusError) -> UInt64 {
-        guard !isClosed else { throw Self.disconnected }
-        guard let raw = try make(message) else { return 0 }
-        defer { _ = library.unrefMessage(raw) }
-        var serial: UInt64 = 0
-        let result = library.send(bus, raw, &serial)
-        if result < 0 {
-            throw result == -EINVAL
-                ? DBusError(.malformed, message: "a message cannot be sent: \(reason(-result))") : Self.disconnected
-        }
-        return serial
-    }
-
-    private func make(_ message: DBusOutgoing) throws(DBusError) -> SystemdLibrary.Object? {
-        var made: SystemdLibrary.Object?
-        let result: Int32
-        let arguments: [DBusValue]
-        switch message {
-        case .call(let call):
-            arguments = call.arguments
-            result = library.newCall(bus, &made, call.destination, call.path, call.interface, call.member)
-            if result >= 0, let made, !call.expectsReply { _ = library.setExpectsReply(made, 0) }
-        case .signal(let path, let interface, let member, let values, let destination):
-            arguments = values
-            result = library.newSignal(bus, &made, path, interface, member)
-            if result >= 0, let made, let destination { _ = library.setDestination(made, destination) }
-        case .reply(let call, let values):
-            guard let raw = takeUnanswered(call) else { return nil }
-            defer { _ = library.unrefMessage(raw) }
-            arguments = values
-            result = library.newReturn(raw, &made)
-        case .error(let call, let name, let text):
-            guard let raw = takeUnanswered(call) else { return nil }
-            defer { _ = library.unrefMessage(raw) }
-            return try newError(raw, name, text)
-        }
-        guard result >= 0, let made else {
-            throw DBusError(.malformed, message: "a message cannot be made: \(reason(-result))")
-        }
-        do throws(DBusError) {
-            try MessageWriter(library: library, message: made).append(arguments)
-        } catch {
-            _ = library.unrefMessage(made)
-            throw error
-        }
-        return made
-    }
-
-    private func newError(
-        _ call: SystemdLibrary.Object, _ name: String, _ text: String
-    ) throws(DBusError) -> SystemdLibrary.Object {
-        var made: SystemdLibrary.Object?
-        let result = name.withCString { name in
-            text.withCString { text in
-                var error = SystemdLibrary.ErrorText(name: name, message: text)
-                return library.newError(call, &made, &error)
-            }
-        }
-        guard result >= 0, let made else {
-            throw DBusError(.malformed, message: "an error cannot be made of \(name): \(reason(-result))")
-        }
-        return made
-    }
-
-    /// Sends what is queued, and waits until all of it has gone.
-    public func flush() throws(DBusError) {
-        guard !isClosed, library.flush(bus) >= 0 else { throw Self.disconnected }
     }
 
     // MARK: waiting

@@ -1,0 +1,25 @@
+import Glibc
+
+private final class Work: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+/// Runs `body` on a new thread of its own; false where none can be made.
+func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let work = Unmanaged.passRetained(Work(body))
+    var thread = pthread_t()
+    let code = pthread_create(
+        &thread, nil,
+        { context in
+            guard let context else { return nil }
+            Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+            return nil
+        }, work.toOpaque())
+    guard code == 0 else {
+        work.release()
+        return false
+    }
+    pthread_detach(thread)
+    return true
+}

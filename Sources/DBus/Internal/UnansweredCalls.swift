@@ -1,0 +1,48 @@
+/// The calls to us that nobody answered yet, each with what its answer is made from: a bounded number, the oldest of which falls out.
+struct UnansweredCalls<Call> {
+    private struct Caller: Hashable {
+        var sender: String?
+        var serial: UInt64
+
+        init(_ message: DBusMessage) {
+            sender = message.sender
+            serial = message.serial
+        }
+    }
+
+    private let limit: Int
+    private var calls: [Caller: Call] = [:]
+    /// The oldest first; of some the call was answered meanwhile.
+    private var callers: [Caller] = []
+
+    init(limit: Int = DBusLimits.unanswered) { self.limit = limit }
+
+    /// - Returns: what falls out for it: an earlier call of the same number, or, beyond the limit, the oldest. Whoever does not answer
+    ///   for so long does not mean to.
+    mutating func keep(_ call: Call, of message: DBusMessage) -> Call? {
+        let caller = Caller(message)
+        if let earlier = calls.updateValue(call, forKey: caller) { return earlier }
+        callers.append(caller)
+        guard calls.count > limit else { return nil }
+        let oldest = callers.first { calls[$0] != nil }.flatMap { calls.removeValue(forKey: $0) }
+        callers.removeAll { calls[$0] == nil }
+        return oldest
+    }
+
+    /// What the answer to a call is made from; nil where it was answered, wants none, or has fallen out.
+    mutating func take(_ message: DBusMessage) -> Call? {
+        let caller = Caller(message)
+        guard let call = calls.removeValue(forKey: caller) else { return nil }
+        if callers.first == caller {
+            callers.removeFirst()
+        } else if callers.count > 2 * calls.count + 16 {
+            callers.removeAll { calls[$0] == nil }
+        }
+        return call
+    }
+
+    mutating func takeAll() -> [Call] {
+        defer { (calls, callers) = ([:], []) }
+        return Array(calls.values)
+    }
+}
