@@ -66,12 +66,13 @@ let package = Package(
         target("Hashing"),
         target("PrivateFiles"),
         target("Deadlines"),
+        target("Threads", ["CDescriptors"]),
 
         // L1
         target("HTTPCore"),
         target("JSON", ["CJSONC"]),
         target("SerialPort", ["CDescriptors", "Deadlines"]),
-        target("DBus"),
+        target("DBus", ["Threads"]),
         target("HashingOpenSSL", ["Hashing", "COpenSSL"]),
         target("ProtocommSecurity", ["ProtocommWire", "Hashing"]),
 
@@ -98,10 +99,13 @@ let package = Package(
             ]),
         target(
             "Account",
-            ["CDescriptors", "HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Vocabulary", logging]),
+            [
+                "CDescriptors", "HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Threads", "Vocabulary",
+                logging,
+            ]),
 
         // L4
-        target("SecretService", ["Account", "PrivateFiles", "Vocabulary", logging]),
+        target("SecretService", ["Account", "PrivateFiles", "Threads", "Vocabulary", logging]),
         target("RainMakerConsole", ["Deadlines", "ESPProvisioning", "SerialPort", "Vocabulary", logging]),
         target("RainMaker", ["Account", "HTTPCore", "JSON", "Vocabulary", logging]),
         target(
@@ -121,7 +125,7 @@ let package = Package(
                 "SerialPort",
                 "Vocabulary", logging,
             ]),
-        target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto"]),
+        target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto", "Threads"]),
 
         // L6
         // RainKit hands its rooms on, and what changes often is named all the same: SwiftPM (6.3) compiles a target anew for what it
@@ -147,6 +151,7 @@ let package = Package(
         tests("Vocabulary", ["Vocabulary"]),
         tests("PrivateFiles", ["PrivateFiles", "TestSupport"]),
         tests("Deadlines", ["Deadlines", "RainKitTesting"]),
+        tests("Threads", ["Threads"]),
         tests(
             "ProtocommWire", ["Hashing", "ProtocommWire", "TestSupport"], resources: [.copy("Fixtures")]),
         tests(

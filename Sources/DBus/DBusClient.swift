@@ -1,3 +1,5 @@
+import Threads
+
 /// A connection to a bus on a thread of its own, for callers that wait asynchronously.
 ///
 /// Signals and calls to us are handed to closures on that thread, in the order in which they came, and before the reply that came after
@@ -48,8 +50,8 @@ public final class DBusClient: Sendable {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 mailbox.expectStart(continuation)
-                let isStarted = startThread { BusThread(mailbox, handlers).run(address, within: limit) }
-                if !isStarted {
+                let failure = startThread { BusThread(mailbox, handlers).run(address, within: limit) }
+                if failure != 0 {
                     mailbox.started(.failure(DBusError(.unavailable, message: "No thread can be started.")))
                 }
             }
@@ -72,7 +74,7 @@ public final class DBusClient: Sendable {
         _ call: DBusCall, within limit: Duration, inOrder: (@Sendable ([DBusValue]) -> Void)? = nil
     ) async throws(DBusError) -> [DBusValue] {
         let id = mailbox.newID()
-        let deadline = DBusConnection.monotonic() + DBusConnection.microseconds(limit)
+        let deadline = monotonicMicroseconds() + DBusConnection.microseconds(limit)
         let mailbox = mailbox
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 
 /// One connection to a bus, used from one thread.
 ///
@@ -48,7 +49,7 @@ public final class DBusConnection {
         try check(address.description.withCString { library.setAddress(bus, $0) }, address)
         try check(library.setBusClient(bus, 1), address)
         try check(library.start(bus), address)
-        let end = monotonic() + microseconds(limit)
+        let end = monotonicMicroseconds() + microseconds(limit)
         while true {
             var message: SystemdLibrary.Object?
             let result = library.process(bus, &message)
@@ -56,7 +57,7 @@ public final class DBusConnection {
             try check(result, address)
             if library.isReady(bus) > 0 { return }
             if result > 0 { continue }
-            guard monotonic() < end else {
+            guard monotonicMicroseconds() < end else {
                 throw DBusError(.timeout, message: "D-Bus at \(address) does not answer.")
             }
             wait(library, bus, until: end)
@@ -220,9 +221,9 @@ public final class DBusConnection {
         _ call: DBusCall, within limit: Duration = .seconds(2), other: (DBusMessage) -> Void = { _ in }
     ) throws(DBusError) -> [DBusValue] {
         let serial = try send(.call(call))
-        let end = Self.monotonic() + Self.microseconds(limit)
+        let end = monotonicMicroseconds() + Self.microseconds(limit)
         while true {
-            while Self.monotonic() < end, let message = try process() {
+            while monotonicMicroseconds() < end, let message = try process() {
                 guard message.replySerial == serial else {
                     other(message)
                     continue
@@ -230,7 +231,7 @@ public final class DBusConnection {
                 if message.kind == .error { throw DBusError(reply: message) }
                 return message.arguments
             }
-            guard Self.monotonic() < end else {
+            guard monotonicMicroseconds() < end else {
                 throw DBusError(.timeout, message: "\(call.destination) did not answer \(call.member).")
             }
             Self.wait(library, bus, until: end)
@@ -240,20 +241,13 @@ public final class DBusConnection {
     private static func wait(_ library: SystemdLibrary, _ bus: SystemdLibrary.Object, until end: UInt64) {
         var time = UInt64.max
         _ = library.timeout(bus, &time)
-        let now = monotonic()
+        let now = monotonicMicroseconds()
         let until = min(time, end)
         let milliseconds = until <= now ? 0 : (until - now + 999) / 1000
         let events = library.events(bus)
         var waiting = pollfd(
             fd: library.descriptor(bus), events: Int16(truncatingIfNeeded: max(events, 0)), revents: 0)
         _ = poll(&waiting, 1, Int32(clamping: milliseconds))
-    }
-
-    /// Microseconds of `CLOCK_MONOTONIC`.
-    static func monotonic() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
     }
 
     static func microseconds(_ duration: Duration) -> UInt64 {

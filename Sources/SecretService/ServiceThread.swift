@@ -1,6 +1,6 @@
 import Account
-import Glibc
 import Synchronization
+import Threads
 
 /// Ends calls into GLib from another thread (`GCancellable`).
 final class Cancellable: @unchecked Sendable {
@@ -40,13 +40,13 @@ enum ServiceThread {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 answer.expect(continuation)
-                let isStarted = start {
+                let failure = startThread {
                     turn.withLock { _ in
                         guard !cancellable.isCancelled else { return }
                         answer.give(body(cancellable))
                     }
                 }
-                guard isStarted else {
+                guard failure == 0 else {
                     answer.give(.failure(AccountError(.cannotStore, message: "no thread can be started")))
                     return
                 }
@@ -63,17 +63,6 @@ enum ServiceThread {
             if answer.give(.failure(cancelled)) { cancellable.cancel() }
         }
         return try result.get()
-    }
-
-    private static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        let work = Unmanaged.passRetained(Work(body))
-        var thread = pthread_t()
-        guard pthread_create(&thread, nil, runWork, work.toOpaque()) == 0 else {
-            work.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 }
 
@@ -117,15 +106,4 @@ private final class Answer<Value: Sendable>: Sendable {
         }
         if isOver { timer.cancel() }
     }
-}
-
-private final class Work: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-}
-
-private func runWork(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
-    return nil
 }

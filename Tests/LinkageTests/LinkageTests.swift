@@ -7,7 +7,8 @@ import Testing
 struct LinkageTests {
     /// The rooms that gateway software links.
     static let clientTargets = [
-        "Vocabulary", "PrivateFiles", "Deadlines", "ProtocommWire", "Hashing", "HTTPCore", "JSON", "SerialPort",
+        "Vocabulary", "PrivateFiles", "Deadlines", "Threads", "ProtocommWire", "Hashing", "HTTPCore", "JSON",
+        "SerialPort",
         "HashingOpenSSL",
         "ProtocommSecurity", "HTTPCurl", "CryptoOpenSSL", "Protocomm", "ProtocommSerial", "ProtocommSoftAP",
         "OAuth2", "ESPProvisioning", "Account", "SecretService", "RainMakerConsole", "RainMaker", "Onboarding",

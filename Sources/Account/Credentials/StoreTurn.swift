@@ -1,6 +1,6 @@
-import Glibc
 import PrivateFiles
 import Synchronization
+import Threads
 
 extension PrivateFolder {
     /// Opens the folder of a store, making it first, for `body`, which has its turn at the lock of that name.
@@ -50,41 +50,18 @@ private enum FileTurns {
     /// The lock if it is free; otherwise nil, and a thread brings it to the line.
     static func take(_ lock: FileLock, for line: TurnLine<FileLock>) throws(AccountError) -> FileLock? {
         if try storing({ () throws(PrivateFileError) in try lock.take() }) { return lock }
-        let waiting = Unmanaged.passRetained(Waiting(lock: lock, line: line))
-        var thread = pthread_t()
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        let failure = pthread_create(
-            &thread, &attributes,
-            { context in
-                if let context { Unmanaged<Waiting>.fromOpaque(context).takeRetainedValue().run() }
-                return nil
-            }, waiting.toOpaque())
-        guard failure == 0 else {
-            waiting.release()
+        guard startThread({ wait(for: lock, in: line) }) == 0 else {
             throw AccountError(.cannotStore, message: "no thread can be started to wait for \(lock.path)")
         }
         return nil
     }
 
-    private final class Waiting: Sendable {
-        private let lock: FileLock
-        private let line: TurnLine<FileLock>
-
-        init(lock: FileLock, line: TurnLine<FileLock>) {
-            self.lock = lock
-            self.line = line
-        }
-
-        func run() {
-            do throws(AccountError) {
-                try storing { () throws(PrivateFileError) in try lock.wait() }
-                if !line.arrive(lock) { lock.release() }
-            } catch {
-                line.endAll(error)
-            }
+    private static func wait(for lock: FileLock, in line: TurnLine<FileLock>) {
+        do throws(AccountError) {
+            try storing { () throws(PrivateFileError) in try lock.wait() }
+            if !line.arrive(lock) { lock.release() }
+        } catch {
+            line.endAll(error)
         }
     }
 }

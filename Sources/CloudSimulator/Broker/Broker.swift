@@ -57,7 +57,7 @@ final class Broker: Sendable {
         onEvent: @escaping @Sendable (BrokerLogEvent) -> Void
     ) throws(SimulatorError) -> Launch {
         let outcome = OneTimeResult<Launch>()
-        startThread {
+        mustStartThread {
             guard let child = spawn(program, ["-c", configuration]) else {
                 return outcome.set(.failed("\(program) could not be started"))
             }

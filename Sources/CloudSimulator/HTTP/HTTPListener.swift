@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import Threads
 
 /// Serves HTTP/1.1 on one TCP port, each connection on a thread of its own.
 ///
@@ -37,7 +38,7 @@ final class HTTPListener: Sendable {
     }
 
     func start() {
-        startThread { [self] in
+        mustStartThread { [self] in
             while true {
                 let connection = accept(socket, nil, nil)
                 guard connection >= 0 else {
@@ -56,7 +57,7 @@ final class HTTPListener: Sendable {
                     close(connection)
                     continue
                 }
-                startThread { [self] in
+                mustStartThread { [self] in
                     serve(connection)
                     connections.withLock { open in
                         open.remove(connection)

@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 
 /// The thread that owns the connection.
 final class BusThread {
@@ -70,7 +71,7 @@ final class BusThread {
 
     private func expire() {
         guard !sent.isEmpty else { return }
-        let now = DBusConnection.monotonic()
+        let now = monotonicMicroseconds()
         for (serial, call) in sent where call.deadline <= now {
             sent[serial] = nil
             mailbox.answer(call.id, .failure(DBusError(.timeout, message: "No answer over D-Bus in time.")))
@@ -79,12 +80,12 @@ final class BusThread {
 
     private func wait(_ connection: DBusConnection) {
         let due = min(connection.due ?? .max, sent.values.map(\.deadline).min() ?? .max)
-        let now = DBusConnection.monotonic()
+        let now = monotonicMicroseconds()
         let milliseconds: Int32 =
             due == .max ? -1 : due <= now ? 0 : Int32(clamping: (due - now + 999) / 1000)
         var waiting = [
             pollfd(fd: connection.descriptor, events: connection.events, revents: 0),
-            pollfd(fd: mailbox.bell, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: mailbox.bell.reader, events: Int16(POLLIN), revents: 0),
         ]
         _ = poll(&waiting, 2, milliseconds)
     }

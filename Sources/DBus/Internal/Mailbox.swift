@@ -1,5 +1,5 @@
-import Glibc
 import Synchronization
+import Threads
 
 /// What callers and the bus's thread share.
 final class Mailbox: Sendable {
@@ -30,29 +30,12 @@ final class Mailbox: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Readable when there is something to look at.
-    let bell: Int32
-    private let rope: Int32
+    /// Rings when there is something to look at.
+    let bell: WakePipe
 
     init() throws(DBusError) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw DBusError(.unavailable, message: "No descriptor for D-Bus.") }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        (bell, rope) = (ends[0], ends[1])
-    }
-
-    deinit {
-        _ = Glibc.close(bell)
-        _ = Glibc.close(rope)
-    }
-
-    private func ring() {
-        var one: UInt8 = 1
-        // A full pipe rings as well as another byte in it.
-        _ = write(rope, &one, 1)
+        guard let bell = WakePipe() else { throw DBusError(.unavailable, message: "No descriptor for D-Bus.") }
+        self.bell = bell
     }
 
     func expectStart(_ continuation: CheckedContinuation<Result<Void, DBusError>, Never>) {
@@ -87,7 +70,7 @@ final class Mailbox: Sendable {
             state.letters.append(Letter(id: id, call: call, deadline: deadline, inOrder: inOrder))
             return nil
         }
-        if let refused { waiter.resume(returning: .failure(refused)) } else { ring() }
+        if let refused { waiter.resume(returning: .failure(refused)) } else { bell.ring() }
     }
 
     /// Whoever answers first is heard.
@@ -106,8 +89,7 @@ final class Mailbox: Sendable {
 
     /// What is to be sent, or nil when it is over.
     func take() -> [Letter]? {
-        var drained = [UInt8](repeating: 0, count: 256)
-        while read(bell, &drained, drained.count) == drained.count {}
+        bell.drain()
         return state.withLock { state in
             guard state.end == nil else { return nil }
             defer { state.letters = [] }
@@ -128,6 +110,6 @@ final class Mailbox: Sendable {
         }
         start?.resume(returning: .failure(error))
         for waiter in waiters { waiter.resume(returning: .failure(error)) }
-        ring()
+        bell.ring()
     }
 }

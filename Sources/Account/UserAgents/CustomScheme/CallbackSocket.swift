@@ -1,5 +1,6 @@
 import CDescriptors
 import Glibc
+import Threads
 
 /// A socket in the user's runtime folder at which the handler of a redirect URI's scheme hands over the address that it was
 /// started with. Only the same user's processes are listened to.

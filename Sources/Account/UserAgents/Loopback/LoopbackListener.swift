@@ -1,5 +1,6 @@
 import CDescriptors
 import Glibc
+import Threads
 
 /// The smallest web server that can hear a browser's answer: one path, GET only, plain pages.
 ///
