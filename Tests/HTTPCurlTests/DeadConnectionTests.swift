@@ -8,7 +8,7 @@ import Testing
 
 /// The server is nghttpd, which speaks HTTP/2 and nothing else; before it stands a relay that can let the connections it has go dead, as
 /// a router does that has started anew: nothing is refused, and nothing comes any more.
-@Suite("HTTP/2 connections whose way is gone")
+@Suite("HTTP/2 connections whose way is gone", .timeLimit(.minutes(1)))
 struct DeadConnectionTests {
     @Test("after a request that timed out the next one has a connection of its own, and that one is used on")
     func afterTimeout() async throws {
@@ -43,8 +43,8 @@ struct DeadConnectionTests {
         try await withServer { client, relay in
             #expect(await client.failure(relay.request(within: .seconds(10))) == nil)
             relay.letDie()
-            let patient = Task { await client.failure(relay.request(within: .seconds(60))) }
             let arrivals = relay.swallowed
+            let patient = Task { await client.failure(relay.request(within: .seconds(60))) }
             while relay.swallowed == arrivals { try await Task.sleep(for: .milliseconds(2)) }
             #expect(await client.failure(relay.request(within: .milliseconds(300)))?.code == .timeout)
             for _ in 1...3 { #expect(await client.failure(relay.request(within: .seconds(10))) == nil) }
