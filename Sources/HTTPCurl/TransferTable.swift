@@ -155,7 +155,7 @@ final class TransferTable {
     }
 
     /// Removing a handle in mid-transfer closes its connection: the server sees the cancellation. One that others use as well is closed
-    /// with the last of them.
+    /// with the last of them, unless that one goes well.
     private func end(
         _ easy: UnsafeMutableRawPointer, _ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>
     ) {

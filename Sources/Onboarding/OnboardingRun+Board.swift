@@ -62,14 +62,8 @@ extension OnboardingRun {
                 node: reply.nodeID, user: user, proof: .signature(reply.signature, request: challenge.request),
                 stage: .associated, peer: board.peer, notes: request.notes)
         }
-        try holdPending()
+        // Where another run has this node in hand, the board has just been told ours: that run's mapping is none any more.
         try keep { _ in }
-    }
-
-    /// Where another run has this node in hand, the board has just been told ours: that run's mapping is none any more.
-    private func holdPending() throws(OnboardingError) {
-        guard let pending, let cloud else { return }
-        do { hold = try cloud.pending.hold(node: pending.node) } catch { throw failure(error) }
     }
 
     /// A board that was claimed has to answer by its new name; under its old one the cloud would wait for it in vain.

@@ -164,7 +164,7 @@ extension OnboardingRun {
         for mapping in left {
             guard let mapping = try take(mapping, from: cloud.pending) else { continue }
             let goesOn = try await resume(mapping)
-            (pending, hold, isConfirmed) = (nil, nil, false)
+            (pending, hold, isConfirmed, confirmedNode) = (nil, nil, false, nil)
             guard goesOn else { break }
         }
     }

@@ -64,7 +64,7 @@ actor OnboardingRun {
     private func forgetUnfinished() {
         guard let pending, pending.stage == .associated else { return }
         do {
-            try cloud?.pending.remove(node: pending.node)
+            try removeOwn(pending)
         } catch {
             logger.debug("a mapping stays in its file", metadata: ["cause": "\(error.message)"])
         }
@@ -138,7 +138,7 @@ actor OnboardingRun {
 
     var elapsed: Duration { time.elapsed() - began }
     var nodeID: NodeID? { confirmedNode ?? pending?.node ?? claimedNode ?? identity?.nodeID }
-    private(set) var confirmedNode: NodeID?
+    var confirmedNode: NodeID?
 
     func emit(_ state: OnboardingEvent.State) {
         report(OnboardingEvent(step: step, state: state, attempt: attempt, elapsed: elapsed, nodeID: nodeID))
@@ -168,7 +168,8 @@ actor OnboardingRun {
         OnboardingError(
             .cannotKeepPending(error), step: step,
             message:
-                "The pending mapping could not be kept in \(error.path): \(error.message). Make the folder writable.")
+                "The pending mapping could not be kept in \(error.path): \(error.message). If the folder is not writable, make "
+                + "it so.")
     }
 
     var cancelled: OnboardingError {
@@ -183,6 +184,8 @@ actor OnboardingRun {
         change(&mapping)
         pending = mapping
         do {
+            // The run that had it when the board was associated may have let go.
+            if hold == nil { hold = try cloud.pending.hold(node: mapping.node) }
             try cloud.pending.save(mapping)
         } catch {
             throw failure(error)
@@ -191,18 +194,26 @@ actor OnboardingRun {
 
     /// The cloud has its answer, one way or the other: nothing is left for a later run.
     func settle(confirmed: Bool) throws(OnboardingError) {
-        guard let mapping = pending, let cloud else { return }
+        guard let mapping = pending, cloud != nil else { return }
         if confirmed {
             isConfirmed = true
             confirmedNode = mapping.node
         }
         pending = nil
         do {
-            try cloud.pending.remove(node: mapping.node)
+            try removeOwn(mapping)
             hold = nil
         } catch {
             throw failure(error)
         }
+    }
+
+    /// Where another run has associated the same board since, what is kept is that run's.
+    private func removeOwn(_ mapping: PendingMapping) throws(RecordStoreError) {
+        guard let store = cloud?.pending, try store.all().contains(where: { $0.isSameAssociation(as: mapping) }) else {
+            return
+        }
+        try store.remove(node: mapping.node)
     }
 
     /// Why the run is late, told by what it was waiting for.

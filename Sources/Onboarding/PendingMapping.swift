@@ -38,6 +38,16 @@ public struct PendingMapping: Sendable, Equatable {
         self.peer = peer
         self.notes = notes
     }
+
+    /// Whether it is about the same secret or signature of the same node, however far each has come.
+    func isSameAssociation(as other: PendingMapping) -> Bool {
+        guard node == other.node, user == other.user else { return false }
+        switch (proof, other.proof) {
+        case (.secret(let one, _), .secret(let another, _)): return one == another
+        case (.signature(let one, _), .signature(let another, _)): return one == another
+        default: return false
+        }
+    }
 }
 
 /// Keeps pending mappings between runs, one for each node.

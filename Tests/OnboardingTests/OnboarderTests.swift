@@ -201,6 +201,41 @@ struct OnboarderTests {
             OnboardingRequest(network: .given(Scene.home), notes: MappingNotes(tags: ["room:hall"]))
         ).get()
         #expect(await cloud.notes == [notes, MappingNotes(tags: ["room:hall"])])
+        // From there on it is about the board at hand.
+        let others = scene.told.drop { $0.step == .account || $0.step == .resume }.filter {
+            $0.nodeID == NodeID("node-9")
+        }
+        #expect(others.isEmpty, "\(others)")
+    }
+
+    @Test("a run takes its board as soon as the other run lets go, and leaves what a later run keeps of the board")
+    func handedOver() async throws {
+        let scene = Scene()
+        let hold = Mutex(scene.pending.hold(node: NodeID("node-1")))
+        #expect(hold.withLock { $0 } != nil)
+        let isTaken = Mutex(false)
+        let board = ScriptedBoard(
+            scene.clock, watches: [.fails(.wifiAuthenticationFailed), .fails(.wifiAuthenticationFailed)])
+        let later = Self.kept("node-1")
+        let failure = await scene.run(
+            // Nothing else of this run is kept meanwhile.
+            board, ScriptedCloud(faults: ["add": [.network, .network]]),
+            OnboardingRequest(
+                network: .given(Scene.home),
+                otherNetwork: { _ in
+                    let isFirst = hold.withLock { hold in
+                        defer { hold = nil }
+                        return hold != nil
+                    }
+                    if isFirst { return Scene.home }
+                    isTaken.withLock { $0 = scene.pending.hold(node: NodeID("node-1")) == nil }
+                    scene.pending.save(later)
+                    return nil
+                })
+        ).failure
+        #expect(failure?.isPendingKept == false)
+        #expect(isTaken.withLock { $0 })
+        #expect(scene.pending.all() == [later])
     }
 
     @Test("a cloud that cannot be asked about another board fails no run")

@@ -53,6 +53,8 @@ final class Scene: Sendable {
         return result
     }
 
+    var told: [OnboardingEvent] { events.withLock { $0 } }
+
     var finishedSteps: [OnboardingStep] {
         events.withLock { $0.compactMap { if case .finished = $0.state { $0.step } else { nil } } }
     }

@@ -9,6 +9,19 @@ struct PrivateFileTests {
         try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
+    @Test("a change that could not be read again is refused, and loses nothing")
+    func tooLargeChange() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("records.json"))
+            try file.write(Array("one".utf8))
+            let error = #expect(throws: PrivateFileError.self) {
+                try file.update(maximumBytes: 8) { _ in ([UInt8](repeating: 1, count: 9), ()) }
+            }
+            #expect(error?.code == .tooLarge)
+            #expect(try file.read() == Array("one".utf8))
+        }
+    }
+
     @Test("a file is written with mode 0600 in a folder with mode 0700, and read back")
     func roundTrip() async throws {
         try await withTemporaryFolder { folder in

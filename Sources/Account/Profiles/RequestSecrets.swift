@@ -29,9 +29,10 @@ struct RequestSecrets {
         }
         found += found.flatMap { [FormEncoding.encoded($0), FormEncoding.encodedForQuery($0)] }
         // The longest first, so that no piece of it is left.
-        texts = Set(found.filter { $0.utf8.count >= Self.minimumLength }).sorted {
-            ($1.utf8.count, $0) < ($0.utf8.count, $1)
-        }.map { Array($0.utf8) }
+        // (As bytes before they are compared: as texts, two ways to write an accent are one.)
+        texts = Set(found.map { Array($0.utf8) }.filter { $0.count >= Self.minimumLength }).sorted {
+            $0.count == $1.count ? $0.lexicographicallyPrecedes($1) : $0.count > $1.count
+        }
     }
 
     private static func collect(_ parameters: ParameterList, _ found: inout [String]) {
@@ -62,10 +63,15 @@ struct RequestSecrets {
     func cut(from words: String) -> String {
         var bytes = Array(words.utf8)
         for secret in texts { bytes = bytes.replacing(secret, with: Self.mark) }
-        guard bytes.hasSuffix(Self.mark) else { return String(decoding: bytes, as: UTF8.self) }
-        let shown = bytes.dropLast(Self.mark.count)
-        let rest = texts.lazy.map { Self.beginning(of: $0, endsIn: shown) }.max() ?? 0
-        return String(decoding: shown.dropLast(rest) + Self.mark, as: UTF8.self)
+        // A server's words may stand anywhere in a sentence.
+        var (result, start) = ([UInt8](), 0)
+        while let end = bytes.firstIndex(of: Self.mark, from: start) {
+            let shown = bytes[start..<end]
+            let rest = texts.lazy.map { Self.beginning(of: $0, endsIn: shown) }.max() ?? 0
+            result += shown.dropLast(rest) + Self.mark
+            start = end + Self.mark.count
+        }
+        return String(decoding: result + bytes[start...], as: UTF8.self)
     }
 
     private static let mark = Array("…".utf8)
@@ -95,9 +101,5 @@ extension [UInt8] {
             guard let next = firstIndex(of: other, from: start) else { return result + self[start...] }
             found = next
         }
-    }
-
-    fileprivate func hasSuffix(_ other: [UInt8]) -> Bool {
-        count >= other.count && suffix(other.count).elementsEqual(other)
     }
 }

@@ -46,6 +46,7 @@ final class ObjectWatch: Sendable {
     }
 
     private let state = Mutex(State())
+
     /// Changes the tree, and shows what changed to whoever waits for it. Of a thousand boards that are heard each second, fifty
     /// waiters want one each.
     @discardableResult

@@ -64,11 +64,11 @@ struct ConnectAttempts: Sendable {
             reason = "No Bluetooth connection to \(board) came about in \(number) attempts (\(cause.message))"
         case .lost: reason = "The Bluetooth connection to \(board) broke each time it came about"
         case .stale:
-            guard !hasForgotten else {
-                throw BluetoothError(
-                    .connectionFailed, message: "\(board) has no provisioning service: is it in provisioning mode?")
-            }
+            let told = BluetoothError(
+                .connectionFailed, message: "\(board) has no provisioning service: is it in provisioning mode?")
+            guard !hasForgotten else { throw told }
             hasForgotten = true
+            last = told
             return .forget
         }
         let told = BluetoothError(.connectionFailed, message: reason + ": move nearer to it, or restart it.")

@@ -44,4 +44,31 @@ struct RequestSecretsTests {
             #expect(error.serverMessage == shown)
         }
     }
+
+    @Test("a secret in place of an error's name is cut in the middle of our own sentence, too")
+    func names() async throws {
+        let token = "planted-" + String(repeating: "x", count: 600)
+        let bench = try ProviderBench("")
+        bench.http.expect(.get, "/me", status: 400, #"{"error":"\#(token)"}"#)
+        let request = HTTPRequest(
+            method: .get, url: "http://127.0.0.1:1/me", headers: [HTTPHeader("Authorization", "Bearer \(token)")])
+        let error = try #require(
+            await accountError { () throws(AccountError) in try await bench.provider.exchange(request) })
+        #expect(error.message.contains("(HTTP 400) (…)"), "\(error.message)")
+        #expect(!"\(error) \(String(reflecting: error))".contains("planted"))
+    }
+
+    @Test("of two ways to write an accent, both are cut")
+    func accents() async throws {
+        let bench = try ProviderBench("")
+        let words = "Zoe\u{308}-planted or Zo\u{EB}-planted"
+        bench.http.expect(.post, "/me", status: 400, #"{"error":"refused","error_description":"\#(words)"}"#)
+        let request = HTTPRequest(
+            method: .post, url: "http://127.0.0.1:1/me",
+            headers: [HTTPHeader("Content-Type", "application/json")],
+            body: Array(#"{"password":"Zoe\#u{308}-planted","new_password":"Zo\#u{EB}-planted"}"#.utf8))
+        let error = try #require(
+            await accountError { () throws(AccountError) in try await bench.provider.exchange(request) })
+        #expect(error.serverMessage == "… or …")
+    }
 }
