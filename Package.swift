@@ -71,14 +71,14 @@ let package = Package(
         // L1
         target("HTTPCore"),
         target("JSON", ["CJSONC"]),
-        target("SerialPort", ["CDescriptors", "Deadlines"]),
+        target("SerialPort", ["Deadlines", "Threads"]),
         target("DBus", ["Threads"]),
         target("HashingOpenSSL", ["Hashing", "COpenSSL"]),
         target("ProtocommSecurity", ["ProtocommWire", "Hashing"]),
 
         // L2
         target("OAuth2", ["Hashing", "JSON", "Vocabulary"]),
-        target("HTTPCurl", ["HTTPCore", "CCurl"]),
+        target("HTTPCurl", ["HTTPCore", "CCurl", "Threads"]),
         target("CryptoOpenSSL", ["ProtocommSecurity", "Hashing", "HashingOpenSSL", "COpenSSL"]),
         target("Protocomm", ["Deadlines", "ProtocommSecurity", "ProtocommWire", logging]),
         target("DeviceCore", ["ProtocommSecurity", "ProtocommWire", "Hashing"], path: "firmware-sim/DeviceCore"),
@@ -134,8 +134,7 @@ let package = Package(
             "rainctl",
             [
                 "CDescriptors", "Deadlines", "JSON", "OAuth2", "PrivateFiles", "ProtocommBLE", "RainKit", "Vocabulary",
-                argumentParser,
-                logging,
+                argumentParser, logging,
             ]),
         tool("cloud-sim", ["CloudSimulator", "JSON", argumentParser]),
         tool(
@@ -238,6 +237,7 @@ let package = Package(
             "Interop",
             ["JSON", "OAuth2", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
         // A gateway in one process, which the fault run and the benchmark count from outside.
+        // (ProtocommBLE is named for the reason that stands at rainctl.)
         tool("fleet", ["JSON", "ProtocommBLE", "RainKit", logging], path: "Tests/Fleet"),
         tests("Fleet", ["JSON", "TestSupport", "cloud-sim", "firmware-sim", "fleet"]),
         tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),

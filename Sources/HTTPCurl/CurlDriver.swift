@@ -1,7 +1,7 @@
 import CCurl
-import Glibc
 import HTTPCore
 import Synchronization
+import Threads
 
 /// Who lets libcurl work, and the inbox through which everyone else speaks to it.
 ///
@@ -154,35 +154,18 @@ final class CurlDriver: Sendable {
 
     private func handOver() {
         let threadRuns = inbox.withLock { inbox in
-            if !inbox.threadRuns { inbox.threadRuns = startThread() }
+            if !inbox.threadRuns { inbox.threadRuns = startThread { self.run() } == 0 }
             return inbox.threadRuns
         }
         // Without a thread the caller must wait to the end.
         if threadRuns { relay.ring() } else { _ = drive(within: nil) }
     }
 
-    private func startThread() -> Bool {
-        let driver = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        guard pthread_create(&thread, nil, runDriver, driver.toOpaque()) == 0 else {
-            driver.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
-    }
-
-    fileprivate func run() {
+    private func run() {
         while relay.wait() {
             let isOver = inbox.withLock { $0.turn == .over }
             if isOver { return }
             _ = drive(within: nil)
         }
     }
-}
-
-private func runDriver(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context else { return nil }
-    Unmanaged<CurlDriver>.fromOpaque(context).takeRetainedValue().run()
-    return nil
 }

@@ -89,7 +89,7 @@ struct DeadConnectionTests {
 
     private func withServer(_ body: @Sendable (CurlHTTPClient, Relay) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
-            try await Certificate(names: "IP:127.0.0.1").issue(in: folder)
+            try await ServerCertificate(names: "IP:127.0.0.1").issue(in: folder)
             try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("index.html")))
             let port = try LoopbackServer.refusedPort()
             let arguments = [

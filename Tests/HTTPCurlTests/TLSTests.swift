@@ -8,25 +8,25 @@ import Testing
 struct TLSTests {
     @Test("a certificate of the given authority for this address is accepted")
     func accepted() async throws {
-        let error = try await exchange(with: Certificate(names: "IP:127.0.0.1"), trusting: true)
+        let error = try await exchange(with: ServerCertificate(names: "IP:127.0.0.1"), trusting: true)
         #expect(error == nil)
     }
 
     @Test("a certificate of an unknown authority is refused")
     func unknownAuthority() async throws {
-        let error = try await exchange(with: Certificate(names: "IP:127.0.0.1"), trusting: false)
+        let error = try await exchange(with: ServerCertificate(names: "IP:127.0.0.1"), trusting: false)
         #expect(error?.code == .tls)
         #expect(error?.message.contains("certificate") == true)
     }
 
     @Test("a certificate for another name is refused", arguments: ["DNS:other.example", "IP:127.0.0.2"])
     func wrongName(names: String) async throws {
-        #expect(try await exchange(with: Certificate(names: names), trusting: true)?.code == .tls)
+        #expect(try await exchange(with: ServerCertificate(names: names), trusting: true)?.code == .tls)
     }
 
     @Test("an expired certificate is refused")
     func expired() async throws {
-        let error = try await exchange(with: Certificate(names: "IP:127.0.0.1", days: -1), trusting: true)
+        let error = try await exchange(with: ServerCertificate(names: "IP:127.0.0.1", days: -1), trusting: true)
         #expect(error?.code == .tls)
     }
 
@@ -42,7 +42,7 @@ struct TLSTests {
         #expect(await without.failure(request)?.code == .tls)
     }
 
-    private func exchange(with certificate: Certificate, trusting: Bool) async throws -> HTTPError? {
+    private func exchange(with certificate: ServerCertificate, trusting: Bool) async throws -> HTTPError? {
         try await withTemporaryFolder { folder in
             try await certificate.issue(in: folder)
             let arguments = [

@@ -1,6 +1,6 @@
-import CDescriptors
 import Glibc
 import Synchronization
+import Threads
 
 /// The thread that serves one port: it alone reads, writes and closes the descriptor.
 final class PortLoop: Sendable {
@@ -32,43 +32,28 @@ final class PortLoop: Sendable {
     }
 
     private let terminal: Terminal
-    /// A pipe that interrupts `poll`.
-    private let wakeup: (reading: Int32, writing: Int32)
+    /// Interrupts `poll`.
+    private let wakeup: WakePipe
     private let state = Mutex(State())
 
-    private init(_ terminal: Terminal, wakeup: (reading: Int32, writing: Int32)) {
+    private init(_ terminal: Terminal, wakeup: WakePipe) {
         self.terminal = terminal
         self.wakeup = wakeup
     }
 
-    deinit {
-        Glibc.close(wakeup.reading)
-        Glibc.close(wakeup.writing)
-    }
-
     static func start(_ terminal: Terminal) throws(SerialPortError) -> PortLoop {
-        var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else {
+        guard let wakeup = WakePipe() else {
+            let reason = errorText(errno)
             terminal.close(discardingOutput: false)
-            throw SerialPortError(.failed, path: terminal.path, message: "No pipe: \(errorText(errno)).")
+            throw SerialPortError(.failed, path: terminal.path, message: "No pipe: \(reason).")
         }
-        let loop = PortLoop(terminal, wakeup: (ends[0], ends[1]))
+        let loop = PortLoop(terminal, wakeup: wakeup)
         // The thread keeps the loop alive until it has closed the port.
-        let context = Unmanaged.passRetained(loop).toOpaque()
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<PortLoop>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            }, context)
+        let code = startThread { loop.run() }
         guard code == 0 else {
-            Unmanaged<PortLoop>.fromOpaque(context).release()
             terminal.close(discardingOutput: false)
             throw SerialPortError(.failed, path: terminal.path, message: "No thread: \(errorText(code)).")
         }
-        pthread_detach(thread)
         return loop
     }
 }
@@ -115,7 +100,7 @@ extension PortLoop {
                     state.writers.append(PendingWrite(id: id, bytes: bytes, continuation: continuation))
                     return nil
                 }
-                if let error { continuation.resume(returning: error) } else { wake() }
+                if let error { continuation.resume(returning: error) } else { wakeup.ring() }
             }
         } onCancel: {
             let writer = state.withLock { state -> PendingWrite? in
@@ -129,7 +114,7 @@ extension PortLoop {
 
     func requestClose() {
         state.withLock { $0.isClosing = true }
-        wake()
+        wakeup.ring()
     }
 
     func close() async {
@@ -139,7 +124,7 @@ extension PortLoop {
                 if !state.isFinished { state.closers.append(continuation) }
                 return state.isFinished
             }
-            if isFinished { continuation.resume() } else { wake() }
+            if isFinished { continuation.resume() } else { wakeup.ring() }
         }
     }
 
@@ -158,12 +143,6 @@ extension PortLoop {
         defer { state.input = [] }
         return state.input
     }
-
-    private func wake() {
-        // A full pipe wakes just as well.
-        var anything: UInt8 = 0
-        _ = Glibc.write(wakeup.writing, &anything, 1)
-    }
 }
 
 // MARK: - On the thread
@@ -177,7 +156,7 @@ extension PortLoop {
             }
             if isClosing { break }
             var polled = [
-                pollfd(fd: wakeup.reading, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wakeup.reader, events: Int16(POLLIN), revents: 0),
                 pollfd(
                     fd: hasEnded ? -1 : terminal.descriptor,
                     events: Int16(POLLIN) | (wantsToWrite ? Int16(POLLOUT) : 0),
@@ -185,7 +164,7 @@ extension PortLoop {
             ]
             guard poll(&polled, 2, -1) >= 0 || errno == EINTR else { break }
             if polled[0].revents != 0 {
-                _ = Glibc.read(wakeup.reading, &buffer, buffer.count)
+                wakeup.drain()
             }
             let events = polled[1].revents
             if events & Int16(POLLIN | POLLHUP | POLLERR | POLLNVAL) != 0 { receive(&buffer) }

@@ -66,26 +66,12 @@ struct FaultyServer {
         }
     }
 
-    // MARK: TLS by Python, with certificates by the openssl command
+    // MARK: TLS by Python
 
     private static func start(_ kind: Certificate, in folder: TemporaryFolder) async throws -> FaultyServer {
-        let days = kind == .expired ? "-1" : "2"
-        let name = kind == .otherHost ? "DNS:other.example" : "IP:127.0.0.1"
-        let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-        try await openssl(
-            ["req", "-x509"] + key + ["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=test CA", "-days", "2"],
-            folder)
-        try await openssl(
-            ["req"] + key
-                + [
-                    "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=test", "-addext",
-                    "subjectAltName=\(name)",
-                ], folder)
-        try await openssl(
-            [
-                "x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-                "-copy_extensions", "copy", "-days", days, "-out", "server.pem",
-            ], folder)
+        try await ServerCertificate(
+            names: kind == .otherHost ? "DNS:other.example" : "IP:127.0.0.1", days: kind == .expired ? -1 : 2
+        ).issue(in: folder)
         let process = try await ChildProcess.start(
             "python3", ["-c", Self.secureServer, folder.file("server.pem"), folder.file("server.key")])
         let port = try await process.readyLine()
@@ -112,11 +98,4 @@ struct FaultyServer {
         print(server.server_port, flush=True)
         server.serve_forever()
         """
-
-    private static func openssl(_ arguments: [String], _ folder: TemporaryFolder) async throws {
-        let finished = try await run("openssl", arguments, directory: folder.path)
-        guard finished.status == .exited(0) else { throw SetupError(description: finished.standardError) }
-    }
-
-    struct SetupError: Error, CustomStringConvertible { let description: String }
 }

@@ -20,7 +20,7 @@ struct StoredSession {
             ["profile", "add", "sim", "--base-url", server.base] + authorities, ["profile", "use", "sim"],
         ] {
             let outcome = try await maker.rainctl(arguments)
-            guard outcome.status == 0 else { throw FaultyServer.SetupError(description: outcome.standardError) }
+            guard outcome.status == 0 else { throw ProcessError(outcome.standardError) }
         }
         let end = SystemWallClock().now + seconds
         try await save(

@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 
 /// Starts a desktop's helper programs: in a session of their own, so that Ctrl-C in the terminal does not end the browser, with
 /// nothing on their standard streams.
@@ -50,14 +51,8 @@ enum DetachedProgram {
 
     /// A browser's starter may run as long as the browser. It is collected when it ends, or by the system when we do.
     private static func collectLater(_ child: pid_t) {
-        var thread = pthread_t()
-        let failure = pthread_create(
-            &thread, nil,
-            { context in
-                let child = pid_t(truncatingIfNeeded: Int(bitPattern: context))
-                while waitpid(child, nil, 0) < 0, errno == EINTR {}
-                return nil
-            }, UnsafeMutableRawPointer(bitPattern: Int(child)))
-        if failure == 0 { pthread_detach(thread) }
+        _ = startThread {
+            while waitpid(child, nil, 0) < 0, errno == EINTR {}
+        }
     }
 }

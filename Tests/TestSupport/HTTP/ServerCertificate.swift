@@ -1,12 +1,17 @@
-import TestSupport
-import Testing
-
 /// A server's certificate, and the authority that issues it: `server.pem`, `server.key` and `ca.pem` in a folder.
-struct Certificate {
-    var names: String
-    var days = 2
+public struct ServerCertificate: Sendable {
+    private let names: String
+    private let days: Int
 
-    func issue(in folder: TemporaryFolder) async throws {
+    /// - Parameters:
+    ///   - names: as openssl writes alternative names: `IP:127.0.0.1`, `DNS:example.org`.
+    ///   - days: until it expires; below zero it has.
+    public init(names: String, days: Int = 2) {
+        self.names = names
+        self.days = days
+    }
+
+    public func issue(in folder: TemporaryFolder) async throws {
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
         try await openssl(
             ["req", "-x509"] + key + ["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=test CA", "-days", "2"],
@@ -26,6 +31,6 @@ struct Certificate {
 
     private func openssl(_ arguments: [String], _ folder: TemporaryFolder) async throws {
         let finished = try await run("openssl", arguments, directory: folder.path)
-        try #require(finished.status == .exited(0), "\(finished.standardError)")
+        guard finished.status == .exited(0) else { throw ProcessError(finished.standardError) }
     }
 }
