@@ -24,8 +24,8 @@ public actor BLETransport: Transport {
     private var link: BoardLink?
     /// The board that was found first: no other is talked to later.
     private var found: BoardFilter?
-    /// Its object, once there was a connection.
-    private var device: String?
+    /// Its object, once there was a connection, and the adapter that this went through.
+    private var last: (adapter: OpenAdapter, device: String)?
     private var hasForgotten = false
     private var wantsForgetting = false
     private var isClosed = false
@@ -114,23 +114,21 @@ public actor BLETransport: Transport {
         isClosed = true
         for task in running.values { task.cancel() }
         for task in running.values { _ = await task.result }
-        guard let central, let device else { return }
-        let last = link
-        link = nil
-        self.device = nil
-        await central.leave(device, isOurs: last?.isUp(central) == true)
-        last?.hold.release()
+        guard let (adapter, device) = last else { return }
+        let link = link
+        (self.link, last) = (nil, nil)
+        await adapter.leave(device, isOurs: link?.isUp == true)
+        link?.hold.release()
     }
 
     // MARK: one exchange
 
     private func converse(_ request: [UInt8], _ endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
         do {
-            let (central, link) = try await connected(for: endpoint)
+            let link = try await connected(for: endpoint)
             guard let characteristic = link.endpoints[endpoint] else { throw missing(endpoint) }
             let answer = try await link.exchange(
-                request, at: characteristic, through: central,
-                within: endpoint == .session ? times.handshake : times.exchange)
+                request, at: characteristic, within: endpoint == .session ? times.handshake : times.exchange)
             guard !answer.isEmpty else {
                 throw error(.refused, endpoint, "The board answered with nothing.")
             }
@@ -138,32 +136,31 @@ public actor BLETransport: Transport {
         } catch let error as TransportError {
             throw error
         } catch let failure as BluetoothError {
-            if failure.code == .linkLost { link = nil }
+            if [.linkLost, .radioLost].contains(failure.code) { link = nil }
             throw error(failure, endpoint)
         } catch {
             throw self.error(.cancelled, endpoint, "The exchange was cancelled.")
         }
     }
 
-    private func connected(for endpoint: Endpoint) async throws -> (BluetoothCentral, BoardLink) {
-        let central = try await opened()
-        if let link, link.isUp(central) { return (central, link) }
+    private func connected(for endpoint: Endpoint) async throws -> BoardLink {
+        if let link, link.isUp { return link }
         let isFirst = found == nil
         link = nil
         guard isFirst || endpoint == .session || endpoint == .version else {
             throw BluetoothError(.linkLost, message: "The Bluetooth connection to the board broke.")
         }
         defer { wantsForgetting = false }
-        let made = try await central.connect(
+        let made = try await opened().connect(
             found ?? wanted, within: times.connecting(isFirst: isFirst), isFresh: wantsForgetting)
         guard !isClosed else {
-            await central.release(made.board.path)
+            await made.adapter.release(made.board.path)
             throw BluetoothError.cancelled
         }
         found = .address(made.board.address)
-        device = made.board.path
+        last = (made.adapter, made.board.path)
         link = made
-        return (central, made)
+        return made
     }
 
     private func opened() async throws(BluetoothError) -> BluetoothCentral {
@@ -179,10 +176,10 @@ public actor BLETransport: Transport {
         guard !hasForgotten else { return error(.noSuchEndpoint, endpoint, "The board has no such endpoint.") }
         hasForgotten = true
         wantsForgetting = true
-        if let central, let link {
+        if let link {
             self.link = nil
             // Ends by itself, within the limits of its calls. The next connection waits for it: the board is this link's until then.
-            Task { await central.release(link.board.path) }
+            Task { await link.adapter.release(link.board.path) }
         }
         return error(.lost, endpoint, "The board's endpoints are read again.")
     }
@@ -194,7 +191,8 @@ public actor BLETransport: Transport {
             switch failure.code {
             case .refused: .refused
             case .tooLong: .tooLong
-            case .linkLost: .lost
+            // The bus, too: this machine's end of the link.
+            case .linkLost, .radioLost: .lost
             case .timeout: .timeout
             case .cancelled: .cancelled
             // Pairing that failed is among them: another connection would not mend it, and nothing was sent.

@@ -23,7 +23,7 @@ extension BluetoothError {
     init(adapter: String, _ error: DBusError) {
         switch (error.code, error.name) {
         case (.cancelled, _): self = .cancelled
-        case (.disconnected, _): self = .busGone
+        case (.disconnected, _): self = .busLost
         case (_, BlueZErrorName.notReady): self = AdapterChoice.off(adapter)
         case (_, BlueZErrorName.blocked): self = AdapterChoice.blocked
         case (_, DBusErrorName.accessDenied), (_, BlueZErrorName.notAuthorized), (_, BlueZErrorName.notPermitted):
@@ -39,8 +39,20 @@ extension BluetoothError {
         }
     }
 
-    /// The bus was there, and is not any longer.
-    static let busGone = BluetoothError(
-        .noBus,
-        message: "The connection to D-Bus is gone: start it again (sudo systemctl start dbus), and run this again.")
+    /// The bus was there, and is not any longer, or threw this connection out.
+    static let busLost = BluetoothError(
+        .radioLost,
+        message: "The connection to D-Bus broke, and with it what went through it: run this again, and where that "
+            + "fails see whether D-Bus runs (systemctl status dbus).")
+
+    /// BlueZ came back, and what it has could not be read.
+    static let unclear = BluetoothError(
+        .radioLost, message: "BlueZ was restarted, and did not say what it has: run this again.")
+
+    static func adapterMoved(_ path: String) -> BluetoothError {
+        BluetoothError(
+            .radioLost,
+            message: "The Bluetooth adapter \(AdapterChoice.name(path)) went away and has another name now: run this "
+                + "again, it is found by itself.")
+    }
 }

@@ -8,6 +8,7 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
             case poweredOff = "powered_off"
             case blocked
             case accessDenied = "access_denied"
+            case radioLost = "radio_lost"
             case notFound = "not_found"
             case connectionFailed = "connection_failed"
             case linkLost = "link_lost"
@@ -32,6 +33,8 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
         public static let blocked = Code(value: .blocked)
         /// This user may not use Bluetooth.
         public static let accessDenied = Code(value: .accessDenied)
+        /// This machine's end broke meanwhile: the connection to D-Bus, or the adapter has another name. The next try begins anew.
+        public static let radioLost = Code(value: .radioLost)
         /// No such board was heard in time.
         public static let notFound = Code(value: .notFound)
         /// The board was heard, and no connection came about.

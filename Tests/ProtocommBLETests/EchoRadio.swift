@@ -18,6 +18,8 @@ final class EchoRadio: Sendable {
         var adapter: [String: DBusValue]? = [:]
         /// The error of the next Connect calls.
         var connectErrors: [(name: String, text: String)] = []
+        /// What the next questions for all objects fail with.
+        var objectErrors: [(name: String, text: String)] = []
         /// Connect is never answered.
         var hangsAtConnect = false
         /// What every read and write fails with, from then on.
@@ -62,6 +64,8 @@ final class EchoRadio: Sendable {
         case power(Bool)
         /// The adapter is pulled out, or plugged in.
         case plug(Bool)
+        /// It is plugged in, and gets another name.
+        case plugAs(String)
         /// BlueZ leaves the bus, or comes back.
         case leave, comeBack
     }
@@ -134,6 +138,8 @@ final class EchoRadio: Sendable {
         var isSeen: Bool
         var isPowered = true
         var isPlugged = true
+        var adapterPath = EchoRadio.adapter
+        var devicePath: String { adapterPath + "/dev_AA_BB_CC_DD_EE_FF" }
         var values: [String: [UInt8]] = [:]
 
         init(bus: DBusConnection, shared: EchoRadio) {
@@ -152,9 +158,14 @@ final class EchoRadio: Sendable {
                 try bus.send(.error(to: message, name: error.name, message: error.text))
             }
             switch member {
-            case "GetManagedObjects": try reply([objects])
+            case "GetManagedObjects":
+                let error = shared.state.withLock { state in
+                    state.behaviour.objectErrors.isEmpty ? nil : state.behaviour.objectErrors.removeFirst()
+                }
+                if let error { return try fail(error) }
+                try reply([objects])
             case "GetAll":
-                guard path == EchoRadio.device else {
+                guard path == devicePath else {
                     return try fail(("org.freedesktop.DBus.Error.UnknownObject", ""))
                 }
                 try reply([.properties(device)])
@@ -165,7 +176,7 @@ final class EchoRadio: Sendable {
                 if !isConnected { try see() }
             case "RemoveDevice":
                 isSeen = false
-                try removed(EchoRadio.device, "org.bluez.Device1")
+                try removed(devicePath, "org.bluez.Device1")
                 try reply()
             case "Connect":
                 let error = shared.state.withLock { state in
@@ -224,7 +235,7 @@ final class EchoRadio: Sendable {
         private var device: [(String, DBusValue)] {
             var all: [(String, DBusValue)] = [
                 ("Address", .string(EchoRadio.address)), ("Alias", .string("PROV_echo01")),
-                ("Name", .string("PROV_echo01")), ("Adapter", .objectPath(EchoRadio.adapter)),
+                ("Name", .string("PROV_echo01")), ("Adapter", .objectPath(adapterPath)),
                 ("Connected", .bool(isConnected)), ("ServicesResolved", .bool(isConnected)),
                 ("UUIDs", .strings(["021a9004-0382-4aea-bff4-6b3f1c5adfb4"])),
             ]
@@ -242,8 +253,8 @@ final class EchoRadio: Sendable {
                         .dictionary([DBusEntry(.string(interface), .properties(properties))], key: "s", value: "a{sv}"))
                 )
             }
-            if let adapter { add(EchoRadio.adapter, "org.bluez.Adapter1", adapter) }
-            if isSeen { add(EchoRadio.device, "org.bluez.Device1", device) }
+            if let adapter { add(adapterPath, "org.bluez.Adapter1", adapter) }
+            if isSeen { add(devicePath, "org.bluez.Device1", device) }
             return .dictionary(entries, key: "o", value: "a{sa{sv}}")
         }
 
@@ -261,11 +272,15 @@ final class EchoRadio: Sendable {
             switch incident {
             case .power(let isOn):
                 isPowered = isOn
-                try changed([("Powered", .bool(isOn))], at: EchoRadio.adapter, "org.bluez.Adapter1")
+                try changed([("Powered", .bool(isOn))], at: adapterPath, "org.bluez.Adapter1")
             case .plug(let isPlugged):
                 self.isPlugged = isPlugged
-                if let adapter { return try added(EchoRadio.adapter, "org.bluez.Adapter1", adapter) }
-                try removed(EchoRadio.adapter, "org.bluez.Adapter1")
+                if let adapter { return try added(adapterPath, "org.bluez.Adapter1", adapter) }
+                try removed(adapterPath, "org.bluez.Adapter1")
+            case .plugAs(let name):
+                (isPlugged, isSeen, isConnected) = (true, false, false)
+                adapterPath = "/org/bluez/" + name
+                if let adapter { try added(adapterPath, "org.bluez.Adapter1", adapter) }
             case .leave: try bus.send(.call(.bus("ReleaseName", [.string("org.bluez")])))
             case .comeBack: try bus.send(.call(.bus("RequestName", [.string("org.bluez"), .uint32(4)])))
             }
@@ -275,16 +290,16 @@ final class EchoRadio: Sendable {
             if behaviour.isSilent { return }
             if isSeen { return try changed([("RSSI", .int16(-51))]) }
             isSeen = true
-            try added(EchoRadio.device, "org.bluez.Device1", device)
+            try added(devicePath, "org.bluez.Device1", device)
         }
 
         private func addAttributes() throws {
-            let service = EchoRadio.device + "/service000a"
+            let service = devicePath + "/service000a"
             try added(
                 service, "org.bluez.GattService1",
                 [
                     ("UUID", .string("021a9004-0382-4aea-bff4-6b3f1c5adfb4")),
-                    ("Device", .objectPath(EchoRadio.device)),
+                    ("Device", .objectPath(devicePath)),
                 ])
             for (index, _) in behaviour.endpoints.enumerated() {
                 let characteristic = service + "/char00\(10 + 3 * index)"
@@ -349,12 +364,12 @@ final class EchoRadio: Sendable {
         }
 
         private func changed(
-            _ properties: [(String, DBusValue)], at path: String = EchoRadio.device,
+            _ properties: [(String, DBusValue)], at path: String? = nil,
             _ interface: String = "org.bluez.Device1"
         ) throws {
             try bus.send(
                 .signal(
-                    path: path, interface: "org.freedesktop.DBus.Properties", member: "PropertiesChanged",
+                    path: path ?? devicePath, interface: "org.freedesktop.DBus.Properties", member: "PropertiesChanged",
                     [.string(interface), .properties(properties), .strings([])]))
         }
     }

@@ -36,14 +36,6 @@ enum AdapterChoice {
         throw off(first)
     }
 
-    /// What keeps the adapter that was chosen from hearing anything; nil for nothing.
-    static func trouble(with path: String, in tree: ObjectTree) -> BluetoothError? {
-        guard tree.isServed else { return .noBlueZ("it has left the bus") }
-        guard let adapter = tree[path, BlueZName.adapter] else { return gone(path) }
-        guard adapter["Powered"]?.boolean == false else { return nil }
-        return adapter["PowerState"]?.text == "off-blocked" ? blocked : off(path)
-    }
-
     static let blocked = BluetoothError(
         .blocked,
         message: "Bluetooth is blocked on this machine: unblock it with `rfkill unblock bluetooth`, or by its "
@@ -61,6 +53,11 @@ enum AdapterChoice {
     }
 
     static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// Whether an adapter has that path: `/org/bluez/hci0`, and nothing below.
+    static func isAdapter(_ path: String) -> Bool {
+        path.hasPrefix(BlueZName.root + "/") && path.utf8.count { $0 == UInt8(ascii: "/") } == 3
+    }
 
     private static func isNamed(_ wanted: String, _ path: String, _ tree: ObjectTree) -> Bool {
         let address = tree[path, BlueZName.adapter]?["Address"]?.text ?? ""

@@ -31,7 +31,7 @@ final class BlueZFeed: Sendable {
             signal: { self.take($0) },
             // Of BlueZ's alone: the bus, which is let in for its signals, calls nobody.
             call: { self.pairing.answer($0) },
-            lost: { _ in self.watch.end(.busGone) })
+            lost: { _ in self.watch.end(.busLost) })
     }
 
     /// Has the bus send BlueZ's signals, and learns who that is.

@@ -25,7 +25,7 @@ final class ObjectWatch: Sendable {
         var present: Set<Int> = []
         /// Given up before they began to wait.
         var early: [Int: BluetoothError] = [:]
-        var end: BluetoothError?
+        var end: (error: BluetoothError, at: ContinuousClock.Instant)?
 
         mutating func add(_ id: Int, _ waiter: Waiter) {
             waiters[id] = waiter
@@ -53,6 +53,7 @@ final class ObjectWatch: Sendable {
     func change(_ body: (inout ObjectTree) -> ObjectTree.Change) -> ObjectTree.Change {
         var change = ObjectTree.Change.nothing
         let found = state.withLock { state -> [() -> Void] in
+            guard state.end == nil else { return [] }
             change = body(&state.tree)
             let ids: [Int] =
                 switch change {
@@ -72,10 +73,14 @@ final class ObjectWatch: Sendable {
 
     func read<Result: Sendable>(_ body: (ObjectTree) -> Result) -> Result { state.withLock { body($0.tree) } }
 
-    /// The bus is gone, or this side let go of it: nobody waits any longer.
+    /// When it ended; nil while it goes on.
+    var ended: ContinuousClock.Instant? { state.withLock { $0.end?.at } }
+
+    /// The bus is gone, or this side let go of it, or the adapter is another: nobody waits any longer, and nothing is known any more. What
+    /// ended it first is told to who comes later.
     func end(_ error: BluetoothError) {
         let waiters = state.withLock { state in
-            if state.end == nil { state.end = error }
+            if state.end == nil { state.end = (error, .now) }
             let waiters = Array(state.waiters.values)
             state.waiters = [:]
             state.byPath = [:]
@@ -107,7 +112,7 @@ final class ObjectWatch: Sendable {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<Found, BluetoothError>, Never>) in
                 let now: Result<Found, BluetoothError>? = state.withLock { state in
                     if let early = state.early.removeValue(forKey: id) { return .failure(early) }
-                    if let end = state.end { return .failure(end) }
+                    if let end = state.end { return .failure(end.error) }
                     if let found = probe(state.tree, .everything) { return .success(found) }
                     state.add(
                         id,

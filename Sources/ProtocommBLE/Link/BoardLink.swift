@@ -3,6 +3,8 @@ import ProtocommWire
 
 /// A connection to one board: its endpoints, and the exchange of one value for another.
 struct BoardLink: Sendable {
+    /// Through which it goes.
+    let adapter: OpenAdapter
     let board: DiscoveredBoard
     /// Keeps the other transports of this process away.
     let hold: BoardHold
@@ -11,8 +13,8 @@ struct BoardLink: Sendable {
     let mtu: Int?
 
     /// Whether this is still the connection that it was.
-    func isUp(_ central: BluetoothCentral) -> Bool {
-        hold.isCurrent && central.watch.read { Self.isConnected(board.path, $0) }
+    var isUp: Bool {
+        hold.isCurrent && adapter.watch.read { Self.isConnected(board.path, $0) }
     }
 
     static func isConnected(_ device: String, _ tree: ObjectTree) -> Bool {
@@ -21,15 +23,15 @@ struct BoardLink: Sendable {
 
     /// Writes the request with response, and reads what the board left in its place. BlueZ splits what is longer than a packet.
     ///
-    /// - Throws: `refused`, `tooLong`, `linkLost`, `timeout`, `pairingFailed`, `cancelled`.
+    /// - Throws: `refused`, `tooLong`, `linkLost`, `timeout`, `pairingFailed`, `radioLost`, `cancelled`.
     func exchange(
-        _ request: [UInt8], at characteristic: String, through central: BluetoothCentral, within limit: Duration
+        _ request: [UInt8], at characteristic: String, within limit: Duration
     ) async throws(BluetoothError) -> [UInt8] {
         let end = ContinuousClock.now + limit
         do throws(GATTOperation.Failure) {
-            try await GATTOperation.write(request, to: characteristic, of: board.path).run(through: central, until: end)
+            try await GATTOperation.write(request, to: characteristic, of: board.path).run(through: adapter, until: end)
             let answer = try await GATTOperation.read(characteristic, BlueZName.characteristic, of: board.path)
-                .run(through: central, until: end)
+                .run(through: adapter, until: end)
             guard let value = answer.first?.byteArray else {
                 throw .failed(.refused, DBusError(.malformed, message: "its answer is not a value"))
             }

@@ -6,7 +6,7 @@ enum ConnectFailure: Equatable {
     case rescan
     /// The radio lost the attempt: the same once more.
     case again
-    /// No attempt of ours can mend it.
+    /// No attempt through this adapter can mend it.
     case machine(BluetoothError)
     case cancelled
 
@@ -20,7 +20,7 @@ enum ConnectFailure: Equatable {
         default:
             let meaning = BluetoothError(adapter: adapter, error)
             // le-connection-abort-by-local, Software caused connection abort, timeouts: all of these come and go.
-            self = meaning.isOfThisMachine ? .machine(meaning) : .again
+            self = meaning.isOfThisMachine || meaning.code == .radioLost ? .machine(meaning) : .again
         }
     }
 }

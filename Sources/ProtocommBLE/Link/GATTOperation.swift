@@ -32,14 +32,14 @@ struct GATTOperation: Sendable {
     /// Ends with the link at the latest, whatever BlueZ does about it.
     @discardableResult
     func run(
-        through central: BluetoothCentral, until end: ContinuousClock.Instant
+        through adapter: OpenAdapter, until end: ContinuousClock.Instant
     ) async throws(Failure) -> [DBusValue] {
         var hasPaired = false
         var wasBusy = false
         var pause = Duration.milliseconds(2)
         while true {
             let left = max(end - ContinuousClock.now, .milliseconds(1))
-            switch await race(central, left) {
+            switch await race(adapter, left) {
             case .success(let answer): return answer
             case .failure(let error):
                 switch GATTFailure(error) {
@@ -50,10 +50,10 @@ struct GATTOperation: Sendable {
                     pause = min(pause * 2, .milliseconds(50))
                 case .wantsPairing where !hasPaired:
                     hasPaired = true
-                    do { try await central.pair(device, within: left) } catch { throw .notPaired(error) }
+                    do { try await adapter.pair(device, within: left) } catch { throw .notPaired(error) }
                 // A link that stayed busy to the end is stuck, whichever of the two is said last: another one helps.
                 case .timeout where wasBusy: throw .failed(.busy, error)
-                case .ambiguous: throw .failed(await isCutOff(central) ? .linkLost : .refused, error)
+                case .ambiguous: throw .failed(await isCutOff(adapter) ? .linkLost : .refused, error)
                 case let failure: throw .failed(failure, error)
                 }
             }
@@ -61,31 +61,35 @@ struct GATTOperation: Sendable {
     }
 
     /// Whether the link is gone, or goes in a moment: BlueZ says what it cut off before it says that the link has ended.
-    private func isCutOff(_ central: BluetoothCentral) async -> Bool {
+    private func isCutOff(_ adapter: OpenAdapter) async -> Bool {
         let device = device
-        let gone = try? await central.watch.wait(for: device, within: .seconds(1)) { tree, _ -> Bool? in
-            BoardLink.isConnected(device, tree) ? nil : true
-        }
-        return gone != nil
+        return await isDown(device, adapter, within: .seconds(1))
     }
 
-    private func race(_ central: BluetoothCentral, _ limit: Duration) async -> Result<[DBusValue], DBusError> {
+    /// Waits for the end of the link, or of all that goes through the adapter; false where neither comes in time.
+    private func isDown(_ device: String, _ adapter: OpenAdapter, within limit: Duration) async -> Bool {
+        do {
+            return try await adapter.watch.wait(for: device, within: limit) { tree, _ -> Bool? in
+                BoardLink.isConnected(device, tree) ? nil : true
+            }
+        } catch {
+            return error.code == .radioLost
+        }
+    }
+
+    private func race(_ adapter: OpenAdapter, _ limit: Duration) async -> Result<[DBusValue], DBusError> {
         let device = device
         let gone = DBusError(.remote, name: BlueZErrorName.notConnected, message: "Not connected")
         return await withTaskGroup(of: Result<[DBusValue], DBusError>?.self) { group in
             group.addTask {
                 do throws(DBusError) {
-                    return .success(try await central.call(path, interface, member, arguments, within: limit))
+                    return .success(try await adapter.call(path, interface, member, arguments, within: limit))
                 } catch {
                     return .failure(error)
                 }
             }
             group.addTask {
-                let isDown = try? await central.watch.wait(for: device, within: limit + .seconds(1)) {
-                    tree, _ -> Bool? in
-                    BoardLink.isConnected(device, tree) ? nil : true
-                }
-                return isDown == nil ? nil : .failure(gone)
+                await isDown(device, adapter, within: limit + .seconds(1)) ? .failure(gone) : nil
             }
             defer { group.cancelAll() }
             for await result in group { if let result { return result } }

@@ -34,7 +34,8 @@ struct ForgedSignalTests {
                 return true
             }
             #expect(heard.withLock { $0 } == ["PROV_echo01"])
-            #expect(central.watch.read { $0["/org/bluez/hci0", BlueZName.adapter]?["Powered"]?.boolean } == true)
+            #expect(
+                central.adapter.watch.read { $0["/org/bluez/hci0", BlueZName.adapter]?["Powered"]?.boolean } == true)
             central.close()
         }
     }

@@ -62,6 +62,33 @@ struct OutageTests {
         }
     }
 
+    private static let failure = (name: "org.bluez.Error.Failed", text: "Busy")
+
+    @Test("and BlueZ that does not say what it has after its return is asked anew")
+    func objectsFail() async throws {
+        var behaviour = EchoRadio.Behaviour()
+        behaviour.isSilent = true
+        try await withEchoRadio(behaviour) { radio, address in
+            let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
+            let heard = Mutex(false)
+            let listening = Task {
+                try await central.discover(.name("PROV_echo01"), for: .seconds(20)) { _ in
+                    heard.withLock { $0 = true }
+                    return false
+                }
+            }
+            try await radio.called("StartDiscovery")
+            radio.change {
+                $0.objectErrors = [Self.failure]
+                $0.isSilent = false
+            }
+            for incident in [EchoRadio.Incident.leave, .comeBack] { radio.befall(incident) }
+            try await listening.value
+            #expect(heard.withLock { $0 })
+            central.close()
+        }
+    }
+
     @Test("and what BlueZ was told is told to the next one: who pairs boards")
     func pairing() async throws {
         let unpaired = EchoRadio.NameRead.failing(name: "org.bluez.Error.NotPermitted", text: "Not paired")
@@ -70,7 +97,7 @@ struct OutageTests {
             for round in 1...3 {
                 radio.change { $0.nameReads = [unpaired] }
                 let link = try await central.connect(.name("PROV_echo01"), within: .seconds(20))
-                await central.release(link.board.path)
+                await link.adapter.release(link.board.path)
                 link.hold.release()
                 #expect(radio.log.count { $0 == "Pair" } == round)
                 // The first two have the same BlueZ.

@@ -31,7 +31,6 @@ struct PolicyTests {
         (remote("org.bluez.Error.NotPermitted"), .accessDenied, "group bluetooth"),
         (remote("org.freedesktop.DBus.Error.AccessDenied"), .accessDenied, "group bluetooth"),
         (remote("org.freedesktop.DBus.Error.ServiceUnknown"), .noBlueZ, "systemctl start bluetooth"),
-        (DBusError(.disconnected, message: ""), .noBus, "systemctl start dbus"),
     ]
 
     @Test("what only a person can mend is theirs, and told with its remedy", arguments: ofThisMachine)
@@ -42,6 +41,16 @@ struct PolicyTests {
         }
         #expect(told.code == code && told.isOfThisMachine)
         #expect(told.message.contains(remedy), "\(told)")
+    }
+
+    @Test("a lost bus is told at once, and nobody is sent to mend a machine that may be fine again")
+    func lostBus() {
+        guard case .machine(let told) = ConnectFailure(DBusError(.disconnected, message: ""), adapter: Self.adapter)
+        else {
+            Issue.record("it is tried again through what is gone")
+            return
+        }
+        #expect(told.code == .radioLost && !told.isOfThisMachine)
     }
 
     @Test("an adapter that fails in a way that nobody knows is restarted")

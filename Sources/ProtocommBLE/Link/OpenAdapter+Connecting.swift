@@ -3,7 +3,7 @@ import Logging
 import ProtocommWire
 
 /// From a name to a connection whose endpoints are known.
-extension BluetoothCentral {
+extension OpenAdapter {
     /// How long one attempt may take; BlueZ itself gives up after some 20 s.
     private static let attemptLimit = Duration.seconds(25)
     /// From the connection to the resolved services.
@@ -18,7 +18,7 @@ extension BluetoothCentral {
     ///   - limit: for everything, all attempts together; what is left of the last one may take a few seconds more to end.
     ///   - isFresh: has BlueZ forget what it remembers of the board first. That also happens, once, where a connection has not the
     ///     endpoints of a board.
-    /// - Throws: `notFound`, `connectionFailed`, what ails this machine, `cancelled`.
+    /// - Throws: `notFound`, `connectionFailed`, what ails this machine, `radioLost` where this adapter is over, `cancelled`.
     func connect(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
     ) async throws(BluetoothError) -> BoardLink {
@@ -91,7 +91,7 @@ extension BluetoothCentral {
         _ filter: BoardFilter, until end: ContinuousClock.Instant
     ) async throws(BluetoothError) -> Candidate {
         while true {
-            guard let board = try await firstHeard(filter, within: end - ContinuousClock.now) else {
+            guard let board = try await firstHeard(filter, until: end) else {
                 throw nothingHeard(filter)
             }
             // Another transport of this process may have been faster.
@@ -104,12 +104,13 @@ extension BluetoothCentral {
     }
 
     private func firstHeard(
-        _ filter: BoardFilter, within limit: Duration
+        _ filter: BoardFilter, until end: ContinuousClock.Instant
     ) async throws(BluetoothError) -> DiscoveredBoard? {
         let heard = FirstHeard()
         let (holds, mayBeConnected) = (holds, filter.isUnique)
+        var heardBefore: Set<String> = []
         try await discover(
-            filter, for: limit,
+            filter, until: end, except: &heardBefore,
             where: { board in
                 (mayBeConnected || !board.isConnected) && holds.isFree(board.path, isConnected: board.isConnected)
             }
@@ -121,7 +122,7 @@ extension BluetoothCentral {
     }
 
     private func nothingHeard(_ filter: BoardFilter) -> BluetoothError {
-        let adapter = adapter
+        let adapter = path
         let occupied = watch.read { tree in
             tree.paths(with: BlueZName.device, below: adapter).compactMap { DiscoveredBoard(path: $0, in: tree) }
                 .first { $0.isConnected && filter.matches($0) }
@@ -163,7 +164,7 @@ extension BluetoothCentral {
             if error.code == .timeout { await release(device) }
             if error.code == .cancelled { await letGo(device) }
             if error.name != BlueZErrorName.alreadyConnected {
-                throw .failed(ConnectFailure(error, adapter: adapter), error)
+                throw .failed(ConnectFailure(error, adapter: path), error)
             }
         }
         do throws(AttemptError) {
@@ -176,7 +177,7 @@ extension BluetoothCentral {
             logger.debug(
                 "connected", metadata: ["board": "\(board.label)", "mtu": "\(mtu.map(String.init) ?? "unknown")"])
             target.hold.connected()
-            return BoardLink(board: board, hold: target.hold, endpoints: map, mtu: mtu)
+            return BoardLink(adapter: self, board: board, hold: target.hold, endpoints: map, mtu: mtu)
         } catch {
             // Nobody waits for the end of a link after a cancellation.
             if error.isCancellation { await letGo(device) } else { await release(device) }
@@ -195,7 +196,7 @@ extension BluetoothCentral {
                 switch error.code {
                 case .cancelled: throw .other(.cancelled)
                 case .remote: throw .lost
-                default: throw .failed(ConnectFailure(error, adapter: adapter), error)
+                default: throw .failed(ConnectFailure(error, adapter: path), error)
                 }
             }
             let isUp: Bool

@@ -2,7 +2,7 @@ import DBus
 import Logging
 
 /// The end of a connection, and of what BlueZ remembers of it.
-extension BluetoothCentral {
+extension OpenAdapter {
     /// Ends the connection, and waits until it has ended: BlueZ keeps it for two seconds.
     func disconnect(_ device: String) async {
         guard (try? await call(device, BlueZName.device, "Disconnect", within: Self.callLimit)) != nil else { return }
@@ -39,7 +39,7 @@ extension BluetoothCentral {
         if mayForget {
             logger.debug("having BlueZ forget the board", metadata: ["device": "\(device)"])
             calls.append(
-                DBusCall(BlueZName.service, adapter, BlueZName.adapter, "RemoveDevice", [.objectPath(device)]))
+                DBusCall(BlueZName.service, path, BlueZName.adapter, "RemoveDevice", [.objectPath(device)]))
         }
         guard !calls.isEmpty else { return }
         await Task { [calls] in await sendWithoutReply(calls) }.value
@@ -48,7 +48,7 @@ extension BluetoothCentral {
     /// Makes BlueZ forget what it remembers of a board, its attributes above all.
     func forget(_ device: String) async {
         logger.debug("forgetting what BlueZ remembers of the board", metadata: ["device": "\(device)"])
-        _ = try? await call(adapter, BlueZName.adapter, "RemoveDevice", [.objectPath(device)], within: Self.callLimit)
+        _ = try? await call(path, BlueZName.adapter, "RemoveDevice", [.objectPath(device)], within: Self.callLimit)
         _ = try? await watch.wait(for: device, within: .seconds(2)) { tree, _ -> Bool? in
             tree[device, BlueZName.device] == nil ? true : nil
         }
