@@ -20,6 +20,8 @@ final class EchoRadio: Sendable {
         var connectErrors: [(name: String, text: String)] = []
         /// What the next questions for all objects fail with.
         var objectErrors: [(name: String, text: String)] = []
+        /// What a scan fails with, from then on.
+        var scanError: (name: String, text: String)?
         /// Connect is never answered.
         var hangsAtConnect = false
         /// What every read and write fails with, from then on.
@@ -66,6 +68,8 @@ final class EchoRadio: Sendable {
         case plug(Bool)
         /// It is plugged in, and gets another name.
         case plugAs(String)
+        /// What scans fail with from then on; nil for nothing.
+        case scanFails((name: String, text: String)?)
         /// BlueZ leaves the bus, or comes back.
         case leave, comeBack
     }
@@ -172,6 +176,7 @@ final class EchoRadio: Sendable {
             case "SetDiscoveryFilter", "StopDiscovery", "RegisterAgent", "Pair": try reply()
             case "StartDiscovery":
                 guard isPowered else { return try fail(("org.bluez.Error.NotReady", "Resource Not Ready")) }
+                if let error = behaviour.scanError { return try fail(error) }
                 try reply()
                 if !isConnected { try see() }
             case "RemoveDevice":
@@ -281,6 +286,7 @@ final class EchoRadio: Sendable {
                 (isPlugged, isSeen, isConnected) = (true, false, false)
                 adapterPath = "/org/bluez/" + name
                 if let adapter { try added(adapterPath, "org.bluez.Adapter1", adapter) }
+            case .scanFails(let error): shared.change { $0.scanError = error }
             case .leave: try bus.send(.call(.bus("ReleaseName", [.string("org.bluez")])))
             case .comeBack: try bus.send(.call(.bus("RequestName", [.string("org.bluez"), .uint32(4)])))
             }

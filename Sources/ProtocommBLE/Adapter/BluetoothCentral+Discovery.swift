@@ -2,7 +2,7 @@
 extension BluetoothCentral {
     /// Scans, and hands over each board that fits as soon as it is heard, once, until `found` answers false or the time is over.
     ///
-    /// It goes on after an outage of up to five seconds: of the adapter, of BlueZ, of D-Bus itself, for
+    /// It goes on after an outage of up to five seconds: of the adapter, of BlueZ, of a scan that BlueZ does not begin, of D-Bus itself, for
     /// which it opens another connection. What lasts longer is told.
     ///
     /// - Parameter includesConnected: whether a board that somebody on this machine is connected to is handed over as well, though it

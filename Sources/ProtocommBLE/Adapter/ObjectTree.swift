@@ -42,6 +42,8 @@ struct ObjectTree: Sendable {
     private var ours: Set<String> = []
     /// Whether the service is on the bus; nothing is known of its objects otherwise.
     var isServed = true
+    /// Why the adapter does not scan for those who listen, where that is not for want of an adapter; nil for nothing.
+    var scanTrouble: BluetoothError?
     /// The paths right below each path: a radio with a thousand boards in reach is not searched for the seven characteristics of one.
     private var below: [String: Set<String>] = [:]
 

@@ -36,7 +36,7 @@ extension OpenAdapter {
                     forAny: only.map { [$0, adapter] }, within: outage.left(of: left)
                 ) { tree, change -> News? in
                     if change == .everything || change == .object(adapter) {
-                        let now = chosen.trouble(in: tree)
+                        let now = chosen.trouble(in: tree) ?? tree.scanTrouble
                         if now?.code != trouble { return .trouble(now) }
                     }
                     // What is in the tree then was heard before.

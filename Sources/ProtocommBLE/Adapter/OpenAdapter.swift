@@ -81,7 +81,14 @@ final class OpenAdapter: Sendable {
         // Who waits for that board looks again.
         holds = BoardHolds { path in watch.change { _ in .object(path) } }
         discovery = Discovery(
-            start: { await bus.startScan(path) }, stop: { await bus.stopScan(path) })
+            start: { await bus.startScan(path) }, stop: { await bus.stopScan(path) },
+            isReady: { watch.read { chosen.trouble(in: $0) } == nil },
+            note: { error in
+                watch.change { tree in
+                    tree.scanTrouble = error
+                    return .object(path)
+                }
+            })
     }
 
     deinit { bus.client.close() }

@@ -77,47 +77,6 @@ struct DiscoveryTests {
         #expect(Self.board("PROV_1").name == "PROV_1")
     }
 
-    private actor Scanner {
-        var log: [String] = []
-        func note(_ word: String) { log.append(word) }
-    }
-
-    @Test("one scan serves everyone who looks, from the first to the last")
-    func counting() async throws {
-        let scanner = Scanner()
-        let discovery = Discovery(
-            start: {
-                await scanner.note("start")
-                return .success(())
-            }, stop: { await scanner.note("stop") })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<50 { group.addTask { try await discovery.join() } }
-            try await group.waitForAll()
-        }
-        for _ in 0..<49 { await discovery.leave() }
-        #expect(await scanner.log == ["start"])
-        await discovery.leave()
-        #expect(await scanner.log == ["start", "stop"])
-        try await discovery.join()
-        await discovery.restart()
-        await discovery.leave()
-        #expect(await scanner.log == ["start", "stop", "start", "start", "stop"])
-    }
-
-    @Test("a scan that cannot begin is told to each, and begun anew by the next")
-    func failing() async throws {
-        let fails = Mutex(true)
-        let discovery = Discovery(
-            start: { fails.withLock { $0 } ? .failure(BluetoothError(.poweredOff, message: "off")) : .success(()) },
-            stop: {})
-        for _ in 0..<2 {
-            await #expect(throws: BluetoothError.self) { try await discovery.join() }
-        }
-        fails.withLock { $0 = false }
-        try await discovery.join()
-        await discovery.leave()
-    }
-
     @Test("boards are handed over as they are heard, and the first that will do ends it")
     func streaming() async throws {
         try await withEchoRadio { radio, address in

@@ -64,6 +64,50 @@ struct OutageTests {
 
     private static let failure = (name: "org.bluez.Error.Failed", text: "Busy")
 
+    @Test("and a scan that fails when it is begun anew is begun once more")
+    func scanFails() async throws {
+        var behaviour = EchoRadio.Behaviour()
+        behaviour.isSilent = true
+        try await withEchoRadio(behaviour) { radio, address in
+            let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
+            let heard = Mutex(false)
+            let listening = Task {
+                try await central.discover(.name("PROV_echo01"), for: .seconds(20)) { _ in
+                    heard.withLock { $0 = true }
+                    return false
+                }
+            }
+            try await radio.called("StartDiscovery")
+            for incident: EchoRadio.Incident in [.scanFails(Self.failure), .power(false), .power(true)] {
+                radio.befall(incident)
+            }
+            try await radio.called("StartDiscovery", times: 2)
+            radio.change { $0.isSilent = false }
+            radio.befall(.scanFails(nil))
+            try await listening.value
+            #expect(heard.withLock { $0 })
+            central.close()
+        }
+    }
+
+    @Test("and one that never succeeds again is told to whoever listens")
+    func scanStaysOff() async throws {
+        var behaviour = EchoRadio.Behaviour()
+        behaviour.isSilent = true
+        try await withEchoRadio(behaviour) { radio, address in
+            let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
+            let listening = Task { try await central.discover(.anyBoard, for: .milliseconds(1500)) { _ in true } }
+            try await radio.called("StartDiscovery")
+            for incident: EchoRadio.Incident in [.scanFails(Self.failure), .power(false), .power(true)] {
+                radio.befall(incident)
+            }
+            await #expect { try await listening.value } throws: {
+                ($0 as? BluetoothError)?.code == .connectionFailed && "\($0)".contains("Busy")
+            }
+            central.close()
+        }
+    }
+
     @Test("and BlueZ that does not say what it has after its return is asked anew")
     func objectsFail() async throws {
         var behaviour = EchoRadio.Behaviour()
