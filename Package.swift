@@ -29,10 +29,12 @@ func tool(_ name: String, _ dependencies: [Target.Dependency], path: String? = n
         name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests", resources: resources,
-        swiftSettings: settings + unoptimized)
+        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests", exclude: exclude,
+        resources: resources, swiftSettings: settings + unoptimized)
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -235,7 +237,8 @@ let package = Package(
             resources: [.copy("Snapshots")]),
         tests(
             "Interop",
-            ["JSON", "OAuth2", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"]),
+            ["JSON", "OAuth2", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"],
+            exclude: ["Clients", "Servers"]),
         // A gateway in one process, which the fault run and the benchmark count from outside.
         // (ProtocommBLE is named for the reason that stands at rainctl.)
         tool("fleet", ["JSON", "ProtocommBLE", "RainKit", logging], path: "Tests/Fleet"),

@@ -91,7 +91,7 @@ struct DeadConnectionTests {
         try await withTemporaryFolder { folder in
             try await ServerCertificate(names: "IP:127.0.0.1").issue(in: folder)
             try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.file("index.html")))
-            let port = try LoopbackServer.refusedPort()
+            let port = try LoopbackServer.assignablePort()
             let arguments = [
                 "--address=127.0.0.1", "--htdocs=\(folder.path)", "\(port)", folder.file("server.key"),
                 folder.file("server.pem"),

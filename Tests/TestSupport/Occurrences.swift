@@ -14,3 +14,13 @@ public func occurrences(of word: String, in text: String) -> Int {
     }
     return count
 }
+
+/// The bytes that are wanted, as text. Here, because this is compiled with optimization, and the tests themselves are not.
+public func text(of bytes: [UInt8], where isWanted: (UInt8) -> Bool) -> String {
+    String(decoding: bytes.filter(isWanted), as: UTF8.self)
+}
+
+/// A to Z as a to z, and nothing else changed.
+public func lowercasedASCII(_ text: String) -> String {
+    String(decoding: text.utf8.lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+}

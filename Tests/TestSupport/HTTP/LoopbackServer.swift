@@ -46,11 +46,18 @@ public final class LoopbackServer: Sendable {
     /// All requests that were read up to now, in order of their arrival.
     public var seen: [LoopbackRequest] { requests.read { $0 } }
 
-    /// A port of 127.0.0.1 on which nobody listens.
-    public static func refusedPort() throws -> Int {
-        let (listener, port) = try listenOnLoopback()
-        Glibc.close(listener)
-        return port
+    /// A port of 127.0.0.1 on which nobody listens, nor will: it stays taken as long as the process runs.
+    public static func refusedPort() throws -> Int { try boundToLoopback().port }
+
+    /// A free port of 127.0.0.1 for a program that must be told one. It is none of those that the kernel deals out, so that no neighbour's
+    /// connection gets it in between.
+    public static func assignablePort() throws -> Int {
+        for _ in 0..<1000 {
+            guard let (descriptor, port) = try? boundToLoopback(.random(in: 10_000..<30_000)) else { continue }
+            Glibc.close(descriptor)
+            return port
+        }
+        throw ProcessError("no free port below 30000")
     }
 }
 
@@ -171,19 +178,29 @@ private func acceptPrivately(_ listener: Int32) -> Int32 {
 }
 
 private func listenOnLoopback() throws -> (descriptor: Int32, port: Int) {
+    let bound = try boundToLoopback()
+    guard listen(bound.descriptor, 128) == 0 else { throw ProcessError("no loopback socket: \(currentError())") }
+    return bound
+}
+
+private func currentError() -> String { String(cString: strerror(errno)) }
+
+/// - Parameter port: 0 is any that is free.
+private func boundToLoopback(_ port: UInt16 = 0) throws -> (descriptor: Int32, port: Int) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = port.bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let failed = withUnsafeMutablePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, length) != 0 || listen(descriptor, 128) != 0
-                || getsockname(descriptor, $0, &length) != 0
+            bind(descriptor, $0, length) != 0 || getsockname(descriptor, $0, &length) != 0
         }
     }
     guard descriptor >= 0, !failed else {
-        throw ProcessError("no loopback socket: \(String(cString: strerror(errno)))")
+        defer { if descriptor >= 0 { Glibc.close(descriptor) } }
+        throw ProcessError("no loopback socket: \(currentError())")
     }
     return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
 }
