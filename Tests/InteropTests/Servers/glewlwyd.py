@@ -38,7 +38,7 @@ class Client:
         self.cookies = {}
 
     def send(self, method, path, body=None, form=False):
-        connection = http.client.HTTPConnection(self.host, timeout=10)
+        connection = http.client.HTTPConnection(self.host, timeout=60)
         headers = {"Accept": "application/json"}
         if self.cookies:
             headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -205,7 +205,7 @@ def deliver(location):
     page = Client(location)
     status, _, content = page.send("GET", parts.path + ("?" + parts.query if parts.query else ""))
     if parts.fragment and b"location.hash" in content:
-        connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+        connection = http.client.HTTPConnection(parts.netloc, timeout=60)
         connection.request("POST", parts.path, parts.fragment, {
             "Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://{parts.netloc}"})
         status = connection.getresponse().status

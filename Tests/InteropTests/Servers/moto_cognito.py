@@ -22,7 +22,7 @@ def serve():
         request = urllib.request.Request(base + "/", json.dumps(body).encode(), {
             "Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": f"AWSCognitoIdentityProviderService.{name}",
             "Authorization": "AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/cognito-idp/aws4_request"})
-        return json.loads(urllib.request.urlopen(request, timeout=10).read() or b"{}")
+        return json.loads(urllib.request.urlopen(request, timeout=60).read() or b"{}")
 
     pool = call("CreateUserPool", PoolName="pool")["UserPool"]["Id"]
     client = call(

@@ -39,14 +39,8 @@ public final class HeadlessBrowser: Sendable {
 
     private init(_ folder: TemporaryFolder) async throws {
         let home = ["HOME": folder.file("browser"), "XDG_CONFIG_HOME": folder.file("browser/config")]
-        driver = try await ChildProcess.start("chromedriver", ["--port=0"], environment: home)
-        var port: String?
-        while port == nil {
-            guard let line = try await driver.line() else { throw Failure(what: driver.standardError) }
-            if line.contains("started successfully on port ") {
-                port = line.split(separator: " ").last.map { $0.replacingOccurrences(of: ".", with: "") }
-            }
-        }
+        let port: String
+        (driver, port) = try await Self.startDriver(environment: home)
         let options: JSONValue = [
             "binary": "/usr/bin/chromium",
             "args": [
@@ -62,7 +56,7 @@ public final class HeadlessBrowser: Sendable {
                 .string("--user-data-dir=\(folder.file("browser/data"))"),
             ],
         ]
-        let start = "http://127.0.0.1:\(port!)/session"
+        let start = "http://127.0.0.1:\(port)/session"
         let reply = try await Self.call(
             http, .post, start,
             [
@@ -75,6 +69,22 @@ public final class HeadlessBrowser: Sendable {
         else { throw Failure(what: "no session") }
         session = "\(start)/\(id)"
         browser = pid_t(process)
+    }
+
+    private static func startDriver(environment: [String: String]) async throws -> (ChildProcess, port: String) {
+        var complaint = ""
+        // It takes a free port of one address family, and ends where a neighbour has the same of the other.
+        for _ in 0..<5 {
+            let driver = try await ChildProcess.start("chromedriver", ["--port=0"], environment: environment)
+            while let line = try await driver.line() {
+                if line.contains("started successfully on port "), let port = line.split(separator: " ").last {
+                    return (driver, port.replacingOccurrences(of: ".", with: ""))
+                }
+            }
+            complaint = driver.standardError
+            guard complaint.contains("Address already in use") else { break }
+        }
+        throw Failure(what: complaint)
     }
 
     /// Chromium outlives its driver, so it is asked to end and then made to.
