@@ -116,6 +116,34 @@ struct ProtocommBoardTests {
         #expect(clock.now.offset < .seconds(20), "\(clock.now.offset)")
     }
 
+    @Test("a board that was out of reach while it was asked about its Apply is watched over a new session")
+    func backAfterBeingAsked() async throws {
+        let clock = ManualClock()
+        let status = NetworkConfigPayload(.responseGetWiFiStatus(connected())).encoded()
+        let firmware = ScriptedFirmware { request, _ in
+            let message = (try? NetworkConfigPayload(decoding: request))?.message
+            if message == .commandGetWiFiStatus { return status }
+            guard message == .commandApplyWiFiConfig else {
+                return NetworkConfigPayload(.responseSetWiFiConfig(StatusResponse())).encoded()
+            }
+            return NetworkConfigPayload(.responseApplyWiFiConfig(StatusResponse(.internalError))).encoded()
+        }
+        let board = firmware.board(
+            clock: clock, deadlines: ExchangeDeadlines(handshake: .seconds(46), exchange: .seconds(41)),
+            restoresLinks: true
+        ) { exchange, _ in
+            // version, session, set, apply; session, set, apply; status; and nobody is there for the next session.
+            exchange == 3 || exchange == 7 ? .fail(.lost) : exchange == 8 ? .loseRequest : nil
+        }
+        _ = try await board.identify()
+        try await board.secure()
+        let joined = try await clock.run { () async throws in
+            try await board.join(home)
+            return try await board.watch { _ in }
+        }
+        #expect(!joined.address.isEmpty)
+    }
+
     @Test("a board that refuses to apply is reset and told everything again")
     func applyAfterFailure() async throws {
         let refusals = Mutex(1)

@@ -144,9 +144,12 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     }
 
     /// The same, asked once: nil where the connection broke before there was an answer, and a new session stands.
+    ///
+    /// An exchange that somebody gave up before, and went on without its answer, has left no session to ask in: it is opened again first.
     func askOnce<Message: WireMessage>(
         _ request: Message, on endpoint: Endpoint
     ) async throws(ProvisioningError) -> Message? {
+        if await session.state == .outOfStep { try await secureAgain() }
         let answer: [UInt8]
         do throws(ProtocommError) {
             answer = try await session.request(request.encoded(), on: endpoint)
