@@ -130,7 +130,7 @@ struct BluetoothAvailabilityTests {
                 ["--name", "PROV_\u{1B}[31m\u{9B}1mX\u{7}", "--ble-fault", "abort=1"], in: folder)
             let outcome = try await maker.rainctl(
                 [
-                    "device", "info", "--transport", "ble", "--device-name", radio.boards[0].address, "--timeout", "4s",
+                    "device", "info", "--transport", "ble", "--device-name", radio.boards[0].address, "--timeout", "8s",
                 ] + more, environment: radio.environment)
             #expect(outcome.status == 69)
             let text = outcome.standardOutput + outcome.standardError
