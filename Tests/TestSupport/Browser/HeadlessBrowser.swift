@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import HTTPCore
 import HTTPCurl
@@ -40,7 +39,7 @@ public final class HeadlessBrowser: Sendable {
     private init(_ folder: TemporaryFolder) async throws {
         let home = ["HOME": folder.file("browser"), "XDG_CONFIG_HOME": folder.file("browser/config")]
         let port: String
-        (driver, port) = try await Self.startDriver(environment: home)
+        (driver, port) = try await ChromeDriver.start(environment: home)
         let options: JSONValue = [
             "binary": "/usr/bin/chromium",
             "args": [
@@ -69,22 +68,6 @@ public final class HeadlessBrowser: Sendable {
         else { throw Failure(what: "no session") }
         session = "\(start)/\(id)"
         browser = pid_t(process)
-    }
-
-    private static func startDriver(environment: [String: String]) async throws -> (ChildProcess, port: String) {
-        var complaint = ""
-        // It takes a free port of one address family, and ends where a neighbour has the same of the other.
-        for _ in 0..<5 {
-            let driver = try await ChildProcess.start("chromedriver", ["--port=0"], environment: environment)
-            while let line = try await driver.line() {
-                if line.contains("started successfully on port "), let port = line.split(separator: " ").last {
-                    return (driver, port.replacingOccurrences(of: ".", with: ""))
-                }
-            }
-            complaint = driver.standardError
-            guard complaint.contains("Address already in use") else { break }
-        }
-        throw Failure(what: complaint)
     }
 
     /// Chromium outlives its driver, so it is asked to end and then made to.

@@ -1,0 +1,21 @@
+/// The program that drives Chromium for others.
+enum ChromeDriver {
+    /// Starts it on a port that is free, five times at most: it takes a free port of one address family, and ends where a neighbour has
+    /// the same of the other.
+    static func start(
+        _ program: String = "chromedriver", environment: [String: String] = [:]
+    ) async throws -> (ChildProcess, port: String) {
+        var complaint = ""
+        for _ in 0..<5 {
+            let driver = try await ChildProcess.start(program, ["--port=0"], environment: environment)
+            while let line = try await driver.line() {
+                if line.contains("started successfully on port "), let port = line.split(separator: " ").last {
+                    return (driver, String(port.filter(\.isNumber)))
+                }
+            }
+            let status = try await driver.wait()
+            complaint = "\(program): \(status) \(driver.standardOutput)\(driver.standardError)"
+        }
+        throw HeadlessBrowser.Failure(what: complaint)
+    }
+}
