@@ -94,31 +94,9 @@ struct ProtocommBoardTests {
         #expect(clock.now.offset < .seconds(20), "\(clock.now.offset)")
     }
 
-    @Test("a board that took an Apply whose answer was lost, and leaves while it is asked about it, has joined")
-    func leftWhileAsked() async throws {
-        let clock = ManualClock()
-        let firmware = ScriptedFirmware { request, _ in
-            guard (try? NetworkConfigPayload(decoding: request))?.message == .commandApplyWiFiConfig else {
-                return NetworkConfigPayload(.responseSetWiFiConfig(StatusResponse())).encoded()
-            }
-            return NetworkConfigPayload(.responseApplyWiFiConfig(StatusResponse(.internalError))).encoded()
-        }
-        let board = firmware.board(
-            clock: clock, deadlines: ExchangeDeadlines(handshake: .seconds(46), exchange: .seconds(41)),
-            restoresLinks: true
-        ) { exchange, _ in
-            // version, session, set, apply; session, set, apply; status; and nobody is there any longer.
-            exchange == 3 || exchange == 7 ? .fail(.lost) : exchange > 7 ? .loseRequest : nil
-        }
-        _ = try await board.identify()
-        try await board.secure()
-        try await clock.run { try await board.join(home) }
-        #expect(clock.now.offset < .seconds(20), "\(clock.now.offset)")
-    }
-
-    @Test("a board that was out of reach while it was asked about its Apply is watched over a new session")
-    func backAfterBeingAsked() async throws {
-        let clock = ManualClock()
+    /// A board on whose clock a test goes on, which took an Apply whose answer was lost and refuses the second. The link breaks again when
+    /// it is asked about that, and it is out of reach for as many exchanges from then on.
+    private func boardThatTookApply(_ clock: ManualClock, outOfReachFor exchanges: Int) async throws -> any Board {
         let status = NetworkConfigPayload(.responseGetWiFiStatus(connected())).encoded()
         let firmware = ScriptedFirmware { request, _ in
             let message = (try? NetworkConfigPayload(decoding: request))?.message
@@ -132,11 +110,26 @@ struct ProtocommBoardTests {
             clock: clock, deadlines: ExchangeDeadlines(handshake: .seconds(46), exchange: .seconds(41)),
             restoresLinks: true
         ) { exchange, _ in
-            // version, session, set, apply; session, set, apply; status; and nobody is there for the next session.
-            exchange == 3 || exchange == 7 ? .fail(.lost) : exchange == 8 ? .loseRequest : nil
+            // version, session, set, apply; session, set, apply; status; and the next session.
+            exchange == 3 || exchange == 7 ? .fail(.lost) : (8..<8 + exchanges).contains(exchange) ? .loseRequest : nil
         }
         _ = try await board.identify()
         try await board.secure()
+        return board
+    }
+
+    @Test("a board that took an Apply whose answer was lost, and leaves while it is asked about it, has joined")
+    func leftWhileAsked() async throws {
+        let clock = ManualClock()
+        let board = try await boardThatTookApply(clock, outOfReachFor: 1000)
+        try await clock.run { try await board.join(home) }
+        #expect(clock.now.offset < .seconds(20), "\(clock.now.offset)")
+    }
+
+    @Test("a board that was out of reach while it was asked about its Apply is watched over a new session")
+    func backAfterBeingAsked() async throws {
+        let clock = ManualClock()
+        let board = try await boardThatTookApply(clock, outOfReachFor: 1)
         let joined = try await clock.run { () async throws in
             try await board.join(home)
             return try await board.watch { _ in }

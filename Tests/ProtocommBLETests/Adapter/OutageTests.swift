@@ -42,6 +42,41 @@ struct OutageTests {
 
     @Test("and comes back: whoever listens goes on listening", arguments: recoveries)
     func recovered(incidents: [EchoRadio.Incident]) async throws {
+        try await expectHeard { radio in
+            radio.change { $0.isSilent = false }
+            for incident in incidents { radio.befall(incident) }
+        }
+    }
+
+    private static let failure = (name: "org.bluez.Error.Failed", text: "Busy")
+
+    @Test("and a scan that fails when it is begun anew is begun once more")
+    func scanFails() async throws {
+        try await expectHeard { radio in
+            for incident: EchoRadio.Incident in [.scanFails(Self.failure), .power(false), .power(true)] {
+                radio.befall(incident)
+            }
+            try await radio.called("StartDiscovery", times: 2)
+            radio.change { $0.isSilent = false }
+            radio.befall(.scanFails(nil))
+        }
+    }
+
+    @Test("and BlueZ that does not say what it has after its return is asked anew")
+    func objectsFail() async throws {
+        try await expectHeard { radio in
+            radio.change {
+                $0.objectErrors = [Self.failure]
+                $0.isSilent = false
+            }
+            for incident in [EchoRadio.Incident.leave, .comeBack] { radio.befall(incident) }
+        }
+    }
+
+    /// Somebody listens from before `body`, when nothing is to be heard, and hears the one board after it.
+    private func expectHeard(
+        after body: @Sendable (EchoRadio) async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.isSilent = true
         try await withEchoRadio(behaviour) { radio, address in
@@ -54,38 +89,9 @@ struct OutageTests {
                 }
             }
             try await radio.called("StartDiscovery")
-            radio.change { $0.isSilent = false }
-            for incident in incidents { radio.befall(incident) }
+            try await body(radio)
             try await listening.value
-            #expect(heard.withLock { $0 } == ["PROV_echo01"])
-            central.close()
-        }
-    }
-
-    private static let failure = (name: "org.bluez.Error.Failed", text: "Busy")
-
-    @Test("and a scan that fails when it is begun anew is begun once more")
-    func scanFails() async throws {
-        var behaviour = EchoRadio.Behaviour()
-        behaviour.isSilent = true
-        try await withEchoRadio(behaviour) { radio, address in
-            let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
-            let heard = Mutex(false)
-            let listening = Task {
-                try await central.discover(.name("PROV_echo01"), for: .seconds(20)) { _ in
-                    heard.withLock { $0 = true }
-                    return false
-                }
-            }
-            try await radio.called("StartDiscovery")
-            for incident: EchoRadio.Incident in [.scanFails(Self.failure), .power(false), .power(true)] {
-                radio.befall(incident)
-            }
-            try await radio.called("StartDiscovery", times: 2)
-            radio.change { $0.isSilent = false }
-            radio.befall(.scanFails(nil))
-            try await listening.value
-            #expect(heard.withLock { $0 })
+            #expect(heard.withLock { $0 } == ["PROV_echo01"], sourceLocation: sourceLocation)
             central.close()
         }
     }
@@ -104,31 +110,6 @@ struct OutageTests {
             await #expect { try await listening.value } throws: {
                 ($0 as? BluetoothError)?.code == .connectionFailed && "\($0)".contains("Busy")
             }
-            central.close()
-        }
-    }
-
-    @Test("and BlueZ that does not say what it has after its return is asked anew")
-    func objectsFail() async throws {
-        var behaviour = EchoRadio.Behaviour()
-        behaviour.isSilent = true
-        try await withEchoRadio(behaviour) { radio, address in
-            let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
-            let heard = Mutex(false)
-            let listening = Task {
-                try await central.discover(.name("PROV_echo01"), for: .seconds(20)) { _ in
-                    heard.withLock { $0 = true }
-                    return false
-                }
-            }
-            try await radio.called("StartDiscovery")
-            radio.change {
-                $0.objectErrors = [Self.failure]
-                $0.isSilent = false
-            }
-            for incident in [EchoRadio.Incident.leave, .comeBack] { radio.befall(incident) }
-            try await listening.value
-            #expect(heard.withLock { $0 })
             central.close()
         }
     }

@@ -55,8 +55,9 @@ struct ScanningTests {
         let isReady = Mutex(true)
         let notes = Mutex<[BluetoothError.Code?]>([])
 
-        var discovery: Discovery {
-            Discovery(
+        /// Somebody listens, BlueZ ended the scan, and did not begin it again.
+        func joinInVain() async throws -> Discovery {
+            let discovery = Discovery(
                 start: {
                     let number = self.starts.withLock { count in
                         count += 1
@@ -67,6 +68,9 @@ struct ScanningTests {
                 }, stop: {}, isReady: { self.isReady.withLock { $0 } },
                 note: { error in self.notes.withLock { $0.append(error?.code) } },
                 sleep: { try await self.clock.sleep(for: $0) })
+            try await discovery.join()
+            await discovery.restart()
+            return discovery
         }
 
         /// Goes to the end of the pause, and says how long it was.
@@ -86,9 +90,7 @@ struct ScanningTests {
         .timeLimit(.minutes(1)))
     func persisting() async throws {
         let patient = Patient()
-        let discovery = patient.discovery
-        try await discovery.join()
-        await discovery.restart()
+        let discovery = try await patient.joinInVain()
         #expect(patient.notes.withLock { $0 } == [.connectionFailed])
         var pauses: [Duration] = []
         for _ in 0..<7 { pauses.append(await patient.pass()) }
@@ -109,9 +111,7 @@ struct ScanningTests {
     @Test("is not tried again for nobody", .timeLimit(.minutes(1)))
     func nobodyListens() async throws {
         let patient = Patient()
-        let discovery = patient.discovery
-        try await discovery.join()
-        await discovery.restart()
+        let discovery = try await patient.joinInVain()
         await patient.clock.waitForSleepers()
         await discovery.leave()
         #expect(patient.clock.sleeperCount == 0)
@@ -122,9 +122,7 @@ struct ScanningTests {
     @Test("is not tried again without an adapter, until that is back", .timeLimit(.minutes(1)))
     func adapterGoes() async throws {
         let patient = Patient()
-        let discovery = patient.discovery
-        try await discovery.join()
-        await discovery.restart()
+        let discovery = try await patient.joinInVain()
         patient.isReady.withLock { $0 = false }
         _ = await patient.pass()
         await patient.until { patient.notes.withLock { $0.last == .some(nil) } }
@@ -139,9 +137,7 @@ struct ScanningTests {
     @Test("is begun at once by who comes meanwhile, for all", .timeLimit(.minutes(1)))
     func another() async throws {
         let patient = Patient()
-        let discovery = patient.discovery
-        try await discovery.join()
-        await discovery.restart()
+        let discovery = try await patient.joinInVain()
         await patient.clock.waitForSleepers()
         patient.isMended.withLock { $0 = true }
         try await discovery.join()
