@@ -27,6 +27,7 @@ bench: setup
 
 lint:
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
+	@scripts/check-messages
 
 format:
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks

@@ -1,3 +1,5 @@
+import Vocabulary
+
 /// Why a board could not be set up, in which step, and what to try.
 public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -48,12 +50,17 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
     public var cause: String?
     /// Why the board cannot be reached, in the transport's own word where it has one, such as `not_found` or `powered_off`.
     public var reason: String?
+    /// What the caller can change, where that is known: any one of them helps.
+    public var remedies: [Remedy]
 
-    public init(_ code: Code, message: String, cause: String? = nil, reason: String? = nil) {
+    public init(
+        _ code: Code, message: String, cause: String? = nil, reason: String? = nil, remedies: [Remedy] = []
+    ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.reason = reason
+        self.remedies = remedies
     }
 
     public var description: String { cause.map { "\(code): \(message) [\($0)]" } ?? "\(code): \(message)" }

@@ -1,6 +1,7 @@
 import Account
 import ESPProvisioning
 import RainMaker
+import Vocabulary
 
 /// Why a board was not set up, and in which step.
 public struct OnboardingError: Error, Sendable, CustomStringConvertible {
@@ -31,5 +32,31 @@ public struct OnboardingError: Error, Sendable, CustomStringConvertible {
         self.isPendingKept = isPendingKept
     }
 
+    /// What the caller can change, where that is known: any one of them helps.
+    public var remedies: [Remedy] {
+        switch cause {
+        case .board(let error): error.remedies
+        case .account(let error): error.remedies
+        case .claimNeeded: [.claimService, .withoutMapping]
+        case .deadline: step.whatHoldsItUp == nil ? [.moreTime] : []
+        case .mappingRefused, .cannotKeepPending, .cancelled: []
+        }
+    }
+
     public var description: String { "\(step.rawValue): \(message)" }
+}
+
+extension OnboardingStep {
+    /// What to look at when the time is over in this step; nil where only time was missing.
+    var whatHoldsItUp: String? {
+        switch self {
+        case .identify: "The board did not answer; check that it is powered and in provisioning mode."
+        case .connect:
+            "The board is still trying to join; move it nearer to the access point, or check the network's name."
+        case .confirm:
+            "The board is on Wi-Fi but has not reported to the cloud; check that its network has internet access. "
+                + "Run the same command again to finish."
+        default: nil
+        }
+    }
 }

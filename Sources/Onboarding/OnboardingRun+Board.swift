@@ -16,8 +16,8 @@ extension OnboardingRun {
                     throw OnboardingError(
                         .claimNeeded, step: step,
                         message:
-                            "The board has no cloud certificate yet, and this deployment has no claim service: name it "
-                            + "(rainctl profile add --claim-url), or set up the Wi-Fi alone with --no-mapping.")
+                            "The board has no cloud certificate yet, and this deployment has no claim service that "
+                            + "could give it one.")
                 }
                 return
             } catch let error as OnboardingError {

@@ -221,16 +221,7 @@ actor OnboardingRun {
         if let lostBoard { return failure(lostBoard.error) }
         if let cloudOutage { return failure(cloudOutage.error) }
         let seconds = request.deadline.formattedSeconds
-        let hint =
-            switch step {
-            case .identify: "The board did not answer; check that it is powered and in provisioning mode."
-            case .connect:
-                "The board is still trying to join; move it nearer to the access point, or check the network's name."
-            case .confirm:
-                "The board is on Wi-Fi but has not reported to the cloud; check that its network has internet access. "
-                    + "Run the same command again to finish."
-            default: "Try again with a longer --timeout."
-            }
+        let hint = step.whatHoldsItUp ?? "More time may do."
         return OnboardingError(
             .deadline, step: step, message: "Not done after \(seconds) s, in step \(step.rawValue). \(hint)",
             isPendingKept: isWorthResuming)

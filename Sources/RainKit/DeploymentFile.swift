@@ -1,6 +1,7 @@
 import Account
 import JSON
 import PrivateFiles
+import Vocabulary
 
 /// The deployments that a user has added, and the one in use, in one file beside Espressif's own.
 public struct DeploymentFile: Sendable {
@@ -23,7 +24,8 @@ public struct DeploymentFile: Sendable {
         public func deployment(named name: String) throws(AccountError) -> Deployment {
             guard let found = all.first(where: { $0.name == name }) else {
                 throw AccountError(
-                    .invalidConfiguration, message: "There is no deployment \"\(name)\": see rainctl profile list.")
+                    .invalidConfiguration, message: "There is no deployment \"\(name)\" here.",
+                    remedies: [.knownDeployment])
             }
             return found
         }

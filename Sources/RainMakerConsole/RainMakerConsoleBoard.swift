@@ -48,7 +48,8 @@ public actor RainMakerConsoleBoard: Board {
 
     public func scan() async throws(ProvisioningError) -> [AccessPoint] {
         throw ProvisioningError(
-            .unsupported, message: "The board's console cannot list networks; name the one to join (--ssid).")
+            .unsupported, message: "The board's console cannot list networks; name the one to join.",
+            remedies: [.networkName])
     }
 
     public func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {

@@ -1,5 +1,6 @@
 import Account
 import Glibc
+import Vocabulary
 
 /// What GLib and the service say when a call fails, in our words.
 struct ServiceError: Error {
@@ -62,23 +63,25 @@ struct ServiceError: Error {
     static let locked = AccountError(
         .storeLocked,
         message: """
-            the keyring of the Secret Service is locked; unlock it (sign in to the desktop, or open Passwords and Keys), \
-            or sign in with --store file
-            """)
+            the keyring of the Secret Service is locked; unlock it (sign in to the desktop, or open Passwords and Keys)
+            """,
+        remedies: [.fileStore])
 
     static let noKeyring = AccountError(
         .storeLocked,
         message: """
             the Secret Service has no default keyring to unlock; make one (sign in to the desktop, or open Passwords and \
-            Keys), or sign in with --store file
-            """)
+            Keys)
+            """,
+        remedies: [.fileStore])
 
     static func notAnswering(_ detail: String) -> AccountError {
         AccountError(
             .storeNotAnswering,
             message: """
                 the Secret Service does not answer (\(detail)); restart it (gnome-keyring-daemon --replace, or your \
-                desktop's), or sign in with --store file
-                """)
+                desktop's)
+                """,
+            remedies: [.fileStore])
     }
 }

@@ -1,5 +1,6 @@
 import Account
 import Glibc
+import Vocabulary
 
 /// The D-Bus session bus, as far as it can be known without connecting.
 enum SessionBus {
@@ -22,7 +23,6 @@ enum SessionBus {
     static func absent(_ cause: String) -> AccountError {
         AccountError(
             .storeAbsent,
-            message: "there is no Secret Service: \(cause); use it from a desktop session, or sign in with --store file"
-        )
+            message: "there is no Secret Service: \(cause); use it from a desktop session", remedies: [.fileStore])
     }
 }

@@ -27,9 +27,8 @@ struct LeastSecurityTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var board: String
         var least: SecurityRequirement
-        var isRefused: Bool
-        /// What the sentence names as the way to accept it all the same.
-        var remedy = ""
+        /// How it is accepted all the same; nil where it is not refused.
+        var remedy: Remedy?
         var testDescription: String { "\(board), at least \(least)" }
     }
 
@@ -38,16 +37,16 @@ struct LeastSecurityTests {
     }
 
     static let cases: [Case] = [
-        Case(board: #""sec_ver":0,"cap":["no_sec"]"#, least: least(1, false), isRefused: true, remedy: "--sec-ver 0"),
-        Case(board: #""sec_ver":0,"cap":["no_sec"]"#, least: least(1, true), isRefused: true, remedy: "--sec-ver 0"),
-        Case(board: #""cap":["no_sec"]"#, least: least(1, false), isRefused: true, remedy: "--sec-ver 0"),
-        Case(board: #""sec_ver":1,"cap":["no_pop"]"#, least: least(1, true), isRefused: true, remedy: "--sec-ver 1"),
-        Case(board: #""sec_ver":1,"cap":[]"#, least: least(2, true), isRefused: true, remedy: "--sec-ver 1"),
-        Case(board: #""sec_ver":0,"cap":["no_sec"]"#, least: least(0, false), isRefused: false),
-        Case(board: #""sec_ver":1,"cap":["no_pop"]"#, least: least(1, false), isRefused: false),
-        Case(board: #""sec_ver":1,"cap":[]"#, least: least(1, true), isRefused: false),
-        Case(board: #""sec_ver":2,"sec_patch_ver":1,"cap":[]"#, least: least(1, true), isRefused: false),
-        Case(board: #""sec_ver":2,"sec_patch_ver":1,"cap":[]"#, least: least(2, true), isRefused: false),
+        Case(board: #""sec_ver":0,"cap":["no_sec"]"#, least: least(1, false), remedy: .acceptedSecurity(version: 0)),
+        Case(board: #""sec_ver":0,"cap":["no_sec"]"#, least: least(1, true), remedy: .acceptedSecurity(version: 0)),
+        Case(board: #""cap":["no_sec"]"#, least: least(1, false), remedy: .acceptedSecurity(version: 0)),
+        Case(board: #""sec_ver":1,"cap":["no_pop"]"#, least: least(1, true), remedy: .acceptedSecurity(version: 1)),
+        Case(board: #""sec_ver":1,"cap":[]"#, least: least(2, true), remedy: .acceptedSecurity(version: 1)),
+        Case(board: #""sec_ver":0,"cap":["no_sec"]"#, least: least(0, false)),
+        Case(board: #""sec_ver":1,"cap":["no_pop"]"#, least: least(1, false)),
+        Case(board: #""sec_ver":1,"cap":[]"#, least: least(1, true)),
+        Case(board: #""sec_ver":2,"sec_patch_ver":1,"cap":[]"#, least: least(1, true)),
+        Case(board: #""sec_ver":2,"sec_patch_ver":1,"cap":[]"#, least: least(2, true)),
     ]
 
     @Test("a board that claims less is asked nothing more", arguments: cases)
@@ -64,10 +63,10 @@ struct LeastSecurityTests {
         var failure: ProvisioningError?
         // The firmware here shakes hands under Security 0 alone: what counts is whether it is asked to.
         do { try await board.secure() } catch { failure = error }
-        #expect(firmware.asked.contains(.session) != example.isRefused)
-        guard example.isRefused else { return }
+        #expect(firmware.asked.contains(.session) == (example.remedy == nil))
+        guard let remedy = example.remedy else { return }
         #expect(failure?.code == .securityMismatch)
-        #expect(failure?.message.contains(example.remedy + ".") == true, "\(failure?.message ?? "")")
+        #expect(failure?.remedies == [remedy])
         #expect(asks.withLock { $0 } == 0)
     }
 

@@ -1,4 +1,5 @@
 import Testing
+import Vocabulary
 
 @testable import ESPProvisioning
 
@@ -10,14 +11,17 @@ struct SecurityPolicyTests {
         var claim: SecurityRequirement
         /// What the refusal says; nil where there is none.
         var words: String?
+        var remedy: Remedy?
 
         init(
-            wanted: Int? = nil, least: SecurityRequirement = .none, _ claim: SecurityRequirement, _ words: String? = nil
+            wanted: Int? = nil, least: SecurityRequirement = .none, _ claim: SecurityRequirement,
+            _ words: String? = nil, _ remedy: Remedy? = nil
         ) {
             self.wanted = wanted
             self.least = least
             self.claim = claim
             self.words = words
+            self.remedy = remedy
         }
 
         var testDescription: String { "\(claim), wanted \(wanted.map { "\($0)" } ?? "-"), at least \(least)" }
@@ -31,19 +35,24 @@ struct SecurityPolicyTests {
         Case(least: .second, SecurityRequirement(version: -1, needsProofOfPossession: false)),
         Case(least: .second, SecurityRequirement(version: 7, needsProofOfPossession: true)),
 
-        Case(wanted: 1, .none, "speaks Security 0, not 1. Leave --sec-ver away"),
-        Case(wanted: 2, .first(proof: true), "speaks Security 1, not 2."),
-        Case(wanted: 0, .first(proof: true), "speaks Security 1, not 0."),
+        Case(wanted: 1, .none, "speaks Security 0, not 1.", .anySecurity),
+        Case(wanted: 2, .first(proof: true), "speaks Security 1, not 2.", .anySecurity),
+        Case(wanted: 0, .first(proof: true), "speaks Security 1, not 0.", .anySecurity),
         Case(wanted: 1, .first(proof: false)),
         Case(wanted: 0, .none),
         // What is insisted on does not make what is known any less.
-        Case(wanted: 0, least: .first(proof: true), .none, "says that it speaks Security 0"),
+        Case(
+            wanted: 0, least: .first(proof: true), .none, "says that it speaks Security 0",
+            .acceptedSecurity(version: 0)),
 
-        Case(least: .first(proof: false), .none, "where all goes in clear, but its label says otherwise"),
-        Case(least: .first(proof: true), .none, "--sec-ver 0."),
-        Case(least: .second, .first(proof: true), "speaks Security 1, but its label"),
-        Case(least: .second, .first(proof: true), "--sec-ver 1."),
-        Case(least: .first(proof: true), .first(proof: false), "wants no proof of possession, but its label"),
+        Case(
+            least: .first(proof: false), .none, "where all goes in clear, but its label says otherwise",
+            .acceptedSecurity(version: 0)),
+        Case(least: .first(proof: true), .none, "Nothing secret was sent.", .acceptedSecurity(version: 0)),
+        Case(least: .second, .first(proof: true), "speaks Security 1, but its label", .acceptedSecurity(version: 1)),
+        Case(
+            least: .first(proof: true), .first(proof: false), "wants no proof of possession, but its label",
+            .acceptedSecurity(version: 1)),
         Case(least: .first(proof: true), .first(proof: true)),
         Case(least: .first(proof: true), .second),
         Case(least: .first(proof: false), .first(proof: false)),
@@ -53,11 +62,12 @@ struct SecurityPolicyTests {
     @Test(
         "a board that says less than what is wanted or known is refused, in words that say what to do", arguments: cases
     )
-    func refusal(example: Case) {
+    func refusal(example: Case) throws {
         let refusal = SecurityPolicy(wanted: example.wanted, least: example.least).refusal(of: example.claim)
         guard let words = example.words else { return #expect(refusal == nil) }
         #expect(refusal?.code == .securityMismatch)
         #expect(refusal?.message.contains(words) == true, "\(refusal?.message ?? "none")")
+        #expect(refusal?.remedies == [try #require(example.remedy)])
     }
 }
 

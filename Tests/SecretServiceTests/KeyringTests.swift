@@ -4,6 +4,7 @@ import RainKitTesting
 import SecretService
 import TestSupport
 import Testing
+import Vocabulary
 
 extension SecretServiceTests {
     @Test("keeps what every store promises, with a real keyring")
@@ -103,7 +104,7 @@ extension SecretServiceTests {
         let start = ContinuousClock.now
         let error = await accountError { () throws(AccountError) in try await store.load(key) }
         #expect(error?.code == .storeAbsent)
-        #expect(error?.message.contains("--store file") == true)
+        #expect(error?.remedies == [.fileStore])
         #expect(ContinuousClock.now - start < .seconds(15))
     }
 

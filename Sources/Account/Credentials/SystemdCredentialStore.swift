@@ -40,8 +40,8 @@ public struct SystemdCredentialStore: CredentialStore {
     private var readOnly: AccountError {
         AccountError(
             .storeReadOnly,
-            message:
-                "systemd credentials cannot be changed by the service; export a new one with rainctl account export")
+            message: "systemd credentials cannot be changed by the service that is given them",
+            remedies: [.exportedSession])
     }
 
     private struct Access: CredentialAccess {

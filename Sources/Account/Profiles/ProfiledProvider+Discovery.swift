@@ -2,6 +2,7 @@ import HTTPCore
 import JSON
 import OAuth2
 import Synchronization
+import Vocabulary
 
 /// What a server said about itself, once it was asked. Shared by all copies of a provider.
 final class DiscoveredMetadata: Sendable {
@@ -40,8 +41,8 @@ extension ProfiledProvider {
         }
         guard let url = filled(template, values, isURL: true) else {
             throw AccountError(
-                .missingParameter, message: "\(name) cannot be found without its settings: \(template); give --base-url"
-            )
+                .missingParameter, message: "\(name) cannot be found without its settings: \(template)",
+                remedies: [.baseURL])
         }
         let request = HTTPRequest(
             method: .get, url: try secureURL(url), headers: Self.headers,

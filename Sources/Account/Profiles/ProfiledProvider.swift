@@ -42,7 +42,7 @@ public struct ProfiledProvider: IdentityProvider {
         for name in settings.parameters.keys.sorted() where values[name] == nil {
             throw AccountError(
                 .invalidConfiguration,
-                message: "\(profile.id) has no parameter \"\(presentable(name))\"; see rainctl account providers")
+                message: "\(profile.id) has no parameter \"\(presentable(name))\"", remedies: [.knownProvider])
         }
         if let mode = settings.mode, profile.modes?.contains(mode) != true {
             let modes = profile.modes.map { "but " + $0.joined(separator: ", ") } ?? "nor any other"
@@ -84,9 +84,8 @@ public struct ProfiledProvider: IdentityProvider {
     private static func missing(_ name: String, of profile: ProviderProfile, _ what: String?) -> AccountError {
         AccountError(
             .missingParameter,
-            message:
-                "\(profile.id) cannot be used without \(name)\(what.map { " (\($0))" } ?? ""); give it with --set \(name)=…"
-        )
+            message: "\(profile.id) cannot be used without \(name)\(what.map { " (\($0))" } ?? "")",
+            remedies: [name == "base" ? .baseURL : .parameter(name: name)])
     }
 
     public var context: [String: String] {
@@ -151,8 +150,7 @@ public struct ProfiledProvider: IdentityProvider {
         guard let id = values["clientID"], !id.isEmpty else {
             throw AccountError(
                 .missingParameter,
-                message:
-                    "\(name) cannot be used without a client id, which its operator gives; give it with --client-id")
+                message: "\(name) cannot be used without a client id, which its operator gives", remedies: [.clientID])
         }
         return id
     }
@@ -166,8 +164,8 @@ public struct ProfiledProvider: IdentityProvider {
             if rules?.publicClient == false || wanted != nil && wanted != "none" {
                 throw AccountError(
                     grant == .refreshToken ? .notRenewable : .missingParameter,
-                    message: rules?.publicClientRemark
-                        ?? "\(name) wants the client's secret for this; give it with --client-secret-file")
+                    message: rules?.publicClientRemark ?? "\(name) wants the client's secret for this",
+                    remedies: [.clientSecret])
             }
             return .none(clientID: id)
         }

@@ -1,3 +1,5 @@
+import Vocabulary
+
 /// Why the account could not do what was asked, told by cause, so that a wrong password is not an expired session and
 /// neither is a network fault.
 public struct AccountError: Error, Sendable, CustomStringConvertible {
@@ -170,15 +172,19 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     public var retryAfter: Duration?
     /// What the one-time code belongs to that the server wants next (`secondStepRequired`).
     public var challenge: SignInChallenge?
+    /// What the caller can change, where that is known: any one of them helps.
+    public var remedies: [Remedy]
 
     public init(
-        _ code: Code, message: String, serverCode: Int? = nil, serverMessage: String? = nil, status: Int? = nil
+        _ code: Code, message: String, serverCode: Int? = nil, serverMessage: String? = nil, status: Int? = nil,
+        remedies: [Remedy] = []
     ) {
         self.code = code
         self.message = message
         self.serverCode = serverCode
         self.serverMessage = serverMessage
         self.status = status
+        self.remedies = remedies
     }
 
     public var description: String {

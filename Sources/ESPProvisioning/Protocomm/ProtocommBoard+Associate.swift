@@ -16,8 +16,8 @@ extension ProtocommBoard {
             throw ProvisioningError(
                 .notRainMaker,
                 message:
-                    "The board has no RainMaker endpoint, so it cannot be put into an account. Set up its Wi-Fi alone "
-                    + "with --no-mapping.", cause: error.cause)
+                    "The board has no RainMaker endpoint, so it cannot be put into an account. Its Wi-Fi alone can be set up.",
+                cause: error.cause, remedies: [.withoutMapping])
         }
     }
 

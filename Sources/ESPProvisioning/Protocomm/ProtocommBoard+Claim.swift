@@ -1,6 +1,7 @@
 import Logging
 import Protocomm
 import ProtocommWire
+import Vocabulary
 
 extension ProtocommBoard {
     /// What the frame around a text takes: the message's fields, and the tag of Security 2.
@@ -15,7 +16,7 @@ extension ProtocommBoard {
                 .unsupported,
                 message:
                     "A claim needs longer messages than this console's lines: claim the board over Bluetooth or its own "
-                    + "access point (--transport ble or softap), then run this again.")
+                    + "access point, then run this again.", remedies: [.otherTransport])
         }
         // After a claim that was broken off.
         if await session.state == .outOfStep { try await secureForClaim() }

@@ -1,4 +1,5 @@
 import ProtocommWire
+import Vocabulary
 
 extension ProtocommBoard {
     /// What firmware keeps of a scan (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`): asking beyond it drops the connection.
@@ -28,7 +29,8 @@ extension ProtocommBoard {
             guard time.elapsed() - began < .seconds(30) else {
                 throw ProvisioningError(
                     .deviceLost,
-                    message: "The board's scan does not end. Restart the board, or name the network (--ssid).")
+                    message: "The board's scan does not end. Restart the board, or name the network.",
+                    remedies: [.networkName])
             }
         }
 

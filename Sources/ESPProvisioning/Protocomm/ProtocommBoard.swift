@@ -72,8 +72,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             guard proofOfPossession != nil else {
                 throw ProvisioningError(
                     .invalidArgument,
-                    message: "The board wants a proof of possession: it is on its label or in its QR code (--pop-file)."
-                )
+                    message: "The board wants a proof of possession: it is on its label or in its QR code.",
+                    remedies: [.proofOfPossession])
             }
         }
         try await handshake(required)

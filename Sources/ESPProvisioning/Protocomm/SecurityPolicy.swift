@@ -1,3 +1,5 @@
+import Vocabulary
+
 /// What a user insists on and what is known of a board beforehand, against what the board says of itself.
 ///
 /// A board names its scheme in clear, before any session, and so can whoever answers in its place.
@@ -21,16 +23,14 @@ struct SecurityPolicy: Sendable, Equatable {
         if let wanted, wanted != claim.version {
             return ProvisioningError(
                 .securityMismatch,
-                message: "The board speaks Security \(claim.version), not \(wanted). Leave --sec-ver away to follow it."
-            )
+                message: "The board speaks Security \(claim.version), not \(wanted).", remedies: [.anySecurity])
         }
         guard let shortfall = shortfall(of: claim) else { return nil }
         return ProvisioningError(
             .securityMismatch,
             message:
                 "The board says that it \(shortfall), but its label says otherwise: another one may use its name. Nothing "
-                + "secret was sent. If you know that it is the right board, accept it as it is with --sec-ver "
-                + "\(claim.version).")
+                + "secret was sent.", remedies: [.acceptedSecurity(version: claim.version)])
     }
 
     /// What a board says that is less than what is known of it.

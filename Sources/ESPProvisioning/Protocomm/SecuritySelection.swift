@@ -23,7 +23,8 @@ struct SecuritySelection {
         case (1, _): return .security1(Security1Client(proofOfPossession: password, random: &random))
         case (2, let patch?):
             guard !username.isEmpty else {
-                throw ProvisioningError(.invalidArgument, message: "Security 2 needs a user name (--username).")
+                throw ProvisioningError(
+                    .invalidArgument, message: "Security 2 needs a user name.", remedies: [.securityUserName])
             }
             return .security2(
                 Security2Client(

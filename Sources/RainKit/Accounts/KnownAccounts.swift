@@ -1,6 +1,7 @@
 import Account
 import JSON
 import PrivateFiles
+import Vocabulary
 
 /// The accounts that were signed in on this machine: where each session is kept, and which one is in use at each deployment. No secret
 /// is in it.
@@ -62,8 +63,8 @@ public struct KnownAccounts: Sendable {
 
         static func unknown(_ name: String, at deployment: String) -> AccountError {
             AccountError(
-                .notSignedIn,
-                message: "there is no account \"\(name)\" at \(deployment) here: see rainctl account list, or sign in")
+                .notSignedIn, message: "there is no account \"\(name)\" at \(deployment) here",
+                remedies: [.knownAccount])
         }
     }
 

@@ -52,7 +52,7 @@ public struct ProviderFolder: Sendable {
             guard names.count <= Self.maximumFiles else {
                 throw AccountError(
                     .unreadableProfile,
-                    message: "\(path) has more than \(Self.maximumFiles) files; keep there what rainctl is to use")
+                    message: "\(path) has more than \(Self.maximumFiles) files; keep there only what is used")
             }
         }
         return names.sorted()

@@ -126,7 +126,7 @@ struct Login: AsyncParsableCommand {
                 return pending.remove()
             } catch let error as AccountError {
                 if error.code == .wrongCode, triesLeft > 0 {
-                    context.output.warn(error.message.asSentence)
+                    context.output.warn(error.message.asSentence.withAdvice(error.remedies))
                     continue
                 }
                 if [.challengeExpired, .codeExpired, .signInFailed].contains(error.code) { pending.remove() }

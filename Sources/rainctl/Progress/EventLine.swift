@@ -15,7 +15,7 @@ struct EventLine {
             case .finished: ("finished", .ok, nil)
             case .deferred(let why): ("deferred", .temporary, why)
             case .progress(let progress): ("progress", .ok, Self.word(progress))
-            case .failed(let error): ("failed", CommandFailure(error).status, error.message)
+            case .failed(let error): Self.failed(CommandFailure(error))
             }
         var members: [JSONValue.Member] = [
             .init("ts", .string(Timestamp.text(time))), .init("run", .string(run)), .init("device", .string(device)),
@@ -26,6 +26,10 @@ struct EventLine {
         if let node = event.nodeID { members.append(.init("node_id", .string(node.rawValue))) }
         if let detail { members.append(.init("detail", .string(detail))) }
         return String(decoding: JSONValue.object(members).serialized(), as: UTF8.self) + "\n"
+    }
+
+    private static func failed(_ failure: CommandFailure) -> (String, ExitStatus, String?) {
+        ("failed", failure.status, failure.message)
     }
 
     private static func word(_ progress: OnboardingProgress) -> String {

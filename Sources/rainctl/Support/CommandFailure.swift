@@ -1,4 +1,5 @@
 import RainKit
+import Vocabulary
 
 /// Why a command stops: its exit status, the fine cause, and one or two sentences that say what to try.
 struct CommandFailure: Error {
@@ -33,11 +34,11 @@ extension CommandFailure {
             }
             if error.step == .claim, [.other, .usage, .config].contains(status) { status = .claimNeeded }
         case .deadline:
-            self.init(.deadline, message: error.message)
+            self.init(.deadline, message: error.message.withAdvice(error.remedies))
         case .mappingRefused:
             self.init(.mappingFailed, message: error.message)
         case .claimNeeded:
-            self.init(.claimNeeded, message: error.message)
+            self.init(.claimNeeded, message: error.message.withAdvice(error.remedies))
         case .cannotKeepPending:
             self.init(.cannotWrite, message: error.message)
         case .cancelled:
@@ -63,7 +64,9 @@ extension CommandFailure {
             case .cancelled: .cancelled
             default: .other
             }
-        self.init(status, reason: error.reason ?? "\(error.code)".snakeCased, message: error.message)
+        self.init(
+            status, reason: error.reason ?? "\(error.code)".snakeCased,
+            message: error.message.withAdvice(error.remedies))
     }
 
     init(_ error: BluetoothError) {
@@ -99,7 +102,7 @@ extension CommandFailure {
             case .cancelled: .cancelled
             default: .other
             }
-        self.init(status, reason: "\(error.code)", message: error.message.asSentence)
+        self.init(status, reason: "\(error.code)", message: error.message.asSentence.withAdvice(error.remedies))
         if let command = Self.nextCommand(after: error.code) { message += " Run: rainctl \(command)." }
         if let wait = error.retryAfter {
             retryAfter = wait

@@ -189,7 +189,8 @@ struct LoopbackUserAgentTests {
             try await agent.authorize { _ throws(AccountError) in throw AccountError(.rejected, message: "asked") }
         }
         #expect(error?.code == .cannotListen)
-        #expect(error?.message.contains("\(taken.port)") == true)
+        #expect(error?.message.contains("port \(taken.port) of this machine cannot be listened on") == true)
+        #expect(error?.remedies == [.otherCallbackPort, .pastedAddress])
     }
 
     @Test("a port that is asked for is used")

@@ -59,8 +59,8 @@ struct CognitoExtension: ProviderExtension {
             throw AccountError(
                 .secondStepRequired,
                 message:
-                    "Cognito wants a second step (\(presentable(challenge))), which only its sign-in page has: use --browser"
-            )
+                    "Cognito wants a second step (\(presentable(challenge))), which only its sign-in page has",
+                remedies: [.signInPage])
         }
         let result = reply.json["AuthenticationResult"] ?? .null
         let names = [

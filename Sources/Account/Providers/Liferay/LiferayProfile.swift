@@ -28,8 +28,7 @@ enum LiferayProfile {
             "authorizationCode": {},
             "password": {
               "publicClient": false,
-              "publicClientRemark":
-                "Liferay's oauth2UsernameAndPassword wants the client's secret; give it with --client-secret-file"
+              "publicClientRemark": "Liferay's oauth2UsernameAndPassword wants the client's secret"
             },
             "clientCredentials": { "publicClient": false },
             "basic": {},

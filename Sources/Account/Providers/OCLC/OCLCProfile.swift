@@ -40,7 +40,7 @@ enum OCLCProfile {
                 "authenticatingInstitutionId": "{authenticatingInstitutionId}",
                 "contextInstitutionId": "{contextInstitutionId}"
               },
-              "publicClientRemark": "OCLC gives codes to servers only: they redeem them with the WSKey's secret. Without it use the implicit grant, or give the secret with --client-secret-file"
+              "publicClientRemark": "OCLC gives codes to servers only: they redeem them with the WSKey's secret. Without it use the implicit grant"
             },
             "clientCredentials": {
               "clientAuthentication": "signed", "publicClient": false, "placement": "query",
@@ -51,7 +51,7 @@ enum OCLCProfile {
             },
             "refreshToken": {
               "clientAuthentication": "signed", "publicClient": false, "placement": "query",
-              "publicClientRemark": "OCLC renews tokens for requests that are signed with the WSKey's secret only, which has no place on a device: sign in again, or on a server give the secret with --client-secret-file"
+              "publicClientRemark": "OCLC renews tokens for requests that are signed with the WSKey's secret only, which belongs on a server and has no place on a device: sign in again"
             }
           },
           "unsupported": {
@@ -101,7 +101,7 @@ enum OCLCProfile {
             "clientCredentials": { "clientAuthentication": null, "placement": null, "parameters": null },
             "refreshToken": {
               "clientAuthentication": null, "placement": null,
-              "publicClientRemark": "OCLC renews tokens for clients with a secret only: sign in again, or on a server give the WSKey's secret with --client-secret-file"
+              "publicClientRemark": "OCLC renews tokens for clients with a secret only, and the WSKey's belongs on a server: sign in again"
             }
           },
           "unsupported": {

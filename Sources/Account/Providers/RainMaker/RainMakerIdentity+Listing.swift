@@ -16,9 +16,9 @@ extension RainMakerIdentity {
           "grants": { "authorizationCode": {}, "password": {}, "refreshToken": {} },
           "unsupported": {
             "implicit": "RainMaker gives codes, which are safer, and needs no tokens in addresses",
-            "deviceCode": "RainMaker has no sign-in on another device: use --one-time-code, or paste the address",
+            "deviceCode": "RainMaker has no sign-in on another device: sign in with a one-time code, or paste the address",
             "clientCredentials": "RainMaker's tokens are users', never a program's own",
-            "assertion": "RainMaker takes no other provider's word directly: use --idp google, github or apple",
+            "assertion": "RainMaker takes no other provider's word directly: sign in at its page through google, github or apple",
             "basic": "RainMaker takes tokens, not a password with each request",
             "cookie": "RainMaker takes tokens, not cookies"
           },

@@ -16,7 +16,8 @@ extension SavedSession {
             expires: end.map { UnixTime(seconds: $0) })
         guard let profile = RainMakerIdentity.profile(claimedBy: tokens), !profile.userID.rawValue.isEmpty else {
             throw AccountError(
-                .storeUnreadable, message: "the session's tokens do not say whose it is: sign in with rainctl login")
+                .storeUnreadable, message: "the session's tokens do not say whose it is: sign in again",
+                remedies: [.signIn])
         }
         self.init(provider: "rainmaker", userID: profile.userID, userName: profile.userName, tokens: tokens)
     }

@@ -33,7 +33,7 @@ public enum CallbackHandOver {
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
         guard address.call({ connect($0, $1, $2) }, descriptor) == 0 else {
-            throw AccountError(.noAnswer, message: "no sign-in waits for this address; begin with: rainctl login")
+            throw AccountError(.noAnswer, message: "no sign-in waits for this address", remedies: [.signIn])
         }
         guard PeerCredentials(of: descriptor)?.userID == geteuid() else {
             throw AccountError(.cannotListen, message: "\(path) belongs to another user; nothing was handed over")

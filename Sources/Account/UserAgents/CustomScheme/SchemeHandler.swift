@@ -1,5 +1,6 @@
 import Glibc
 import PrivateFiles
+import Vocabulary
 
 /// Makes a command the desktop's handler of a scheme: a desktop entry (Desktop Entry Specification 1.5) and the choice of it
 /// by `xdg-mime`.
@@ -56,7 +57,7 @@ public struct SchemeHandler: Sendable {
         guard status == 0 else {
             throw AccountError(
                 .cannotListen,
-                message: "xdg-mime did not make us the handler of \(scheme): addresses; sign in another way (--paste)")
+                message: "xdg-mime did not make us the handler of \(scheme): addresses", remedies: [.pastedAddress])
         }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Vocabulary
 
 /// Listening sockets on this machine's own addresses, 127.0.0.1 and ::1, with one port between them. No other machine can reach
 /// them. Closed by ``close()``.
@@ -41,15 +42,11 @@ struct LoopbackSockets: Sendable {
             descriptors = [four, six].filter { $0 >= 0 }
             return
         }
-        let what = wanted == 0 ? "no port of this machine" : "port \(wanted) of this machine"
-        let advice =
-            wanted == 0
-            ? "sign in by pasting the address (--paste)" : "choose another (--callback-port), or leave the choice to us"
+        let what = wanted == 0 ? "no port of this machine can" : "port \(wanted) of this machine cannot"
         throw AccountError(
             .cannotListen,
-            message:
-                "\(what) can be listened on for the browser's answer (\(String(cString: strerror(failure)))); \(advice)"
-        )
+            message: "\(what) be listened on for the browser's answer (\(String(cString: strerror(failure))))",
+            remedies: wanted == 0 ? [.pastedAddress] : [.otherCallbackPort, .pastedAddress])
     }
 
     func close() { for descriptor in descriptors { Glibc.close(descriptor) } }

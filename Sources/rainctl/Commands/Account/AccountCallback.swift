@@ -23,7 +23,8 @@ struct AccountCallback: AsyncParsableCommand {
         } catch {
             guard error.code == .noAnswer else { throw error }
             // To this command, nobody who waits is a socket that is not there.
-            throw CommandFailure(.unavailable, reason: "\(error.code)", message: error.message.asSentence)
+            throw CommandFailure(
+                .unavailable, reason: "\(error.code)", message: error.message.asSentence.withAdvice(error.remedies))
         }
         switch outcome {
         case .taken: context.output.result([.init("taken", true)], text: "")

@@ -1,0 +1,49 @@
+/// What whoever meets an error can do about it, beside what its message says.
+///
+/// Messages hold for every program that uses these libraries; the way to mend something is each program's own: a command names its
+/// option, a gateway marks a field of its form. The values are names and numbers, never secrets.
+public enum Remedy: Hashable, Sendable {
+    // MARK: about a board
+
+    /// Give the board's proof of possession.
+    case proofOfPossession
+    /// Give the user name of Security 2.
+    case securityUserName
+    /// Do not insist on a scheme: follow the board's.
+    case anySecurity
+    /// Having made sure that it is the right board, insist on the scheme of this version, which is the one it offers.
+    case acceptedSecurity(version: Int)
+    /// Reach the board by Bluetooth or its own access point, not by this cable.
+    case otherTransport
+    /// Name the network instead of choosing from those that the board hears.
+    case networkName
+    /// Name the deployment's claim service.
+    case claimService
+    /// Set up the board's Wi-Fi alone, without an account.
+    case withoutMapping
+    /// Give the run more time.
+    case moreTime
+
+    // MARK: about an account
+
+    case signIn
+    /// Sign in at the provider's page, in a browser.
+    case signInPage
+    /// Sign in by handing over the address that the browser ended at.
+    case pastedAddress
+    /// Have the browser's answer sent to another port of this machine.
+    case otherCallbackPort
+    /// Give the service's base URL.
+    case baseURL
+    /// Give the client id that the service's operator has assigned.
+    case clientID
+    case clientSecret
+    /// Give the provider's parameter of this name.
+    case parameter(name: String)
+    /// Choose one of the accounts, deployments or providers that are known here.
+    case knownAccount, knownDeployment, knownProvider
+    /// Keep the session in a file.
+    case fileStore
+    /// Give the service a session that was exported anew.
+    case exportedSession
+}

@@ -1,0 +1,39 @@
+import Vocabulary
+
+extension Remedy {
+    /// What to type, to go into a sentence such as "Give the base URL with --base-url."
+    var instruction: String {
+        switch self {
+        case .proofOfPossession: "give the proof of possession with --pop-file"
+        case .securityUserName: "give the user name with --username"
+        case .anySecurity: "leave --sec-ver away to follow the board"
+        case .acceptedSecurity(let version):
+            "if you are sure that it is the right board, accept it with --sec-ver \(version)"
+        case .otherTransport: "choose another way to the board with --transport ble or softap"
+        case .networkName: "name the network with rainctl provision --ssid"
+        case .claimService: "name the claim service with rainctl profile add --claim-url"
+        case .withoutMapping: "set up the Wi-Fi alone with --no-mapping"
+        case .moreTime: "give it longer with --timeout"
+        case .signIn: "sign in with rainctl login"
+        case .signInPage: "sign in with --browser"
+        case .pastedAddress: "paste the address with --paste"
+        case .otherCallbackPort: "choose another port with --callback-port"
+        case .baseURL: "give the base URL with --base-url"
+        case .clientID: "give the client id with --client-id"
+        case .clientSecret: "give the client's secret with --client-secret-file"
+        case .parameter(let name): "give \(name) with --set \(name)=…"
+        case .knownAccount: "see rainctl account list"
+        case .knownDeployment: "see rainctl profile list"
+        case .knownProvider: "see rainctl account providers"
+        case .fileStore: "keep the session in a file with --store file"
+        case .exportedSession: "export a new session with rainctl account export"
+        }
+    }
+}
+
+extension String {
+    /// With a sentence behind that says what to type, if anything mends it.
+    func withAdvice(_ remedies: [Remedy]) -> String {
+        remedies.isEmpty ? self : "\(self) \(remedies.map(\.instruction).joined(separator: ", or ").asSentence)"
+    }
+}
