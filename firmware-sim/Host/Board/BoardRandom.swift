@@ -29,5 +29,14 @@ enum BoardRandom: RandomSource {
         return .seeded(ReproducibleRandom(seed: seed))
     }
 
+    /// A salt for the verifier of Security 2, 16 bytes of which the first is not zero: Espressif's clients take it for a number and lose a
+    /// zero in front, so that 1 board in 256 could never be provisioned by them.
+    mutating func salt() -> [UInt8] {
+        while true {
+            let salt: [UInt8] = bytes(16)
+            if salt[0] != 0 { return salt }
+        }
+    }
+
     mutating func number() -> UInt32 { bytes(4).reduce(0) { $0 << 8 | UInt32($1) } }
 }

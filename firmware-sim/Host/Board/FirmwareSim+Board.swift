@@ -94,7 +94,7 @@ private struct VerifierCache {
         do {
             let verifier = try Security2Verifier(
                 username: Array(identity.username.utf8), password: Array(identity.proofOfPossession.utf8),
-                salt: random.bytes(16), with: OpenSSLCrypto.self)
+                salt: random.salt(), with: OpenSSLCrypto.self)
             made[identity.proofOfPossession] = verifier
             return verifier
         } catch { throw StartError("the verifier of Security 2 could not be computed") }
