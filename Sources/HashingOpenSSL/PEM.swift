@@ -19,7 +19,8 @@ func writePEM(_ body: (OpaquePointer) -> Int32) -> [UInt8] {
     }
 }
 
-/// Without this, libcrypto would ask for a pass phrase on the terminal.
-func refusePassword(
+/// The callback of every `PEM_read_bio_…`: without it, libcrypto would ask for a pass phrase on the terminal or on standard input, and the
+/// thread that reads would wait.
+package func refusePassword(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ writing: Int32, _ context: UnsafeMutableRawPointer?
 ) -> Int32 { -1 }

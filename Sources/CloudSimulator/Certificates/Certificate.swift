@@ -46,7 +46,7 @@ func issueCertificate(
         issuerCertificate = issuer.withUnsafeBytes { pem in
             guard let bio = BIO_new_mem_buf(pem.baseAddress, Int32(pem.count)) else { return nil }
             defer { BIO_free(bio) }
-            return PEM_read_bio_X509(bio, nil, nil, nil)
+            return PEM_read_bio_X509(bio, nil, refusePassword, nil)
         }
         guard issuerCertificate != nil else { throw failure }
     }

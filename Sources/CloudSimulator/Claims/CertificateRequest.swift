@@ -17,7 +17,7 @@ struct CertificateRequest {
         defer { ERR_clear_error() }
         guard let input = BIO_new_mem_buf(text, Int32(text.count)) else { throw malformed }
         defer { BIO_free(input) }
-        guard let request = PEM_read_bio_X509_REQ(input, nil, nil, nil) else { throw malformed }
+        guard let request = PEM_read_bio_X509_REQ(input, nil, refusePassword, nil) else { throw malformed }
         defer { X509_REQ_free(request) }
         guard let key = X509_REQ_get0_pubkey(request), X509_REQ_verify(request, key) == 1 else { throw malformed }
         switch (EVP_PKEY_get_base_id(key), EVP_PKEY_get_bits(key)) {

@@ -61,6 +61,29 @@ import Testing
         }
     }
 
+    @Test("a certificate request under a pass phrase is refused, and nobody is asked for that")
+    func passPhrase() async throws {
+        try await withChildProcess(
+            try Executables.path("cloud-sim"), ["--user", "a@b.c:Passw0rd"], input: .open
+        ) { child in
+            let client = APIClient(base: try #require(try await Self.ready(child)["api"]?.string))
+            try await client.signIn("a@b.c", "Passw0rd")
+            let request = """
+                -----BEGIN CERTIFICATE REQUEST-----
+                Proc-Type: 4,ENCRYPTED
+                DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF
+
+                AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+                -----END CERTIFICATE REQUEST-----
+
+                """
+            let reply = try await client.send("POST", "/claim/verify", ["csr": .string(request)])
+            #expect(reply.status == 400)
+            #expect(!child.standardError.contains("pass phrase"))
+            try await child.terminate()
+        }
+    }
+
     @Test("when it is killed its broker goes, too")
     func killed() async throws {
         try await withTemporaryFolder { folder in

@@ -26,7 +26,7 @@ extension NodeKey {
         defer { ERR_clear_error() }
         guard let input = BIO_new_mem_buf(pem, Int32(pem.count)) else { return false }
         defer { BIO_free(input) }
-        guard let certificate = PEM_read_bio_X509(input, nil, nil, nil) else { return false }
+        guard let certificate = PEM_read_bio_X509(input, nil, refusePassword, nil) else { return false }
         defer { X509_free(certificate) }
         guard key.withPointer({ X509_check_private_key(certificate, $0) }) == 1 else { return false }
         return commonName(of: X509_get_subject_name(certificate)) == nodeID

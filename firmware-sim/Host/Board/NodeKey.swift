@@ -30,7 +30,7 @@ func commonName(ofCertificate file: String) throws -> String? {
     let pem = try contents(of: file)
     guard let input = BIO_new_mem_buf(pem, Int32(pem.count)) else { return nil }
     defer { BIO_free(input) }
-    guard let certificate = PEM_read_bio_X509(input, nil, nil, nil) else {
+    guard let certificate = PEM_read_bio_X509(input, nil, refusePassword, nil) else {
         throw StartError("\(file): no certificate in PEM")
     }
     defer { X509_free(certificate) }
