@@ -127,7 +127,9 @@ let package = Package(
                 "SerialPort",
                 "Vocabulary", logging,
             ]),
-        target("CloudSimulator", ["JSON", "Hashing", "HashingOpenSSL", "COpenSSL", "CMosquitto", "Threads"]),
+        target(
+            "CloudSimulator",
+            ["JSON", "Hashing", "HashingOpenSSL", "CDescriptors", "COpenSSL", "CMosquitto", "Threads"]),
 
         // L6
         // RainKit hands its rooms on, and what changes often is named all the same: SwiftPM (6.3) compiles a target anew for what it
@@ -143,7 +145,7 @@ let package = Package(
             "firmware-sim",
             [
                 "DeviceCore", "CryptoOpenSSL", "Hashing", "HashingOpenSSL", "ProtocommSecurity", "ProtocommWire",
-                "SerialPort", "DBus", "JSON", "COpenSSL", "CMosquitto", argumentParser,
+                "SerialPort", "DBus", "JSON", "CDescriptors", "COpenSSL", "CMosquitto", argumentParser,
             ], path: "firmware-sim/Host"),
 
         // Tests mirror Sources one to one.

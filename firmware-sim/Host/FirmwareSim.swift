@@ -64,6 +64,7 @@ struct FirmwareSim: ParsableCommand {
     }
 
     private func simulate() throws {
+        DescriptorLimit.raise()
         let journal = try Journal(path: watching.journal)
         let boards = try makeBoards(journal)
         let board = boards[0]

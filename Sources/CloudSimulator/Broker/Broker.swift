@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 import Synchronization
 
@@ -116,8 +117,7 @@ final class Broker: Sendable {
 /// Starts a program that dies with the calling thread, its standard error going to `log`.
 private func spawn(_ program: String, _ arguments: [String]) -> (pid: pid_t, log: Int32)? {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    guard pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }

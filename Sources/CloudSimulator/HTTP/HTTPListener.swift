@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 import Synchronization
 import Threads
@@ -40,14 +41,14 @@ final class HTTPListener: Sendable {
     func start() {
         mustStartThread { [self] in
             while true {
-                let connection = accept(socket, nil, nil)
+                // No broker that is started at this moment inherits it.
+                let connection = accept4(socket, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                 guard connection >= 0 else {
                     if isStopping.load(ordering: .acquiring) { return }
                     // Out of descriptors, or a peer that left in between: give it a moment, do not spin.
                     if errno != EINTR && errno != ECONNABORTED { usleep(10_000) }
                     continue
                 }
-                _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
                 let accepted = connections.withLock { open in
                     guard open.count < Self.maximumConnections else { return false }
                     open.insert(connection)

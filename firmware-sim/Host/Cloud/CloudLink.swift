@@ -35,8 +35,7 @@ final class CloudLink: EventSource {
     /// The files of the certificate that the board was given.
     private var claimed: ClaimedFiles?
     private var hasIdentity: Bool
-    /// Made for the first connection: a process has many boards, and few descriptors.
-    private lazy var connecting = BackgroundCall()
+    private let connecting = BackgroundCall()
     private var state = State.offline
     private var pause = shortestPause
     private var nextTick: UInt64 = 0
@@ -114,7 +113,7 @@ final class CloudLink: EventSource {
     // MARK: the loop
 
     var interests: [Interest] {
-        if case .connecting = state { return [Interest(descriptor: connecting.descriptor, events: Int16(POLLIN))] }
+        if let descriptor = connecting.descriptor { return [Interest(descriptor: descriptor, events: Int16(POLLIN))] }
         let descriptor = mosquitto_socket(client)
         guard descriptor >= 0, isOpen else { return [] }
         return [
@@ -177,10 +176,11 @@ final class CloudLink: EventSource {
 
     private func open(now: UInt64) {
         say("esp_mqtt_glue", "Connecting to \(address)")
-        state = .connecting
-        connecting.start { [owner, address] in
+        let isUnderWay = connecting.start { [owner, address] in
             mosquitto_connect(owner.pointer, address.host, Int32(address.port), Self.keepAlive)
         }
+        guard isUnderWay else { return check(Int32(MOSQ_ERR_ERRNO.rawValue), now: now) }
+        state = .connecting
     }
 
     private func check(_ code: Int32, now: UInt64) {

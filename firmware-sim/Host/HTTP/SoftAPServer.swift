@@ -1,3 +1,4 @@
+import CDescriptors
 import DeviceCore
 import Glibc
 import ProtocommWire
@@ -88,10 +89,9 @@ final class SoftAPServer: EventSource {
     // MARK: connections
 
     private func accept(now: UInt64) {
-        let descriptor = Glibc.accept(listener.descriptor, nil, nil)
+        let descriptor = accept4(
+            listener.descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
         guard descriptor >= 0 else { return }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         if connection != nil {
             board.log(.debug, "http", "a new connection pushes the old one out")
             closeConnection()

@@ -1,13 +1,14 @@
+import CDescriptors
 import Glibc
 
 /// Calls something that may wait for long, on a thread of its own; the loop hears of its end by a descriptor.
 ///
 /// The process does not wait for a call that is still under way when it ends.
 final class BackgroundCall {
-    /// Readable once a call is over.
-    let descriptor: Int32
-    private let writing: Int32
+    /// Readable once the call is over; nil unless one is under way. A process has many boards, and few descriptors.
+    private(set) var descriptor: Int32?
 
+    /// What the thread has: the end that tells, which it closes.
     private final class Work: Sendable {
         let body: @Sendable () -> Int32
         let writing: Int32
@@ -16,34 +17,46 @@ final class BackgroundCall {
             self.writing = writing
             self.body = body
         }
+
+        deinit { close(writing) }
     }
 
-    init() {
+    deinit { if let descriptor { close(descriptor) } }
+
+    /// Begins the call; false where the system has no descriptor or no thread for it, and says why in `errno`.
+    func start(_ body: @escaping @Sendable () -> Int32) -> Bool {
+        precondition(descriptor == nil, "a call is under way")
         var ends: [Int32] = [-1, -1]
-        precondition(pipe(&ends) == 0, "no pipe")
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        (descriptor, writing) = (ends[0], ends[1])
-    }
-
-    func start(_ body: @escaping @Sendable () -> Int32) {
-        let work = Unmanaged.passRetained(Work(writing: writing, body: body))
+        guard pipe2(&ends, O_CLOEXEC) == 0 else { return false }
+        let work = Unmanaged.passRetained(Work(writing: ends[1], body: body))
         var thread = pthread_t()
         let code = pthread_create(
             &thread, nil,
             { context in
-                let work = Unmanaged<Work>.fromOpaque(context!).takeRetainedValue()
+                guard let context else { return nil }
+                let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
                 var outcome = Outcome(result: work.body(), error: errno)
                 _ = write(work.writing, &outcome, MemoryLayout<Outcome>.size)
                 return nil
             }, work.toOpaque())
-        precondition(code == 0, "no thread")
+        guard code == 0 else {
+            work.release()
+            close(ends[0])
+            errno = code
+            return false
+        }
         pthread_detach(thread)
+        descriptor = ends[0]
+        return true
     }
 
-    /// What the call that is over returned, and `errno` as it left it. To be asked once the descriptor is readable.
+    /// What the call that is over returned, and `errno` as it left it. To be asked once, when the descriptor is readable.
     func result() -> Int32 {
+        guard let descriptor else { preconditionFailure("no call is under way") }
         var outcome = Outcome(result: 0, error: 0)
         while read(descriptor, &outcome, MemoryLayout<Outcome>.size) < 0, errno == EINTR {}
+        close(descriptor)
+        self.descriptor = nil
         errno = outcome.error
         return outcome.result
     }

@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 
 /// Ends the loop on SIGTERM, SIGINT and SIGHUP, and, if asked to, when the parent process is gone.
@@ -11,11 +12,7 @@ final class TerminationSignals: EventSource {
         self.stop = stop
         parent = watchesParent ? getppid() : nil
         var ends: [Int32] = [-1, -1]
-        precondition(pipe(&ends) == 0, "no pipe")
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
+        precondition(pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0, "no pipe")
         reading = ends[0]
         signalPipe = ends[1]
         for number in [SIGTERM, SIGINT, SIGHUP] { signal(number, tellSignal) }
