@@ -127,7 +127,13 @@ extension DeviceCore {
             }
         } catch {
             switch error {
-            case .proofMismatch, .invalidParameters, .unsafePublicKey: countWrongProof(now: now)
+            // Of a first command: the firmware restarts the session before it looks at what came.
+            case .invalidParameters, .unsafePublicKey:
+                cipher = nil
+                isHandshaking = false
+                countWrongProof(now: now)
+            // In a session without a first command of its own a proof is out of turn, whatever it says.
+            case .proofMismatch where isHandshaking: countWrongProof(now: now)
             default: break
             }
             return .refused
