@@ -24,6 +24,16 @@ struct JoiningTests {
         #expect(try board.status() == WiFiStatusResponse(state: .connected, detail: .connected(connection)))
     }
 
+    @Test("a channel that no radio has is told as far as the message can say it")
+    func channelBeyondTheMessage() throws {
+        let strange = AccessPoint(
+            ssid: Array("Cafe".utf8), bssid: [1, 2, 3, 4, 5, 6], channel: .max, authentication: .open)
+        var board = Board(ProvisioningOptions(), radio: SimulatedRadio(accessPoints: [strange], joinDelay: 0))
+        #expect(try board.join("Cafe", "") == .success)
+        guard case .connected(let connection)? = try board.status().detail else { throw Refused() }
+        #expect(connection.channel == .max)
+    }
+
     @Test("with a join delay of 0 the first poll is told the verdict")
     func noDelay() throws {
         var board = Board(ProvisioningOptions(), radio: SimulatedRadio(accessPoints: neighbourhood, joinDelay: 0))

@@ -61,8 +61,11 @@ struct OptionTests {
         let accessPoint = try #require(AccessPointOption(argument: json)).accessPoint
         #expect(accessPoint.ssid == [0xFF, 0xFE] && accessPoint.bssid == [2, 0, 0, 0, 0, 1])
         #expect(accessPoint.channel == 13 && accessPoint.rssi == -91 && accessPoint.authentication.rawValue == 16)
-        for bad in [#"{"ssid_hex":"f"}"#, #"{"bssid":"02"}"#, #"{"channel":-1}"#, "[]", #"{"auth":99999999999}"#] {
-            #expect(AccessPointOption(argument: bad) == nil)
+        for bad in [
+            #"{"ssid_hex":"f"}"#, #"{"bssid":"02"}"#, #"{"channel":-1}"#, #"{"channel":256}"#,
+            #"{"channel":3000000000}"#, "[]", #"{"auth":99999999999}"#,
+        ] {
+            #expect(AccessPointOption(argument: bad) == nil, "\(bad)")
         }
     }
 }

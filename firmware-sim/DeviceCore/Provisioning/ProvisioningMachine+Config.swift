@@ -70,7 +70,7 @@ extension ProvisioningMachine {
         bssid.append(contentsOf: garbage(6 - bssid.count))
         return WiFiConnection(
             ip4Address: address, authentication: accessPoint.authentication, ssid: accessPoint.ssid.untilNull,
-            bssid: bssid, channel: Int32(accessPoint.channel))
+            bssid: bssid, channel: Int32(clamping: accessPoint.channel))
     }
 
     private static func garbage(_ count: Int) -> [UInt8] { [UInt8](repeating: 0xA5, count: max(0, count)) }

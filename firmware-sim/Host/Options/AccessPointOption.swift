@@ -4,7 +4,7 @@ import JSON
 import ProtocommWire
 
 /// `--ap JSON`: one network in every detail. Keys: `ssid_hex` or `ssid`, `bssid` (12 hex digits, colons allowed),
-/// `channel`, `rssi`, `auth` (a number, any), `passphrase`, `hidden`.
+/// `channel` (a byte, as the Wi-Fi driver has it), `rssi`, `auth` (a number, any), `passphrase`, `hidden`.
 struct AccessPointOption: ExpressibleByArgument {
     var accessPoint: AccessPoint
 
@@ -22,11 +22,11 @@ struct AccessPointOption: ExpressibleByArgument {
         let passphrase = Array((json["passphrase"]?.string ?? "").utf8)
         let number = json["auth"]?.integer ?? (passphrase.isEmpty ? 0 : 3)
         guard let authentication = Int32(exactly: number),
-            let channel = UInt32(exactly: json["channel"]?.integer ?? 6),
+            let channel = UInt8(exactly: json["channel"]?.integer ?? 6),
             let rssi = Int32(exactly: json["rssi"]?.integer ?? -60)
         else { return nil }
         accessPoint = AccessPoint(
-            ssid: ssid, bssid: bssid, channel: channel, rssi: rssi,
+            ssid: ssid, bssid: bssid, channel: UInt32(channel), rssi: rssi,
             authentication: WiFiAuthentication(rawValue: authentication), passphrase: passphrase,
             isHidden: json["hidden"]?.bool ?? ssid.isEmpty)
     }
