@@ -80,6 +80,16 @@ struct HTTPRequestParserTests {
         }
     }
 
+    @Test("of several cookie headers the first counts, even an empty one", arguments: ["session=7", ""])
+    func cookies(first: String) {
+        let text = "POST /x HTTP/1.1\r\nCookie: \(first)\r\ncookie: session=8\r\n\r\n"
+        guard case .head(let head)? = steps(text).first else {
+            Issue.record("no head")
+            return
+        }
+        #expect(head.cookie == Array(first.utf8))
+    }
+
     @Test("endless lines without an end are refused before they are", arguments: [511, 512])
     func endlessLine(length: Int) {
         let found = steps(String(repeating: "P", count: length))

@@ -81,6 +81,14 @@ struct SoftAPServerTests {
                 "GET /proto-ver HTTP/1.1\r\n\r\n", "405 Method Not Allowed",
                 "Specified method is invalid for this resource"
             ),
+            (
+                "GET /proto-ver?x=1 HTTP/1.1\r\n\r\n", "405 Method Not Allowed",
+                "Specified method is invalid for this resource"
+            ),
+            (
+                "POST /nothing?x=1 HTTP/1.1\r\nContent-Length: 1\r\n\r\nx", "404 Not Found",
+                "Nothing matches the given URI"
+            ),
             ("POST /nothing HTTP/1.1\r\nContent-Length: 1\r\n\r\nx", "404 Not Found", "Nothing matches the given URI"),
             ("GET / HTTP/1.1\r\n\r\n", "404 Not Found", "Nothing matches the given URI"),
             ("POST /\(String(repeating: "a", count: 495)) HTTP/1.1\r\n\r\n", "414 URI Too Long", "URI is too long"),
@@ -155,6 +163,27 @@ struct SoftAPServerTests {
             let second = try RawHTTPPeer(address)
             second.post("prov-config", Self.status, headers: "Cookie: \(cookie)\r\n")
             #expect(!second.response().text.contains("Set-Cookie"))
+        }
+    }
+
+    @Test("a query is found out last: without a cookie, the session that was there has ended by then")
+    func queryEndsSession() async throws {
+        try await withServer { address in
+            let first = try RawHTTPPeer(address)
+            first.post("proto-ver", [0x2D])
+            let cookie = try #require(
+                first.response().text.split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: ") }?
+                    .dropFirst("Set-Cookie: ".count))
+            // With the cookie it is the session's own, and harms nothing.
+            for (headers, isNew) in [("Cookie: \(cookie)\r\n", false), ("", true)] {
+                let query = try RawHTTPPeer(address)
+                query.post("proto-ver?x=1", [0x2D], headers: headers)
+                let response = query.response()
+                #expect(response.text.isEmpty && response.ending == .closed)
+                let next = try RawHTTPPeer(address)
+                next.post("prov-config", Self.status, headers: "Cookie: \(cookie)\r\n")
+                #expect(next.response().text.contains("Set-Cookie") == isNew)
+            }
         }
     }
 

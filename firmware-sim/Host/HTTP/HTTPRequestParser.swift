@@ -5,7 +5,7 @@ struct HTTPRequestHead: Equatable {
     var target: [UInt8]
     var contentLength: Int
     var isChunked: Bool
-    /// The value of the last `Cookie` header.
+    /// The value of the first `Cookie` header, which is the one that `httpd_req_get_hdr_value_str` finds.
     var cookie: [UInt8]?
 }
 
@@ -125,7 +125,7 @@ struct HTTPRequestParser {
                 head.contentLength = length
             case Array("transfer-encoding".utf8):
                 if lowercased(value) == Array("chunked".utf8) { head.isChunked = true }
-            case Array("cookie".utf8): head.cookie = Array(value)
+            case Array("cookie".utf8): head.cookie = head.cookie ?? Array(value)
             default: break
             }
         }

@@ -138,15 +138,11 @@ final class SoftAPServer: EventSource {
         }
     }
 
-    /// Looks the endpoint up and finds the session; false where that was the end of the connection.
+    /// Finds the handler and the session; false where that was the end of the connection.
     private func begin(_ head: HTTPRequestHead) -> Bool {
         guard let connection else { return false }
-        guard head.target.first == UInt8(ascii: "/"), let endpoint = endpoint(head) else {
-            // The lookup of a known path with a query fails in the handler, which is too late for a 404.
-            let isKnownPath = head.target.firstIndex(of: UInt8(ascii: "?")).map { end in
-                board.core.serves(Endpoint(name: Array(head.target[..<end].dropFirst())))
-            }
-            if isKnownPath == true { drop("query on an endpoint") } else { refuse(.notFound) }
+        guard isKnownPath(head) else {
+            refuse(.notFound)
             return false
         }
         guard head.method == Array("POST".utf8) else {
@@ -156,7 +152,7 @@ final class SoftAPServer: EventSource {
         let decision = sessions.session(cookie: head.cookie, connection: connection.number, newID: board.newSessionID)
         if case .new(let id) = decision { board.openSession(id) }
         guard (1...HTTPRequestParser.bodyLimit).contains(head.contentLength) else {
-            board.journal.request(transport: "http", endpoint: endpoint, length: 0, outcome: "refused")
+            board.journal.request(transport: "http", endpoint: endpoint(head), length: 0, outcome: "refused")
             drop("a body of \(head.contentLength) bytes")
             return false
         }
@@ -165,15 +161,19 @@ final class SoftAPServer: EventSource {
         return true
     }
 
-    private func endpoint(_ head: HTTPRequestHead) -> Endpoint? {
-        let endpoint = Endpoint(name: Array(head.target.dropFirst()))
-        return board.core.serves(endpoint) ? endpoint : nil
+    /// The server finds its handler by path and method. It is the handler that takes the query for a part of the name, at its very end.
+    private func isKnownPath(_ head: HTTPRequestHead) -> Bool {
+        let path = head.target.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        return path.first == UInt8(ascii: "/") && board.core.serves(Endpoint(name: Array(path.dropFirst())))
     }
 
+    private func endpoint(_ head: HTTPRequestHead) -> Endpoint { Endpoint(name: Array(head.target.dropFirst())) }
+
     private func run(_ body: [UInt8]) {
-        guard let connection, let head = connection.head, let session = connection.session,
-            let endpoint = endpoint(head)
-        else { return closeConnection() }
+        guard let connection, let head = connection.head, let session = connection.session, isKnownPath(head) else {
+            return closeConnection()
+        }
+        let endpoint = endpoint(head)
         let id: UInt32
         switch session {
         case .same(let current), .new(let current): id = current
