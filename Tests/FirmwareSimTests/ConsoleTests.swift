@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import ProtocommWire
 import TestSupport
 import Testing
 
@@ -51,7 +52,7 @@ struct ConsoleTests {
                 try peer.read(until: "\r\n\n>> ")
                 let echo = try peer.exchange("prov-session 0 5203a20100")
                 #expect(echo.hasPrefix("prov-session 0 5203a20100\r\n"))
-                #expect(echo.contains("\r\n52050801aa0100\r\n"))
+                #expect(echo.contains("\r\r\n52050801aa0100\r\r\n"))
                 #expect(replies(echo) == ["52050801aa0100"])
                 #expect(replies(try peer.exchange("PROV-CONFIG 0 5200")) == [])
                 #expect(replies(try peer.exchange("prov-config 0")) == [])
@@ -112,6 +113,31 @@ struct ConsoleTests {
             let changes = try journal(file).compactMap { $0["change"]?.string }
             #expect(changes.contains("user_mapping_received") && changes.last == "joined")
             #expect(!(try readFile(file)).contains("secret-1"))
+        }
+    }
+
+    @Test("settings for a board whose provisioning has ended are refused with the words for that")
+    func stoppedByStrikes() async throws {
+        try await withTemporaryFolder { folder in
+            let (link, file) = (folder.file("tty"), folder.file("journal"))
+            try await withBoard(
+                ["--console", link, "--console-dialect", "rainmaker", "--http", "127.0.0.1:0"], journal: file
+            ) { _, ready in
+                let address = try #require(ready["http"]?.string)
+                // A key of the wrong length counts as a wrong proof.
+                let strike = SessionData(
+                    .security1(Security1Payload(.command0(Security1Command0(clientPublicKey: [1])))))
+                for _ in 1...5 {
+                    let peer = try RawHTTPPeer(address)
+                    peer.post("prov-session", strike.encoded())
+                    #expect(peer.response().ending == .closed)
+                }
+                _ = try await Journal(path: file).entry(where: ["change": "service_stopped"])
+                let peer = try SerialPeer(link)
+                let said = try peer.exchange("wifi-prov Net password")
+                #expect(said.contains("network_prov_mgr: Invalid state of Provisioning app\u{1B}[0m\r\n"))
+                #expect(!said.contains("already received"))
+            }
         }
     }
 

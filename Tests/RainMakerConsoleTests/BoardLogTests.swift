@@ -101,6 +101,26 @@ struct JoinVerdictTests {
         #expect(outcomes([.provisioningFailed(.notFound)]).last == .networkNotFound)
     }
 
+    /// What firmware prints, as docs/consoles.md has it.
+    func outcomes(_ lines: [String]) -> [JoinVerdict.Outcome] {
+        var log = BoardLog()
+        return outcomes(lines.compactMap { log.event(in: Array($0.utf8)) })
+    }
+
+    @Test(
+        "a reason that the manager does not explain is told as what it is, whatever the application repeats",
+        arguments: ["Wi-Fi station authentication failed", "Wi-Fi access-point not found"])
+    func unexplained(stale: String) {
+        let manager = ["E (1) network_prov_mgr: STA Disconnected", "E (1) network_prov_mgr: Disconnect reason : 210"]
+        let application = [
+            "E (1) app_wifi: Provisioning failed!", "\tReason : \(stale)",
+            "\tPlease reset to factory and retry provisioning",
+        ]
+        #expect(outcomes(manager + application) == [.retrying, .failed(reason: 210)])
+        // Firmware that does not count its attempts tries for ever, and says no more than that.
+        #expect(outcomes(manager + manager) == [.retrying, .retrying])
+    }
+
     @Test("answers to commands are no verdict")
     func commands() {
         #expect(

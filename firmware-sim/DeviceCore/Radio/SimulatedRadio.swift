@@ -71,7 +71,7 @@ public struct DisconnectReason: Sendable, Hashable {
     public static let noCompatibleSecurity = DisconnectReason(rawValue: 210)
 
     /// What the provisioning service makes of it. It knows five reasons; with any other, the failure before stays.
-    var failure: WiFiConnectFailure? {
+    public var failure: WiFiConnectFailure? {
         switch self {
         case .micFailure, .fourWayHandshakeTimeout, .authenticationFailed, .handshakeTimeout: .authenticationError
         case .noAccessPointFound: .networkNotFound

@@ -24,38 +24,48 @@ struct BoardLog {
     /// What the firmware prints when that happens. The passphrase, which real firmware does print, is left out.
     func lines(for event: DeviceEvent, address: String) -> [UInt8] {
         func manager(_ level: Level, _ text: String) -> [UInt8] { line(level, "network_prov_mgr", text) }
-        func application(_ level: Level, _ text: String) -> [UInt8] { line(level, "app_network", text) }
+        // Two files of one application, each with a tag of its own.
+        func application(_ level: Level, _ text: String) -> [UInt8] { line(level, "app_wifi", text) }
+        func network(_ level: Level, _ text: String) -> [UInt8] { line(level, "app_network", text) }
+        func lost(_ reason: DisconnectReason) -> [UInt8] {
+            manager(.error, "STA Disconnected") + manager(.error, "Disconnect reason : \(reason.rawValue)")
+        }
         switch event {
         case .sessionOpened, .scanStarted, .scanFinished, .challengeSigned, .serviceStopping: return []
-        case .sessionEstablished: return application(.info, "Secured session established!")
+        case .sessionEstablished: return network(.info, "Secured session established!")
         case .wrongProof:
-            return application(.error, "Received incorrect username and/or PoP for establishing secure session!")
+            return network(.error, "Received incorrect username and/or PoP for establishing secure session!")
         case .credentialsReceived(let ssid):
             return application(
                 .info, "Received Wi-Fi credentials\n\tSSID     : \(String(decoding: ssid, as: UTF8.self))")
-        case .attemptFailed(let reason, _), .disconnected(let reason):
+        // A manager that counts the attempts counts in silence; one that does not tries for ever, and says why each time.
+        case .attemptFailed(let reason, let remaining): return remaining > 0 ? [] : lost(reason)
+        case .disconnected(let reason):
             return line(.info, "wifi", "state: run -> init (\(reason.rawValue))")
                 + application(.info, "Disconnected. Connecting to the AP again...")
         case .joinFailed(let reason, let failure):
-            let isNotFound = failure.rawValue == 1
-            return manager(.error, "STA Disconnected") + manager(.error, "Disconnect reason : \(reason.rawValue)")
-                + manager(.error, isNotFound ? "STA AP Not found" : "STA Auth Error")
+            let verdict = reason.failure.map {
+                manager(.error, $0 == .networkNotFound ? "STA AP Not found" : "STA Auth Error")
+            }
+            // The application is handed what the manager kept of an earlier failure where it makes nothing of this one.
+            let told = failure == .networkNotFound ? "access-point not found" : "station authentication failed"
+            return lost(reason) + (verdict ?? [])
                 + application(
                     .error,
                     """
                     Provisioning failed!
-                    \tReason : \(isNotFound ? "Wi-Fi access-point not found" : "Wi-Fi station authentication failed")
+                    \tReason : Wi-Fi \(told)
                     \tPlease reset to factory and retry provisioning
                     """)
         case .resetAfterFailure:
             return application(
                 .info, "Failed to connect with provisioned AP, reseting provisioned credentials")
         case .joined(let ssid, let channel):
-            let network = String(decoding: ssid, as: UTF8.self)
+            let name = String(decoding: ssid, as: UTF8.self)
             let gateway = address.split(separator: ".").dropLast().joined(separator: ".") + ".1"
-            return line(.info, "wifi", "connected with \(network), aid = 1, channel \(channel), BW20")
-                + manager(.info, "STA Got IP") + application(.info, "Connected with IP Address:\(address)")
+            return line(.info, "wifi", "connected with \(name), aid = 1, channel \(channel), BW20")
                 + line(.info, "esp_netif_handlers", "sta ip: \(address), mask: 255.255.255.0, gw: \(gateway)")
+                + manager(.info, "STA Got IP") + network(.info, "Connected with IP Address:\(address)")
                 + application(.info, "Provisioning successful")
         case .userMappingReceived: return line(.info, "esp_rmaker_user_mapping", "User Node mapping data received.")
         case .claimStarted: return line(.info, "esp_claim", "Assisted Claiming Started.")
@@ -69,7 +79,7 @@ struct BoardLog {
                 .error, "esp_claim", "Claim data cannot be NULL. Cannot proceed with Assisted Claiming.")
         case .rebooted: return Array("ESP-ROM:esp32c3-api1-20210207\r\nrst:0xc (RTC_SW_CPU_RST)\r\n".utf8)
         case .serviceStopped:
-            return manager(.info, "Provisioning stopped") + application(.info, "Provisioning ended")
+            return manager(.info, "Provisioning stopped") + network(.info, "Provisioning ended")
         }
     }
 }

@@ -19,6 +19,8 @@ enum ConsoleStep: Equatable {
 enum ConsoleText {
     static let prompt = Array("\n>> ".utf8)
     static let lineEnd = Array("\r\n".utf8)
+    /// The same by `printf`, whose LF the C library makes CR LF.
+    static let printedLineEnd = Array("\r\r\n".utf8)
     static let carriageReturn: UInt8 = 0x0D
     static let lineFeed: UInt8 = 0x0A
     /// What may wait while a command runs: more than any line, less than a flood.

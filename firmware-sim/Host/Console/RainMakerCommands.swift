@@ -31,8 +31,12 @@ struct RainMakerCommands: ConsoleCommands {
                 ssid: Array(words[1].prefix(32)), passphrase: words.count == 3 ? Array(words[2].prefix(63)) : [])
             // Its result is not looked at.
             if !board.step({ $0.provision(credentials, now: MonotonicClock.now) }) {
+                // While it stops the manager is past having received some; afterwards there is none.
                 output += log.line(
-                    .error, "network_prov_mgr", "Wi-Fi credentials already received by provisioning app")
+                    .error, "network_prov_mgr",
+                    board.core.isServing
+                        ? "Wi-Fi credentials already received by provisioning app"
+                        : "Invalid state of Provisioning app")
             }
         case "sign-data":
             guard words.count == 2 else {
