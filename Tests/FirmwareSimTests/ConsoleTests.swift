@@ -36,6 +36,20 @@ struct ConsoleTests {
         }
     }
 
+    @Test("a board that is reached by Bluetooth says so in the QR code of its boot log, too")
+    func bootOverBluetooth() async throws {
+        try await withTemporaryFolder { folder in
+            let link = folder.file("tty")
+            let radio = try await SimulatedBluetooth.start(["--console", link], in: folder)
+            let peer = try SerialPeer(link)
+            try peer.read(until: "Provisioning QR : ")
+            let code = try peer.read(until: "}")
+            #expect(try JSONValue(parsing: Array(code.utf8))["transport"] == "ble")
+            try await radio.process.terminate()
+            try await radio.bus.end()
+        }
+    }
+
     @Test("endpoint, session and hex bring the echo, then the reply in hex, then the prompt", arguments: [1, 2, 3, 4])
     func exchange(seed: Int) async throws {
         try await withTemporaryFolder { folder in
@@ -80,6 +94,26 @@ struct ConsoleTests {
                 try peer.read(until: "\r\n\n>> ")
                 #expect(replies(try peer.exchange("prov-scan 0 520408012078")) == ["08015a00"])
                 #expect(replies(try peer.exchange("prov-scan 0 0802")) == ["08036a0408011001"])
+            }
+        }
+    }
+
+    @Test("what a closed port had asked for is not told to whoever opens it next")
+    func closedWhileScanning() async throws {
+        try await withTemporaryFolder { folder in
+            let (link, file) = (folder.file("tty"), folder.file("journal"))
+            try await withBoard(
+                ["--console", link, "--security", "0", "--wifi", "Net:password", "--channel-delay", "0.03"],
+                journal: file
+            ) { _, _ in
+                var peer: SerialPeer? = try SerialPeer(link)
+                try peer?.read(until: "\r\n\n>> ")
+                peer?.send("prov-scan 0 520408012078\r")
+                try peer?.read(until: "prov-scan 0 520408012078\r\n")
+                peer = nil
+                _ = try await Journal(path: file).entry(where: ["change": "scan_finished"])
+                let next = try SerialPeer(link)
+                #expect(replies(try next.exchange("prov-scan 0 0802")) == ["08036a0408011001"])
             }
         }
     }
@@ -152,6 +186,21 @@ struct ConsoleTests {
                 try Executables.path("firmware-sim"), ["--console", folder.file("file")], within: .seconds(10))
             #expect(refused.status == .exited(64))
             #expect(try folder.read("file") == "precious")
+        }
+    }
+
+    @Test(
+        "a link to anything but a terminal is somebody's, and stays",
+        arguments: ["precious", "/dev/ttyUSB0", "/dev/pts"])
+    func foreignLink(target: String) async throws {
+        try await withTemporaryFolder { folder in
+            let link = folder.file("tty")
+            symlink(target, link)
+            let refused = try await run(
+                try Executables.path("firmware-sim"), ["--console", link], within: .seconds(10))
+            #expect(refused.status == .exited(64))
+            #expect(refused.standardError.contains("\(link) is a link to \(target)"))
+            #expect(try await run("readlink", [link]).standardOutput == target + "\n")
         }
     }
 }

@@ -77,6 +77,8 @@ struct FirmwareSim: ParsableCommand {
             loop.add(server)
             ready.append(.init("http", .string(server.address.description)))
         }
+        let qrCode = board.identity.qrCode(
+            security: kind.security, transport: bluetooth.isServed ? "ble" : "softap")
         var console: SerialConsole?
         if let broker = cloud.mqtt, let authority = cloud.ca {
             for each in boards {
@@ -90,7 +92,7 @@ struct FirmwareSim: ParsableCommand {
         // Last of all that can fail: it leaves a link in the file system.
         if let link = listening.console {
             let made = try SerialConsole(
-                link: link, dialect: listening.consoleDialect, security: kind.security, board: board,
+                link: link, dialect: listening.consoleDialect, qrCode: qrCode, board: board,
                 random: BoardRandom(seed: watching.seed.map { $0 &+ 1 }))
             console = made
             loop.add(made)
@@ -104,11 +106,7 @@ struct FirmwareSim: ParsableCommand {
         }
         if boards.count == 1 {
             ready.append(.init("node_id", .string(board.identity.nodeID)))
-            ready.append(
-                .init(
-                    "qr",
-                    board.identity.qrCode(security: kind.security, transport: bluetooth.isServed ? "ble" : "softap"))
-            )
+            ready.append(.init("qr", qrCode))
         }
         journal.write("ready", boards.count == 1 ? [.init("node_id", .string(board.identity.nodeID))] : [])
         printLine(JSONValue.object(ready).serialized())

@@ -49,7 +49,7 @@ struct BoardIdentity {
     }
 
     /// The payload of the board's QR code. Security 2 names the user, no security names no proof.
-    func qrCode(security: Int, transport: String = "softap") -> JSONValue {
+    func qrCode(security: Int, transport: String) -> JSONValue {
         var members: [JSONValue.Member] = [.init("ver", "v1"), .init("name", .string(name))]
         if security == 2 { members.append(.init("username", .string(username))) }
         if security > 0, !proofOfPossession.isEmpty { members.append(.init("pop", .string(proofOfPossession))) }

@@ -2,8 +2,8 @@ import JSON
 
 /// What an ESP32-C3 says from reset until its application waits: the ROM, the second stage, the application, the QR code.
 enum BootLog {
-    static func text(identity: BoardIdentity, security: Int, dialect: ConsoleDialect, log: BoardLog) -> [UInt8] {
-        let qrCode = String(decoding: identity.qrCode(security: security).serialized(), as: UTF8.self)
+    static func text(identity: BoardIdentity, qrCode: JSONValue, dialect: ConsoleDialect, log: BoardLog) -> [UInt8] {
+        let qrCode = String(decoding: qrCode.serialized(), as: UTF8.self)
         var text = Array((rom + secondStage).joined(separator: "\r\n").utf8) + ConsoleText.lineEnd
         func add(_ tag: String, _ line: String) { text += log.line(.info, tag, line) }
         add("cpu_start", "Unicore app")

@@ -39,7 +39,15 @@ final class PseudoTerminal {
 
     /// A link that an earlier run could not remove is replaced; anything else of that name is left alone.
     private func makeLink() throws {
-        if Self.target(of: link) != nil { unlink(link) }
+        if let target = Self.target(of: link) {
+            guard target.hasPrefix("/dev/pts/") else {
+                close(descriptor)
+                throw StartError(
+                    "\(link) is a link to \(target), which no console of a simulated board is: remove it, or give --console another name"
+                )
+            }
+            unlink(link)
+        }
         guard symlink(path, link) == 0 else {
             let reason = lastSystemError()
             close(descriptor)

@@ -1,5 +1,6 @@
 import DeviceCore
 import Glibc
+import JSON
 
 /// The board's UART on a pty: boot log at the first open, echo and replies of the dialect, and the log in between.
 final class SerialConsole: EventSource {
@@ -23,7 +24,7 @@ final class SerialConsole: EventSource {
     private var noiseDue: UInt64?
 
     init(
-        link: String, dialect: ConsoleDialect, security: Int, board: Board, random: BoardRandom
+        link: String, dialect: ConsoleDialect, qrCode: JSONValue, board: Board, random: BoardRandom
     ) throws {
         self.board = board
         terminal = try PseudoTerminal(link: link)
@@ -37,7 +38,7 @@ final class SerialConsole: EventSource {
             commands = RainMakerCommands()
         }
         let identity = board.identity
-        bootText = { BootLog.text(identity: identity, security: security, dialect: dialect, log: $0) }
+        bootText = { BootLog.text(identity: identity, qrCode: qrCode, dialect: dialect, log: $0) }
         board.observe { [weak self] event in
             guard let self else { return }
             print(log.lines(for: event, address: String(decoding: board.core.machine.radio.address, as: UTF8.self)))
@@ -72,9 +73,10 @@ final class SerialConsole: EventSource {
     }
 
     func wake(now: UInt64) {
+        // Also of a closed port: the answer goes nowhere then, and is not the next one's.
+        if isWaiting { finishCommand(commands.resume(board: board, log: log)) }
         if !isOpen, terminal.isOpen { opened(now: now) }
         guard isOpen else { return }
-        if isWaiting { finishCommand(commands.resume(board: board, log: log)) }
         if let noiseDue, noiseDue <= now {
             print(noise.line(log))
             self.noiseDue = now + noise.pause()
