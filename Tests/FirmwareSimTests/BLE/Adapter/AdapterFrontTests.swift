@@ -226,6 +226,24 @@ struct AdapterFrontTests {
         _ = front.handle(.heard(device: Self.device))
         #expect(front.farewell().contains(.disconnect(device: Self.device)))
     }
+
+    @Test("leaves an adapter alone that it never renamed, because it could not be switched on")
+    func neverRenamed() {
+        var front = front()
+        _ = front.start()
+        _ = front.handle(.replied(.listObjects, tree(powered: false)))
+        _ = front.handle(.failed(.powerOn, DBusError(.remote, name: "org.bluez.Error.Blocked", message: "rfkill")))
+        #expect(front.farewell().isEmpty)
+    }
+
+    @Test("a restart of the board breaks its link, and leaves it on the air")
+    func rebooted() {
+        var front = onAir()
+        #expect(front.handle(.rebooted).isEmpty)
+        _ = front.handle(.heard(device: Self.device))
+        #expect(front.handle(.rebooted) == [.call(.disconnect(device: Self.device)), .linkLost])
+        #expect(front.phase == .onAir && front.peer == nil)
+    }
 }
 
 @Suite("The choice of an adapter")

@@ -5,10 +5,6 @@ import Testing
 
 @Suite("A board on a real adapter, with bluetoothd's side played")
 struct AdapterPeripheralTests {
-    private static let adapters = [
-        BluetoothServiceDouble.Adapter(name: "hci0", address: "AA:BB:CC:00:00:00"),
-        BluetoothServiceDouble.Adapter(name: "hci1", address: "AA:BB:CC:00:00:01", isPowered: false),
-    ]
     private static let device = "/org/bluez/hci1/dev_11_22_33_44_55_66"
     private static let onDevice: [(String, DBusValue)] = [
         ("device", .objectPath(device)), ("link", .string("LE")), ("mtu", .uint16(517)),
@@ -21,7 +17,8 @@ struct AdapterPeripheralTests {
     ) async throws {
         try await withTemporaryFolder { folder in
             let bus = try await SessionBusDaemon(in: folder)
-            let service = try await BluetoothServiceDouble(on: bus.address, adapters: Self.adapters)
+            let service = try await BluetoothServiceDouble(
+                on: bus.address, adapters: BluetoothServiceDouble.Adapter.two)
             let journal = folder.file("journal.ndjson")
             try await withChildProcess(
                 try Executables.path("firmware-sim"),
@@ -177,7 +174,8 @@ struct AdapterPeripheralTests {
     func forged() async throws {
         try await withTemporaryFolder { folder in
             let bus = try await SessionBusDaemon(in: folder)
-            let service = try await BluetoothServiceDouble(on: bus.address, adapters: Self.adapters)
+            let service = try await BluetoothServiceDouble(
+                on: bus.address, adapters: BluetoothServiceDouble.Adapter.two)
             let journal = folder.file("journal.ndjson")
             try await withChildProcess(
                 try Executables.path("firmware-sim"),
@@ -210,7 +208,7 @@ struct AdapterPeripheralTests {
     func restart() async throws {
         try await withTemporaryFolder { folder in
             let bus = try await SessionBusDaemon(in: folder)
-            let first = try await BluetoothServiceDouble(on: bus.address, adapters: Self.adapters)
+            let first = try await BluetoothServiceDouble(on: bus.address, adapters: BluetoothServiceDouble.Adapter.two)
             let journal = folder.file("journal.ndjson")
             try await withChildProcess(
                 try Executables.path("firmware-sim"),
@@ -225,7 +223,8 @@ struct AdapterPeripheralTests {
                 try await first.write([0x2D], to: version, Self.onDevice)
                 first.leave()
                 await first.stop()
-                let second = try await BluetoothServiceDouble(on: bus.address, adapters: Self.adapters)
+                let second = try await BluetoothServiceDouble(
+                    on: bus.address, adapters: BluetoothServiceDouble.Adapter.two)
                 #expect(await second.called("RegisterAdvertisement"))
                 #expect(try changes(journal).contains("link_down"))
                 await second.stop()
@@ -256,73 +255,19 @@ struct AdapterPeripheralTests {
         }
     }
 
-    // MARK: what stands in the way
-
-    private func refusal(
-        _ adapters: [BluetoothServiceDouble.Adapter], _ answers: [String: BluetoothServiceDouble.Answer] = [:],
-        adapter: String = "hci1", arguments: [String] = []
-    ) async throws -> String {
-        var said = ""
-        try await withTemporaryFolder { folder in
-            let bus = try await SessionBusDaemon(in: folder)
-            let service = try await BluetoothServiceDouble(on: bus.address, adapters: adapters, answers: answers)
-            let finished = try await run(
-                try Executables.path("firmware-sim"), ["--ble-adapter", adapter] + arguments,
-                environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
-            #expect(finished.status != .exited(0))
-            said = finished.standardError
-            await service.stop()
-            try await bus.end()
-        }
-        return said
-    }
-
-    @Test("says which adapters there are when the one that was asked for is not there")
-    func noSuchAdapter() async throws {
-        #expect(
-            try await refusal(Self.adapters, adapter: "hci7").contains("hci0 AA:BB:CC:00:00:00, hci1 AA:BB:CC:00:00:01")
-        )
-        #expect(try await refusal([]).contains("no Bluetooth adapter"))
-    }
-
-    @Test("says that the radio is blocked, and how to unblock it")
-    func blocked() async throws {
-        let said = try await refusal(
-            Self.adapters, ["Set": .error("org.bluez.Error.Blocked", "Blocked through rfkill")])
-        #expect(said.contains("rfkill unblock bluetooth"))
-    }
-
-    @Test("says that it has no rights")
-    func noRights() async throws {
-        let error = BluetoothServiceDouble.Answer.error(
-            "org.freedesktop.DBus.Error.AccessDenied", "Rejected send message")
-        #expect(try await refusal(Self.adapters, ["GetManagedObjects": error]).contains("may not use Bluetooth"))
-    }
-
-    @Test("says that the service does not run, and that there is no bus")
-    func nobody() async throws {
-        try await withTemporaryFolder { folder in
-            let bus = try await SessionBusDaemon(in: folder)
-            let program = try Executables.path("firmware-sim")
-            let alone = try await run(
-                program, ["--ble-adapter", "hci0"], environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
-            #expect(alone.standardError.contains("systemctl start bluetooth"))
-            try await bus.end()
-            let without = try await run(
-                program, ["--ble-adapter", "hci0"],
-                environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.file("none"))"])
-            #expect(without.standardError.contains("no system D-Bus"))
-        }
-    }
-
-    @Test("refuses what can never be")
-    func impossible() async throws {
-        let program = try Executables.path("firmware-sim")
-        for arguments in [
-            ["--ble-adapter", "eth0"], ["--ble-adapter", "hci0", "--ble"], ["--ble-adapter", "hci0", "--boards", "2"],
-            ["--ble-adapter", "hci0", "--name", "PROV_a_name_that_no_advertisement_holds"],
-        ] {
-            #expect(try await run(program, arguments).status != .exited(0))
+    @Test("a board that restarts loses its link, and is there for the next one")
+    func reboots() async throws {
+        try await onAir(["--unclaimed", "--claim-fault", "reboot-at=start"]) { service, _, _, journal in
+            let claim = try await path(of: "rmaker_claim", service)
+            await #expect(throws: BluetoothServiceDouble.Failure.self) {
+                try await service.write([0x52, 0x00], to: claim, Self.onDevice)
+            }
+            #expect(await service.called("Disconnect"))
+            #expect(try changes(journal).filter { $0.hasPrefix("link") } == ["link_up", "link_down"])
+            #expect(!service.calls.contains("UnregisterAdvertisement"))
+            let version = try await path(of: "proto-ver", service)
+            try await service.write([0x2D], to: version, Self.onDevice)
+            #expect(try changes(journal).filter { $0.hasPrefix("link") } == ["link_up", "link_down", "link_up"])
         }
     }
 }

@@ -11,6 +11,12 @@ final class BluetoothServiceDouble: Sendable {
         var isPowered = true
         var alias = "workbench"
         var advertises = true
+
+        /// A machine's: one that is on, and hci1, which is off.
+        static let two = [
+            Adapter(name: "hci0", address: "AA:BB:CC:00:00:00"),
+            Adapter(name: "hci1", address: "AA:BB:CC:00:00:01", isPowered: false),
+        ]
     }
 
     /// What a method of the service does instead of what it should.

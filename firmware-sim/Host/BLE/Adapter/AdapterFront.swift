@@ -19,6 +19,8 @@ struct AdapterFront {
         case heard(device: String)
         /// The board serves, or has stopped to.
         case serving(Bool)
+        /// The board restarted.
+        case rebooted
     }
 
     enum Action: Equatable {
@@ -47,6 +49,8 @@ struct AdapterFront {
     /// The device at the other end of the link: one that asked something of the board's. No other is the board's to disconnect.
     private(set) var peer: String?
     private var isServing = true
+    /// The adapter was told to bear the board's name.
+    private var hasRenamed = false
 
     init(choice: AdapterChoice, name: String) {
         self.choice = choice
@@ -80,6 +84,8 @@ struct AdapterFront {
         case .connected(let device, let isConnected): return device == peer && !isConnected ? lose() : []
         case .heard(let device): return isOurs(device) ? open(device) : []
         case .serving(let serves): return serving(serves)
+        // It advertises again at once; only the link is gone.
+        case .rebooted: return (peer.map { [.call(.disconnect(device: $0))] } ?? []) + lose()
         }
     }
 
@@ -88,7 +94,7 @@ struct AdapterFront {
         guard let adapter else { return [] }
         var calls: [AdapterCall] = phase == .onAir ? [.unregisterAdvertisement, .unregisterApplication] : []
         if let peer { calls.append(.disconnect(device: peer)) }
-        return calls + [.rename(adapter.alias == name ? "" : adapter.alias)]
+        return calls + (hasRenamed ? [.rename(adapter.alias == name ? "" : adapter.alias)] : [])
     }
 
     // MARK: answers
@@ -142,6 +148,7 @@ struct AdapterFront {
 
     private mutating func goOn(to next: Phase, _ call: AdapterCall) -> [Action] {
         phase = next
+        if next == .naming { hasRenamed = true }
         return [.call(call)]
     }
 

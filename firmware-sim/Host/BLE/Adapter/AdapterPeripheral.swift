@@ -1,4 +1,5 @@
 import DBus
+import DeviceCore
 import Glibc
 import JSON
 
@@ -24,6 +25,8 @@ final class AdapterPeripheral: EventSource {
     private var mtu: Int?
     private var refusal: AdapterRefusal?
     private var isClosed = false
+    /// Since the last turn: the link breaks, and the board advertises on.
+    private var hasRebooted = false
 
     /// The longest name that a scan response has room for.
     static let nameLimit = 29
@@ -44,8 +47,13 @@ final class AdapterPeripheral: EventSource {
         front = AdapterFront(choice: choice, name: name)
         do { connection = try DBusConnection(bus) } catch { throw AdapterRefusal(connecting: error) }
         do throws(DBusError) { try watch() } catch { throw AdapterRefusal(connecting: error) }
+        server.board.observe { [weak self] event in if event == .rebooted { self?.hasRebooted = true } }
         perform(front.start())
-        try waitUntilOnAir()
+        do throws(AdapterRefusal) { try waitUntilOnAir() } catch {
+            // The adapter may bear the board's name by now.
+            shutDown()
+            throw error
+        }
     }
 
     private func watch() throws(DBusError) {
@@ -80,7 +88,9 @@ final class AdapterPeripheral: EventSource {
     }
 
     var due: UInt64? {
-        guard !isClosed, let due = connection.due else { return nil }
+        if isClosed { return nil }
+        if hasRebooted { return 0 }
+        guard let due = connection.due else { return nil }
         return MonotonicClock.milliseconds(atMicroseconds: due)
     }
 
@@ -89,6 +99,10 @@ final class AdapterPeripheral: EventSource {
     func wake(now: UInt64) {
         guard !isClosed else { return }
         drain()
+        if hasRebooted {
+            hasRebooted = false
+            perform(front.handle(.rebooted))
+        }
         if let owed, let outcome = server.delayedOutcome() {
             self.owed = nil
             settle(owed, outcome)
