@@ -52,9 +52,17 @@ extension RainMakerCloud: NodeMapping {
             .init("request_id", .string(request.rawValue)), .init("node_id", .string(node.rawValue)),
             .init("challenge_response", .string(lowercaseHex(signature))),
         ]
-        _ = try await call(
-            RainMakerCall(.post, "user/nodes/mapping/verify", body: .object(body + (try members(notes)))))
+        let call = RainMakerCall(.post, "user/nodes/mapping/verify", body: .object(body + (try members(notes))))
+        do {
+            _ = try await self.call(call)
+        } catch {
+            // The answer to an earlier call was lost on its way; this is the same one again.
+            guard error.serverCode == Self.alreadyConfirmed else { throw error }
+        }
     }
+
+    /// "Mapping request is already confirmed."
+    private static let alreadyConfirmed = 103_033
 
     private func members(_ notes: MappingNotes) throws(AccountError) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []

@@ -80,6 +80,16 @@ struct MappingTests {
             script.bodies == [["request_id": "r1", "node_id": "node-aabbccdd", "challenge_response": "000fabff"]])
     }
 
+    @Test("a signature that the cloud has taken before, its answer lost, is taken")
+    func verifiedBefore() async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(
+            .post, "/v1/user/nodes/mapping/verify", status: 400,
+            #"{"status":"failure","error_code":"103033","description":"Mapping request is already confirmed"}"#)
+        try await script.cloud.verifyChallenge(RequestID("r1"), node: node, signature: [1])
+        try script.http.finish()
+    }
+
     @Test("removing names node and operation only")
     func remove() async throws {
         let script = try ScriptedCloud()

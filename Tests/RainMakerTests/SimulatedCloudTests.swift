@@ -161,6 +161,9 @@ struct SimulatedCloudTests {
                 ])
             try await connection.cloud.verifyChallenge(
                 second.request, node: node, signature: hex(signed.standardOutput))
+            // As a client does that has lost the answer.
+            try await connection.cloud.verifyChallenge(
+                second.request, node: node, signature: hex(signed.standardOutput))
             #expect(try await connection.cloud.nodeIDs() == [node])
         }
     }
