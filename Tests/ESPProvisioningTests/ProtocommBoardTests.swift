@@ -161,7 +161,10 @@ struct ProtocommBoardTests {
 
     @Test("a scan is paged exactly, never beyond what there is", arguments: [0, 1, 4, 5, 11, 16, 20])
     func paging(count: Int) async throws {
-        let firmware = ScriptedFirmware { request, _ in
+        let firmware = ScriptedFirmware { request, endpoint in
+            if endpoint == .config {
+                return NetworkConfigPayload(.responseGetWiFiStatus(WiFiStatusResponse(state: .connecting))).encoded()
+            }
             guard let message = try? NetworkScanPayload(decoding: request) else { return nil }
             switch message.payload {
             case .commandScanWiFiStart: return NetworkScanPayload(.responseScanWiFiStart).encoded()

@@ -1,3 +1,4 @@
+import Logging
 import ProtocommWire
 import Vocabulary
 
@@ -11,6 +12,7 @@ extension ProtocommBoard {
     ///
     /// The scan runs in the background of the board, channel group by channel group, so that its access point stays alive.
     public func scan() async throws(ProvisioningError) -> [AccessPoint] {
+        try await makeReadyToScan()
         let start = ScanWiFiStartCommand(isBlocking: false, isPassive: false, groupChannels: 5, periodMilliseconds: 120)
         let started = try await ask(NetworkScanPayload(.commandScanWiFiStart(start)), on: .scan)
         guard started.status == .success else { throw .rejected("the scan", status: started.status.rawValue) }
@@ -46,6 +48,36 @@ extension ProtocommBoard {
             found += result.entries.map { AccessPoint($0) }
         }
         return found.sorted { $0.rssi > $1.rssi }
+    }
+
+    /// Firmware loses the end of a scan that begins while it joins a network, is on one or has failed with one, and never ends another
+    /// until it restarts (seen with network_provisioning 1.2.4). A board that has been told nothing
+    /// yet says that it is connecting, as one that is: only what it says of its attempts tells them apart.
+    private func makeReadyToScan() async throws(ProvisioningError) {
+        let status = try await wifiStatus()
+        switch (status.state, status.detail) {
+        case (.connecting, .attemptFailed?):
+            throw ProvisioningError(
+                .rejected,
+                message:
+                    "The board is trying to join a network and cannot look for others. Try again in a moment, or restart it."
+            )
+        case (.connected, _):
+            throw ProvisioningError(
+                .rejected,
+                message:
+                    "The board is on a network already and cannot look for others. Reset it to factory settings to give it another."
+            )
+        case (.connectionFailed, _):
+            // The answer is the same after a reset, which does no harm then. Older firmware refuses the second, or cannot reset at all.
+            do {
+                try await reset()
+            } catch {
+                guard [.rejected, .unsupported].contains(error.code) else { throw error }
+                logger.debug("board did not reset before its scan", metadata: ["peer": "\(peer)"])
+            }
+        default: return
+        }
     }
 }
 
