@@ -44,6 +44,9 @@ public protocol Board: Sendable {
 
     /// Hands the board its network and has it try. Returns when the board has accepted, not when it is connected.
     /// May be called again after ``reset()`` with other credentials, in the same session.
+    ///
+    /// After `mayBeJoining` nobody can say whether the board took them: the cloud may hear of it. The same goes for `cancelled`. Every
+    /// other error means that the board is not joining.
     func join(_ network: WiFiNetwork) async throws(ProvisioningError)
 
     /// Follows the attempt that ``join(_:)`` began and returns the moment the board is connected.

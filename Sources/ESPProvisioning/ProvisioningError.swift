@@ -4,7 +4,7 @@ import Vocabulary
 public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case unavailable, busy, neverAnswered, deviceLost, wrongProofOfPossession, securityMismatch
+            case unavailable, busy, neverAnswered, deviceLost, mayBeJoining, wrongProofOfPossession, securityMismatch
             case wifiAuthenticationFailed, wifiNetworkNotFound, wifiFailed, rejected, unsupported, notRainMaker
             case claimFailed, claimInterrupted, malformed, invalidArgument, cancelled
         }
@@ -19,6 +19,8 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
         public static let neverAnswered = Code(value: .neverAnswered)
         /// The board answered before, and no longer does.
         public static let deviceLost = Code(value: .deviceLost)
+        /// It fell silent while it was handed its Wi-Fi settings, and may have taken them or not.
+        public static let mayBeJoining = Code(value: .mayBeJoining)
         public static let wrongProofOfPossession = Code(value: .wrongProofOfPossession)
         /// The scheme asked for is not the board's, or does not fit through this transport.
         public static let securityMismatch = Code(value: .securityMismatch)
@@ -64,4 +66,15 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String { cause.map { "\(code): \(message) [\($0)]" } ?? "\(code): \(message)" }
+}
+
+extension ProvisioningError {
+    /// For boards that fell silent in ``Board/join(_:)``.
+    package static func mayBeJoining(_ peer: String, _ error: ProvisioningError) -> ProvisioningError {
+        ProvisioningError(
+            .mayBeJoining,
+            message:
+                "The board at \(peer) stopped answering while it was handed its Wi-Fi settings. It may have taken them: look for it "
+                + "in your account, or run this again.", cause: error.cause ?? error.message)
+    }
 }

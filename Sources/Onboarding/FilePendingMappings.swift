@@ -34,6 +34,7 @@ private struct StoredMapping: Codable {
     var user: String
     var stage: String
     var peer: String
+    var label: String?
     var secret: String?
     var signature: StoredBytes?
     var request: String?
@@ -45,6 +46,7 @@ private struct StoredMapping: Codable {
         user = mapping.user.rawValue
         stage = mapping.stage.rawValue
         peer = mapping.peer
+        label = mapping.label
         tags = mapping.notes.tags.isEmpty ? nil : mapping.notes.tags
         metadata = mapping.notes.metadata
         switch mapping.proof {
@@ -69,7 +71,7 @@ private struct StoredMapping: Codable {
             return nil
         }
         return PendingMapping(
-            node: NodeID(node), user: UserID(user), proof: proof, stage: stage, peer: peer,
+            node: NodeID(node), user: UserID(user), proof: proof, stage: stage, peer: peer, label: label,
             notes: MappingNotes(tags: tags ?? [], metadata: metadata))
     }
 }

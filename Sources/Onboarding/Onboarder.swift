@@ -73,8 +73,13 @@ public struct Onboarder: Sendable {
         await board.close()
         switch result {
         case .success(let node)?: return node
-        case .failure(let error)?: throw error
-        case nil: throw await run.deadlineError()
+        case .failure(let error)?:
+            if case .cancelled = error.cause { await run.emit(.failed(error)) }
+            throw error
+        case nil:
+            let error = await run.deadlineError()
+            await run.emit(.failed(error))
+            throw error
         }
     }
 }

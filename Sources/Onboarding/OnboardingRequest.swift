@@ -19,6 +19,9 @@ public struct OnboardingRequest: Sendable {
     /// Nothing but the claim of a board that needs one: neither account nor Wi-Fi.
     public var claimsOnly: Bool
     public var notes: MappingNotes
+    /// What the board's label calls it, where the caller knows: many boards are reached through one port or address, and what an earlier
+    /// run left of one of them says nothing of another.
+    public var label: String?
     public var resetsFirst: Bool
     /// The time for the whole run.
     public var deadline: Duration
@@ -31,7 +34,8 @@ public struct OnboardingRequest: Sendable {
 
     public init(
         network: Network, mapsToUser: Bool = true, claimsOnly: Bool = false, notes: MappingNotes = MappingNotes(),
-        resetsFirst: Bool = false, deadline: Duration = .seconds(120), fetchesChallengeFirst: Bool = false,
+        label: String? = nil, resetsFirst: Bool = false, deadline: Duration = .seconds(120),
+        fetchesChallengeFirst: Bool = false,
         waitsForBoard: Bool = false,
         otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)? = nil
     ) {
@@ -39,6 +43,7 @@ public struct OnboardingRequest: Sendable {
         self.mapsToUser = mapsToUser
         self.claimsOnly = claimsOnly
         self.notes = notes
+        self.label = label
         self.resetsFirst = resetsFirst
         self.deadline = deadline
         self.fetchesChallengeFirst = fetchesChallengeFirst

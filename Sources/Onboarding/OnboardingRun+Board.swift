@@ -5,30 +5,35 @@ import Vocabulary
 
 /// The steps that talk to the board.
 extension OnboardingRun {
+    /// Finds the board, or finds out that an earlier run has finished with it: then there is no ``OnboardingRun/identity``.
     func identify() async throws(OnboardingError) {
         var schedule = PollSchedule.unreachable
+        let began = time.elapsed()
         while true {
-            do {
-                let identity = try await board.identify()
-                self.identity = identity
-                emit(.progress(.identified(identity)))
-                guard cloud == nil || cloud?.claiming != nil || !identity.needsClaim else {
-                    throw OnboardingError(
-                        .claimNeeded, step: step,
-                        message:
-                            "The board has no cloud certificate yet, and this deployment has no claim service that "
-                            + "could give it one.")
-                }
-                return
-            } catch let error as OnboardingError {
-                throw error
-            } catch let error as ProvisioningError {
-                guard request.waitsForBoard, error.isAbsence else { throw failure(error) }
-                emit(.progress(.waitingForBoard))
-                try await pause(schedule.next())
+            let absence: ProvisioningError
+            do throws(ProvisioningError) {
+                identity = try await board.identify()
+                break
             } catch {
-                throw cancelled
+                guard error.isAbsence else { throw failure(error) }
+                absence = error
             }
+            if try await isFinishedWithoutBoard() { return }
+            let isAwaited = awaited != nil && time.elapsed() - began < Patience.lostBoard
+            guard request.waitsForBoard || isAwaited else { throw failure(absence) }
+            emit(.progress(.waitingForBoard))
+            try await pause(schedule.next())
+        }
+        // Whatever was left is not about this board, or is void: it will be told another secret.
+        (awaited, cloudOutage) = (nil, nil)
+        guard let identity else { return }
+        emit(.progress(.identified(identity)))
+        guard cloud == nil || cloud?.claiming != nil || !identity.needsClaim else {
+            throw OnboardingError(
+                .claimNeeded, step: step,
+                message:
+                    "The board has no cloud certificate yet, and this deployment has no claim service that "
+                    + "could give it one.")
         }
     }
 
@@ -51,7 +56,7 @@ extension OnboardingRun {
             try check(reply.nodeID)
             pending = PendingMapping(
                 node: reply.nodeID, user: user, proof: .secret(secret, request: nil), stage: .associated,
-                peer: board.peer, notes: request.notes)
+                peer: board.peer, label: request.label, notes: request.notes)
         case .challengeResponse:
             guard let challenge else { return }
             let reply = try await ask { (board) throws(ProvisioningError) in
@@ -60,7 +65,7 @@ extension OnboardingRun {
             try check(reply.nodeID)
             pending = PendingMapping(
                 node: reply.nodeID, user: user, proof: .signature(reply.signature, request: challenge.request),
-                stage: .associated, peer: board.peer, notes: request.notes)
+                stage: .associated, peer: board.peer, label: request.label, notes: request.notes)
         }
         // Where another run has this node in hand, the board has just been told ours: that run's mapping is none any more.
         try keep { _ in }
@@ -83,8 +88,22 @@ extension OnboardingRun {
 
     private func handOver() async throws(OnboardingError) {
         guard let network else { return }
-        try await ask { (board) throws(ProvisioningError) in try await board.join(network) }
+        // However the run ends while the board applies them, it may be on its way to its network: the next run needs what the cloud
+        // has not heard yet.
         try keep { $0.stage = .applied }
+        do throws(ProvisioningError) {
+            try await board.join(network)
+        } catch {
+            switch error.code {
+            case .cancelled: break
+            case .mayBeJoining where pending != nil:
+                lostBoard = (error, time.elapsed())
+                return
+            case .mayBeJoining: break
+            default: try keep { $0.stage = .associated }
+            }
+            throw failure(error)
+        }
     }
 
     /// Follows the board onto its network while the cloud hears the user's half of the mapping.
@@ -95,7 +114,7 @@ extension OnboardingRun {
     }
 
     private func followWiFi() async throws(OnboardingError) {
-        while true {
+        while lostBoard == nil {
             do {
                 let network = try await board.watch { progress in await self.emit(.progress(.wifi(progress))) }
                 joined = network

@@ -12,6 +12,10 @@ enum Patience {
     static let claimOutage = Duration.seconds(5)
     /// A board that left for its network reports to the cloud within seconds, or not at all.
     static let lostBoard = Duration.seconds(20)
+    /// What the cloud has just heard of an earlier run's board takes it a moment to confirm. For all of them together.
+    static let leftOvers = Duration.seconds(2)
+    /// How long the cloud is asked about earlier runs' boards before the one at hand has its turn; later runs ask about the others.
+    static let leftOverCalls = Duration.seconds(10)
     /// How long a challenge stays good. Clients of this service ask for six minutes.
     static let challengeLifetime = Duration.seconds(360)
 }
@@ -82,14 +86,14 @@ extension OnboardingRun {
         }
     }
 
-    private enum CloudAnswer {
+    enum CloudAnswer {
         case confirmed, notYet
         /// The cloud gave the request up; only a new one can succeed.
         case ended(MappingStatus)
     }
 
     /// Tells the cloud what it has not heard yet, then asks.
-    private func askCloud() async throws(AccountError) -> CloudAnswer {
+    func askCloud() async throws(AccountError) -> CloudAnswer {
         guard let cloud else { return .confirmed }
         try await tellCloud()
         guard case .secret(_, let request?)? = pending?.proof else {
@@ -103,7 +107,7 @@ extension OnboardingRun {
         }
     }
 
-    private static func sentence(ended status: MappingStatus) -> String {
+    static func sentence(ended status: MappingStatus) -> String {
         let why =
             status == .timedOut
             ? "the cloud waited too long for the board" : "the board reported another user or secret"
@@ -132,7 +136,7 @@ extension OnboardingRun {
         do { try keep { _ in } } catch { throw AccountError(.cannotStore, message: error.message) }
     }
 
-    private func settleOrThrow() throws(AccountError) {
+    func settleOrThrow() throws(AccountError) {
         do { try settle(confirmed: true) } catch { throw AccountError(.cannotStore, message: error.message) }
     }
 
@@ -142,88 +146,12 @@ extension OnboardingRun {
         return failure(error)
     }
 
-    private func noteOutage(_ error: AccountError) throws(OnboardingError) {
+    func noteOutage(_ error: AccountError) throws(OnboardingError) {
         if let cloudOutage {
             guard time.elapsed() - cloudOutage.since < Patience.cloudOutage else { throw failure(error) }
         } else {
             cloudOutage = (error, time.elapsed())
             emit(.progress(.waitingForCloud))
         }
-    }
-
-    /// Finishes what earlier runs left for this user. What the cloud refuses for good is given up; what it cannot be asked
-    /// now stays for the next run. What other runs are at work on is theirs: a workshop has several under way.
-    func resumePending() async throws(OnboardingError) {
-        guard let cloud, let user else { return }
-        let left: [PendingMapping]
-        do {
-            left = try cloud.pending.all().filter { $0.user == user }
-        } catch {
-            throw failure(error)
-        }
-        for mapping in left {
-            guard let mapping = try take(mapping, from: cloud.pending) else { continue }
-            let goesOn = try await resume(mapping)
-            (pending, hold, isConfirmed, confirmedNode) = (nil, nil, false, nil)
-            guard goesOn else { break }
-        }
-    }
-
-    /// A mapping that nobody is at work on, as it is now; nil where there is none, or nothing that a cloud could confirm.
-    private func take(
-        _ mapping: PendingMapping, from store: any PendingMappingStore
-    ) throws(OnboardingError) -> PendingMapping? {
-        do {
-            hold = try store.hold(node: mapping.node)
-            guard hold != nil else { return nil }
-            // The run that had it may have ended since.
-            guard let now = try store.all().first(where: { $0.node == mapping.node && $0.user == mapping.user }) else {
-                hold = nil
-                return nil
-            }
-            guard now.stage == .associated else { return now }
-            try store.remove(node: now.node)
-            hold = nil
-            return nil
-        } catch {
-            throw failure(error)
-        }
-    }
-
-    /// - Returns: whether it makes sense to ask the cloud about others.
-    private func resume(_ mapping: PendingMapping) async throws(OnboardingError) -> Bool {
-        pending = mapping
-        isConfirmed = false
-        var asking = PollSchedule.cloudStatus
-        let began = time.elapsed()
-        while !isConfirmed {
-            do throws(AccountError) {
-                switch try await askCloud() {
-                case .confirmed: try settleOrThrow()
-                case .notYet: break
-                case .ended(let status):
-                    throw AccountError(.rejected, message: Self.sentence(ended: status))
-                }
-            } catch {
-                if error.isRefusal {
-                    try settle(confirmed: false)
-                    emit(.progress(.abandoned(mapping.node, error.message)))
-                    return true
-                }
-                if error.isTransient, mapping.peer != board.peer {
-                    emit(.deferred(error.message))
-                    return false
-                }
-                throw failure(error)
-            }
-            if isConfirmed { break }
-            // The board has had its time: only an online one is worth waiting for, and only while it is the one at hand.
-            let patience: Duration = mapping.peer == board.peer ? Patience.lostBoard : .seconds(2)
-            if time.elapsed() - began > patience { return true }
-            try await pause(asking.next())
-        }
-        emit(.progress(.resumed(mapping.node)))
-        if mapping.peer == board.peer { resumedNode = mapping.node }
-        return true
     }
 }

@@ -24,7 +24,10 @@ actor OnboardingRun {
     var claimedNode: NodeID?
     var network: WiFiNetwork?
     var joined: JoinedNetwork?
+    /// The board at hand, where an earlier run had finished with it but for the cloud.
     var resumedNode: NodeID?
+    /// What an earlier run left of what may be the board at hand; nil from when on a board has answered.
+    var awaited: LeftOver?
     /// What the cloud still has to confirm; nil once it has, or where nothing was asked of it.
     var pending: PendingMapping?
     /// Keeps other runs away from it.
@@ -75,15 +78,10 @@ actor OnboardingRun {
             try await perform(.account)
             if request.mapsToUser { try await perform(.resume) }
         }
-        do {
-            try await perform(.identify)
-        } catch {
-            // The board is gone because the earlier run did its work: what was left is done now.
-            if let resumedNode, case .board(let cause) = error.cause, cause.isAbsence {
-                return OnboardedNode(
-                    nodeID: resumedNode, network: nil, mapping: .confirmed, resumed: true, elapsed: elapsed)
-            }
-            throw error
+        try await perform(.identify)
+        if identity == nil {
+            return OnboardedNode(
+                nodeID: resumedNode, network: nil, mapping: .confirmed, resumed: true, elapsed: elapsed)
         }
         for step in plan.steps { try await perform(step) }
         if joined != nil { forgetClaim() }
@@ -128,6 +126,8 @@ actor OnboardingRun {
             case .confirm: try await confirm()
             }
         } catch {
+            // Whether somebody cancelled, or the time was over, is known only outside.
+            if case .cancelled = error.cause { throw error }
             emit(.failed(error))
             throw error
         }
@@ -177,7 +177,7 @@ actor OnboardingRun {
             .cancelled, step: step, message: "Cancelled in step \(step.rawValue).", isPendingKept: isWorthResuming)
     }
 
-    var isWorthResuming: Bool { pending.map { $0.stage != .associated } ?? false }
+    var isWorthResuming: Bool { pending.map { $0.stage != .associated } ?? (awaited != nil) }
 
     func keep(_ change: (inout PendingMapping) -> Void) throws(OnboardingError) {
         guard var mapping = pending, let cloud else { return }

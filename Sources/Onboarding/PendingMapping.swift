@@ -25,17 +25,21 @@ public struct PendingMapping: Sendable, Equatable {
     public var stage: Stage
     /// How the board was reached.
     public var peer: String
+    /// What its label calls it, where that was known; see ``OnboardingRequest/label``.
+    public var label: String?
     /// What the user wants remembered with this very node.
     public var notes: MappingNotes
 
     public init(
-        node: NodeID, user: UserID, proof: Proof, stage: Stage, peer: String, notes: MappingNotes = MappingNotes()
+        node: NodeID, user: UserID, proof: Proof, stage: Stage, peer: String, label: String? = nil,
+        notes: MappingNotes = MappingNotes()
     ) {
         self.node = node
         self.user = user
         self.proof = proof
         self.stage = stage
         self.peer = peer
+        self.label = label
         self.notes = notes
     }
 

@@ -74,8 +74,15 @@ public actor RainMakerConsoleBoard: Board {
         var words = [network.ssid.bytes]
         if !network.passphrase.isEmpty { words.append(network.passphrase.revealBytes()) }
         let line = try line("wifi-prov", words, what: "network name or passphrase")
-        let events = try await run(line, "wifi-prov")
-        if let error = failure(events, "wifi-prov") { throw error }
+        let events: [BoardEvent]
+        do {
+            events = try await run(line, "wifi-prov")
+        } catch {
+            throw error.code == .deviceLost ? .mayBeJoining(peer, error) : error
+        }
+        if let error = failure(events, "wifi-prov") {
+            throw events.contains(.restarted) ? .mayBeJoining(peer, error) : error
+        }
         for case .settingsRefused(let refusal) in events { throw refused(refusal) }
         self.network = network
         self.events = events

@@ -32,11 +32,12 @@ struct FilePendingMappingsTests {
         }
     }
 
-    @Test("notes come back with it")
+    @Test("notes and label come back with it")
     func notes() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("pending.json")
             var mapping = bySignature
+            mapping.label = "PROV_a1b2c3"
             mapping.notes = MappingNotes(tags: ["room:kitchen", "a:b"], metadata: #"{"x":[1]}"#)
             try FilePendingMappings(path: path).save(mapping)
             #expect(try FilePendingMappings(path: path).all() == [mapping])

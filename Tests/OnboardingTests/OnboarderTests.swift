@@ -114,6 +114,76 @@ struct OnboarderTests {
         #expect(scene.pending.all().map(\.stage) == [.applied])
     }
 
+    @Test("a board that fell silent while it was handed its Wi-Fi is a success once the cloud confirms it")
+    func silentInJoin() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, faults: ["join": [.mayBeJoining]])
+        let node = try await scene.run(board, ScriptedCloud(statuses: [.requested, .confirmed])).get()
+        #expect(node.mapping == .confirmed)
+        #expect(node.network == nil)
+        #expect(await board.calls == ["identify", "secure", "associate", "join", "close"])
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("if the cloud never hears of it the board is lost, and its mapping is kept")
+    func silentForGood() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, faults: ["join": [.mayBeJoining]])
+        let failure = await scene.run(board, ScriptedCloud(statuses: [.requested])).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .mayBeJoining)
+        #expect(failure?.isPendingKept == true)
+        #expect(scene.pending.all().map(\.stage) == [.applied])
+    }
+
+    @Test("a run that ends while the board takes its Wi-Fi leaves the next one what it needs")
+    func cancelledInJoin() async throws {
+        let scene = Scene()
+        let failure = await scene.run(
+            ScriptedBoard(scene.clock, faults: ["join": [.cancelled]]), ScriptedCloud()
+        ).failure
+        guard case .cancelled? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(failure?.isPendingKept == true)
+        #expect(scene.pending.all().map(\.stage) == [.applied])
+    }
+
+    @Test(
+        "Wi-Fi settings that a board certainly did not take leave nothing",
+        arguments: [
+            ProvisioningError.Code.rejected, .invalidArgument, .unsupported, .deviceLost,
+        ])
+    func refusedInJoin(code: ProvisioningError.Code) async throws {
+        let scene = Scene()
+        let failure = await scene.run(ScriptedBoard(scene.clock, faults: ["join": [code]]), ScriptedCloud()).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == code)
+        #expect(failure?.isPendingKept == false)
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("a board that signed, and then may be joining or not, is not told as done")
+    func silentAfterSigning() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(
+            scene.clock, association: .challengeResponse, faults: ["join": [.mayBeJoining]])
+        let failure = await scene.run(board, ScriptedCloud()).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .mayBeJoining)
+    }
+
+    @Test("the last event says why a run ended, also when its time was over")
+    func lastEvent() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
+        _ = await scene.run(
+            board, ScriptedCloud(), OnboardingRequest(network: .given(Scene.home), deadline: .seconds(3)))
+        let failures = scene.told.compactMap { if case .failed(let error) = $0.state { error } else { nil } }
+        guard failures.count == 1, case .deadline? = failures.first?.cause, case .failed? = scene.told.last?.state
+        else {
+            return #expect(Bool(false), "\(failures)")
+        }
+    }
+
     @Test("a cloud that is down before the start leaves the board alone")
     func cloudDownFirst() async throws {
         let scene = Scene()
@@ -134,140 +204,6 @@ struct OnboarderTests {
         #expect(cause.code == .network)
         #expect(failure?.isPendingKept == true)
         #expect(scene.pending.all().map(\.stage) == [.online])
-    }
-
-    @Test("the next run finishes what was kept, although the board is gone")
-    func resumes() async throws {
-        let kept = PendingMapping(
-            node: NodeID("node-9"), user: UserID("user-1"),
-            proof: .secret(MappingSecret(randomBytes: [UInt8](repeating: 1, count: 16)), request: nil), stage: .online,
-            peer: "board-under-test")
-        let scene = Scene(pending: [kept])
-        let board = ScriptedBoard(scene.clock, faults: ["identify": [.unavailable]])
-        let node = try await scene.run(board, ScriptedCloud(statuses: [.requested, .confirmed])).get()
-        #expect(node.nodeID == NodeID("node-9"))
-        #expect(node.resumed)
-        #expect(scene.pending.all().isEmpty)
-    }
-
-    private static func kept(
-        _ node: String, _ stage: PendingMapping.Stage = .applied, peer: String = "board-under-test",
-        request: RequestID? = nil, notes: MappingNotes = MappingNotes()
-    ) -> PendingMapping {
-        PendingMapping(
-            node: NodeID(node), user: UserID("user-1"),
-            proof: .secret(MappingSecret(randomBytes: [UInt8](repeating: 1, count: 16)), request: request),
-            stage: stage, peer: peer, notes: notes)
-    }
-
-    @Test("what another run is at work on is left to it, and is nobody's board")
-    func othersAtWork() async throws {
-        let scene = Scene(pending: [Self.kept("node-9")])
-        let hold = try #require(scene.pending.hold(node: NodeID("node-9")))
-        let cloud = ScriptedCloud()
-        let absent = ScriptedBoard(scene.clock, faults: ["identify": [.unavailable]])
-        let failure = await scene.run(absent, cloud).failure
-        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
-        #expect(cause.code == .unavailable)
-        #expect(await cloud.calls == ["user"])
-        #expect(scene.pending.all() == [Self.kept("node-9")])
-        withExtendedLifetime(hold) {}
-    }
-
-    @Test("while a run is at work on a board, its mapping is held; afterwards it is not")
-    func holds() async throws {
-        let scene = Scene()
-        let isHeld = Mutex(false)
-        let board = ScriptedBoard(scene.clock, watches: [.fails(.wifiAuthenticationFailed)])
-        _ = await scene.run(
-            board, ScriptedCloud(),
-            OnboardingRequest(
-                network: .given(Scene.home),
-                otherNetwork: { _ in
-                    isHeld.withLock { $0 = scene.pending.hold(node: NodeID("node-1")) == nil }
-                    return nil
-                }))
-        #expect(isHeld.withLock { $0 })
-        #expect(scene.pending.hold(node: NodeID("node-1")) != nil)
-    }
-
-    @Test("what was left is finished with the notes of its own board")
-    func notes() async throws {
-        let notes = MappingNotes(tags: ["room:kitchen"], metadata: "{}")
-        let scene = Scene(pending: [Self.kept("node-9", peer: "elsewhere", notes: notes)])
-        let cloud = ScriptedCloud()
-        _ = try await scene.run(
-            ScriptedBoard(scene.clock), cloud,
-            OnboardingRequest(network: .given(Scene.home), notes: MappingNotes(tags: ["room:hall"]))
-        ).get()
-        #expect(await cloud.notes == [notes, MappingNotes(tags: ["room:hall"])])
-        // From there on it is about the board at hand.
-        let others = scene.told.drop { $0.step == .account || $0.step == .resume }.filter {
-            $0.nodeID == NodeID("node-9")
-        }
-        #expect(others.isEmpty, "\(others)")
-    }
-
-    @Test("a run takes its board as soon as the other run lets go, and leaves what a later run keeps of the board")
-    func handedOver() async throws {
-        let scene = Scene()
-        let hold = Mutex(scene.pending.hold(node: NodeID("node-1")))
-        #expect(hold.withLock { $0 } != nil)
-        let isTaken = Mutex(false)
-        let board = ScriptedBoard(
-            scene.clock, watches: [.fails(.wifiAuthenticationFailed), .fails(.wifiAuthenticationFailed)])
-        let later = Self.kept("node-1")
-        let failure = await scene.run(
-            // Nothing else of this run is kept meanwhile.
-            board, ScriptedCloud(faults: ["add": [.network, .network]]),
-            OnboardingRequest(
-                network: .given(Scene.home),
-                otherNetwork: { _ in
-                    let isFirst = hold.withLock { hold in
-                        defer { hold = nil }
-                        return hold != nil
-                    }
-                    if isFirst { return Scene.home }
-                    isTaken.withLock { $0 = scene.pending.hold(node: NodeID("node-1")) == nil }
-                    scene.pending.save(later)
-                    return nil
-                })
-        ).failure
-        #expect(failure?.isPendingKept == false)
-        #expect(isTaken.withLock { $0 })
-        #expect(scene.pending.all() == [later])
-    }
-
-    @Test("a cloud that cannot be asked about another board fails no run")
-    func deferred() async throws {
-        let left = Self.kept("node-9", peer: "elsewhere", request: RequestID("purged"))
-        let scene = Scene(pending: [left])
-        let node = try await scene.run(
-            ScriptedBoard(scene.clock), ScriptedCloud(faults: ["status": [.serverFault]])
-        ).get()
-        #expect(node.mapping == .confirmed)
-        #expect(scene.pending.all() == [left])
-    }
-
-    @Test("what a run left before its board had Wi-Fi is removed, and nobody is asked about it")
-    func useless() async throws {
-        let scene = Scene(pending: [Self.kept("node-9", .associated)])
-        let cloud = ScriptedCloud()
-        _ = try await scene.run(ScriptedBoard(scene.clock), cloud).get()
-        #expect(await cloud.calls == ["user", "add", "status"])
-        #expect(scene.pending.all().isEmpty)
-    }
-
-    @Test("what another user left is not touched")
-    func othersArePrivate() async throws {
-        let kept = PendingMapping(
-            node: NodeID("node-9"), user: UserID("somebody-else"),
-            proof: .signature([1], request: RequestID("r")), stage: .online, peer: "elsewhere")
-        let scene = Scene(pending: [kept])
-        let cloud = ScriptedCloud()
-        _ = try await scene.run(ScriptedBoard(scene.clock), cloud).get()
-        #expect(await cloud.calls == ["user", "add", "status"])
-        #expect(scene.pending.all() == [kept])
     }
 
     @Test("a mapping that the cloud discards fails and is not kept", arguments: [MappingStatus.discarded, .timedOut])

@@ -1,5 +1,6 @@
 import Account
 import Onboarding
+import RainKitTesting
 import RainMaker
 import Vocabulary
 
@@ -15,11 +16,16 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
     /// What boards said to the claim service.
     private(set) var claimed: [[UInt8]] = []
     private let claimedNode: NodeID
+    private let clock: ManualClock?
+    private let delay: Duration
 
+    /// - Parameter delay: how long the answer to a question after a mapping takes, on that clock.
     init(
         statuses: [MappingStatus] = [.confirmed], claimedNode: NodeID = NodeID("node-1"),
-        faults: [String: [AccountError.Code]] = [:]
+        faults: [String: [AccountError.Code]] = [:], clock: ManualClock? = nil, delay: Duration = .zero
     ) {
+        self.clock = clock
+        self.delay = delay
         self.statuses = statuses
         self.claimedNode = claimedNode
         self.faults = faults
@@ -45,8 +51,9 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
         return RequestID("request-1")
     }
 
-    func mappingStatus(_ request: RequestID) throws(AccountError) -> MappingStatus {
+    func mappingStatus(_ request: RequestID) async throws(AccountError) -> MappingStatus {
         try note("status")
+        do { try await clock?.sleep(for: delay) } catch { throw AccountError(.cancelled, message: "cancelled") }
         return statuses.count > 1 ? statuses.removeFirst() : statuses[0]
     }
 

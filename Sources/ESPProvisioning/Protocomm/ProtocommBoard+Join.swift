@@ -1,3 +1,4 @@
+import Deadlines
 import Logging
 import ProtocommWire
 import Vocabulary
@@ -6,24 +7,85 @@ extension ProtocommBoard {
     /// Set and apply. A board that still remembers a failed attempt is reset first, once, and told again: applying consumes
     /// what was set even when the board refuses to apply.
     ///
-    /// A connection that broke while applying leaves open whether the board took it: a second Apply that is refused, by a board
-    /// that has not failed, says that it did.
+    /// An Apply whose answer was lost leaves open whether the board took it. Then both go out again, over a new session: an Apply
+    /// that is refused by a board that has not failed says that the first was taken. Where no session can be had any more the board
+    /// has most likely left for its network: `mayBeJoining`.
     public func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
-        var mayBeJoining = false
+        var doubt: Doubt?
         var hasReset = false
         while true {
-            try await set(network)
-            guard let status = try await apply() else {
-                mayBeJoining = true
-                continue
+            let reply =
+                switch doubt {
+                case nil: try await handOver(network)
+                case let doubt?: try await handOverAgain(network, doubt)
+                }
+            switch reply {
+            case .answered(.success): return
+            case .answered(.internalError):
+                if doubt != nil, try await isJoining() { return }
+                doubt = nil
+                guard !hasReset else { throw .rejected("the Wi-Fi settings", status: Status.internalError.rawValue) }
+                logger.debug("board refused to apply; resetting it", metadata: ["peer": "\(peer)"])
+                hasReset = true
+                try await reset()
+            case .answered(let status): throw .rejected("the Wi-Fi settings", status: status.rawValue)
+            case .linkRestored: doubt = Doubt(since: doubt?.since ?? time.elapsed(), needsSession: false)
+            case .unanswered(let error):
+                var now = doubt ?? Doubt(since: time.elapsed())
+                // One that lets itself be asked anew and then does the same again is there, and does not mend.
+                if !error.mayBeSilence, now.lastAnswer == error.code {
+                    throw error.code == .rejected ? error : .mayBeJoining(peer, error)
+                }
+                guard time.elapsed() - now.since < patience else { throw .mayBeJoining(peer, error) }
+                now.lastAnswer = error.code
+                now.needsSession = true
+                let rest = now.schedule.next()
+                doubt = now
+                try await pause(rest)
             }
-            if status == .success { return }
-            guard status == .internalError else { throw .rejected("the Wi-Fi settings", status: status.rawValue) }
-            if mayBeJoining, try await isJoining() { return }
-            guard !hasReset else { throw .rejected("the Wi-Fi settings", status: status.rawValue) }
-            logger.debug("board refused to apply; resetting it", metadata: ["peer": "\(peer)"])
-            hasReset = true
-            try await reset()
+        }
+    }
+
+    /// What is not known any more once an Apply went unanswered.
+    private struct Doubt {
+        var since: Duration
+        var needsSession = true
+        /// How the last try ended.
+        var lastAnswer: ProvisioningError.Code?
+        var schedule = PollSchedule.unreachable
+    }
+
+    /// What came back for an Apply.
+    private enum Reply {
+        case answered(Status)
+        /// The connection broke before the board said anything, and a new session stands.
+        case linkRestored
+        case unanswered(ProvisioningError)
+    }
+
+    private func handOver(_ network: WiFiNetwork) async throws(ProvisioningError) -> Reply {
+        try await set(network)
+        do {
+            return try await apply().map(Reply.answered) ?? .linkRestored
+        } catch {
+            guard error.code != .cancelled else { throw error }
+            return .unanswered(error)
+        }
+    }
+
+    /// The same at a board that may have taken it before, for as long as there is patience: the transport alone might look for one that
+    /// has left for much longer.
+    private func handOverAgain(_ network: WiFiNetwork, _ doubt: Doubt) async throws(ProvisioningError) -> Reply {
+        let left = patience - (time.elapsed() - doubt.since)
+        let result = await withDeadline(left, sleep: time.sleep) { () async throws(ProvisioningError) in
+            if doubt.needsSession { try await self.secureAgain() }
+            return try await self.handOver(network)
+        }
+        do {
+            return try result?.get() ?? .unanswered(.silent(peer, for: left))
+        } catch {
+            guard error.code != .cancelled else { throw error }
+            return .unanswered(error)
         }
     }
 
@@ -72,4 +134,9 @@ extension ProtocommBoard {
             )
         }
     }
+}
+
+extension ProvisioningError {
+    /// Whether nobody said anything, as opposed to something that is of no use.
+    fileprivate var mayBeSilence: Bool { ![.rejected, .malformed, .wrongProofOfPossession].contains(code) }
 }

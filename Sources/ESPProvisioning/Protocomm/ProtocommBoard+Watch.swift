@@ -4,7 +4,7 @@ import Vocabulary
 
 extension ProtocommBoard {
     /// How long a board may stay silent while its access point follows the network's channel. Afterwards the cloud must tell.
-    private var patience: Duration { .seconds(12) }
+    var patience: Duration { .seconds(12) }
 
     public func watch(
         report: @Sendable (WiFiProgress) async -> Void
@@ -60,9 +60,7 @@ extension ProtocommBoard {
             if isSilent { try await self.secureAgain() }
             return try await self.wifiStatus()
         }
-        guard let result else {
-            throw ProvisioningError(.deviceLost, message: "The board at \(peer) did not answer within \(limit).")
-        }
+        guard let result else { throw .silent(peer, for: limit) }
         return try result.get()
     }
 
@@ -119,8 +117,12 @@ extension JoinedNetwork {
 
 extension ProvisioningError {
     /// Whether this may be the silence of a board that is changing its channel, or has left for its network.
-    fileprivate var mayPassAfterJoining: Bool {
+    var mayPassAfterJoining: Bool {
         [.deviceLost, .unavailable, .neverAnswered, .rejected, .securityMismatch].contains(code)
+    }
+
+    static func silent(_ peer: String, for limit: Duration) -> ProvisioningError {
+        ProvisioningError(.deviceLost, message: "The board at \(peer) did not answer within \(limit).")
     }
 
     fileprivate func asLost(_ peer: String) -> ProvisioningError {

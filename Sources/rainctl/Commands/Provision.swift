@@ -50,7 +50,7 @@ struct Provision: AsyncParsableCommand {
         let board = try await target.open(context, within: timeout.duration)
 
         let request = OnboardingRequest(
-            network: network, mapsToUser: !noMapping, notes: notes, resetsFirst: resetFirst,
+            network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
             deadline: timeout.duration, fetchesChallengeFirst: target.usesSharedRadio && !noMapping,
             waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context))
         let report = ProgressReport(context, options, events: events, device: device, peer: board.peer)

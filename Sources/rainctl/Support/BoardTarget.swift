@@ -12,12 +12,15 @@ struct BoardTarget {
     }
 
     let way: Way
+    /// What the board's label calls it, where that is known.
+    let label: String?
     private let credentials: BoardCredentials
     private let isDefaultHost: Bool
 
     init(_ options: DeviceOptions, context: Context) throws {
         let code = try Self.qrCode(options, context)
         credentials = try BoardCredentials(options, code, context)
+        label = options.deviceName ?? code?.name
         let transport = Self.transport(options, code)
         switch transport {
         case .softap: way = .softAP(try HostAndPort(options.deviceHost))

@@ -54,7 +54,7 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error.code {
             case .unavailable, .busy, .neverAnswered: .unavailable
-            case .deviceLost: .deviceLost
+            case .deviceLost, .mayBeJoining: .deviceLost
             case .wrongProofOfPossession: .wrongPop
             case .securityMismatch: .securityMismatch
             case .wifiAuthenticationFailed: .wifiAuthFailed
