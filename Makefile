@@ -33,13 +33,13 @@ format:
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
 
 install: setup
-	swift build $(SWIFT_FLAGS) $(STATIC) --scratch-path .build/static
+	scripts/swift-build $(SWIFT_FLAGS) $(STATIC) --scratch-path .build/static
 	install -D -m 0755 .build/static/release/rainctl $(DESTDIR)$(PREFIX)/bin/rainctl
 
 build: setup
-	@swift build $(SWIFT_FLAGS) --product rainctl
-	@swift build $(SWIFT_FLAGS) --product cloud-sim
-	@swift build $(SWIFT_FLAGS) --product firmware-sim
+	@scripts/swift-build $(SWIFT_FLAGS) --product rainctl
+	@scripts/swift-build $(SWIFT_FLAGS) --product cloud-sim
+	@scripts/swift-build $(SWIFT_FLAGS) --product firmware-sim
 	@rm -f Package.resolved
 
 setup:

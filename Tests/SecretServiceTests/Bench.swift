@@ -14,6 +14,7 @@ enum Bus {
     /// Started by the first test, ended with the test run.
     static let shared = Task { () async throws -> SessionBusDaemon in
         let folder = try TemporaryFolder()
+        folder.removeAtExit()
         let bus = try await SessionBusDaemon(in: folder)
         setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
         return bus

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 
 /// A folder for one test, mode 0700, removed with everything in it when the value is let go.
 public final class TemporaryFolder: Sendable {
@@ -15,6 +16,22 @@ public final class TemporaryFolder: Sendable {
 
     deinit {
         try? FileManager.default.removeItem(atPath: path)
+    }
+
+    private static let leftToExit = Mutex<[String]>([])
+
+    /// Has it removed when the process exits: for one that all tests of a process share, and that nobody lets go of.
+    public func removeAtExit() {
+        let isFirst = Self.leftToExit.withLock { paths in
+            paths.append(path)
+            return paths.count == 1
+        }
+        guard isFirst else { return }
+        atexit {
+            for path in TemporaryFolder.leftToExit.withLock({ $0 }) {
+                try? FileManager.default.removeItem(atPath: path)
+            }
+        }
     }
 
     public func file(_ name: String) -> String { path + "/" + name }
