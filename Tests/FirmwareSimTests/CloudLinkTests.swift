@@ -1,6 +1,9 @@
+import DeviceCore
 import JSON
 import TestSupport
 import Testing
+
+@testable import firmware_sim
 
 @Suite("The node's connection to the cloud")
 struct CloudLinkTests {
@@ -33,9 +36,12 @@ struct CloudLinkTests {
             try provision(try #require(board.http), mapping: true)
             _ = try await board.journal.entry(
                 where: ["event": "publish", "topic": "$aws/rules/esp_user_node_mapping/node/node1/user/mapping"])
+            let initial = "$aws/rules/esp_init_params/node/node1/params/local/init"
+            _ = try await board.journal.entry(where: ["event": "publish", "topic": .string(initial)])
             let topics = try board.journal.entries(where: ["event": "publish"]).map { $0["topic"]?.string }
             #expect(topics.first == "$aws/rules/esp_node_config/node/node1/config")
-            #expect(topics.count == 2)
+            #expect(topics.last == initial)
+            #expect(topics.count == 3)
             let mapping = try await cloud.journal.entry(where: ["event": "mapping", "node": "node1"])
             #expect(mapping["user_id"] == "u")
             try await board.process.terminate(within: .seconds(1))
@@ -43,6 +49,20 @@ struct CloudLinkTests {
                 #expect(!text.contains("planted-secret") && !text.contains("password"))
             }
         }
+    }
+
+    @Test(
+        "what is no object, or too long, or not the board's is left",
+        arguments: ["", "[]", "{", "7", #"{"Light":"# + String(repeating: " ", count: 4096) + "{}}"])
+    func unreadable(message: String) {
+        #expect(NodeParameters.Change(message: Array(message.utf8)) == nil)
+    }
+
+    @Test(
+        "values of other names and types are left out",
+        arguments: ["{}", #"{"Fan":{"Power":true}}"#, #"{"Light":{"Power":1,"Name":null,"Hue":3}}"#, #"{"Light":[]}"#])
+    func others(message: String) {
+        #expect(NodeParameters.Change(message: Array(message.utf8)) == NodeParameters.Change())
     }
 
     @Test("without a network there is no cloud; without a broker the node keeps trying and can still be ended")

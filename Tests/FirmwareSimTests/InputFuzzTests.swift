@@ -1,3 +1,4 @@
+import DeviceCore
 import TestSupport
 import Testing
 
@@ -16,8 +17,24 @@ private let lines = [
     "\"open quote \\", "a\0b c\r",
 ].map { Array($0.utf8) }
 
+private let parameters = [
+    #"{"Light":{"Power":false}}"#, #"{"Light":{"Name":"L\u00e4mp","Power":true},"Fan":{"Speed":3}}"#,
+    #"{"Light":[[{}]]}"#,
+].map { Array($0.utf8) }
+
 @Suite("What comes in from outside, fuzzed")
 struct InputFuzzTests {
+    @Test("what the cloud sets is taken over or left, and can be answered")
+    func parameterMessages() async {
+        await #expect(processExitsWith: .success) {
+            let report = fuzz("params/remote", from: parameters, seed: 44) { input in
+                guard let change = NodeParameters.Change(message: input) else { return }
+                #expect(change.name.map { $0.count <= input.count } ?? true)
+            }
+            #expect(report.failures == [], "\(report.complaint)")
+        }
+    }
+
     @Test("requests are read or refused, the same whole and in pieces")
     func requestParser() async {
         await #expect(processExitsWith: .success) {

@@ -26,6 +26,8 @@ struct OfficialClientProvisioningTests {
     struct Journals {
         let board: Journal
         let cloud: Journal
+        /// Still signed in.
+        let client: OfficialClient
 
         /// What the client made of the board, in order. The board's own link to the broker comes when it comes.
         func changes() throws -> [String] {
@@ -48,10 +50,10 @@ struct OfficialClientProvisioningTests {
         }
     }
 
-    private static let node = "node1"
+    static let node = "node1"
 
     /// Runs one case in a network of its own and hands over the journals while the simulators still run.
-    private static func provision(_ tried: Case, _ body: (Journals) async throws -> Void) async throws {
+    static func provision(_ tried: Case, _ body: (Journals) async throws -> Void) async throws {
         try await pastShortPublicKeys { try await attempt(tried, body) }
     }
 
@@ -72,7 +74,7 @@ struct OfficialClientProvisioningTests {
                 ], input: .text("\n"))
             guard try !board.journal.hasShortPublicKey() else { return false }
             do {
-                try await body(Journals(board: board.journal, cloud: cloud.journal))
+                try await body(Journals(board: board.journal, cloud: cloud.journal, client: client))
             } catch {
                 let told =
                     try [finished.standardOutput, finished.standardError].map { String($0.suffix(4000)) }

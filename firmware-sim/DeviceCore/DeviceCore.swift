@@ -31,6 +31,7 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     private var owesScanReply = false
 
     private var isConfigReported = false
+    public private(set) var parameters = NodeParameters()
 
     public init(configuration: DeviceConfiguration, radio: SimulatedRadio, security: Security, signer: Signer?) {
         self.configuration = configuration
@@ -268,6 +269,10 @@ extension DeviceCore {
     /// It stays the same until ``published(_:)`` confirms it.
     public var nextPublication: NodePublication? {
         guard isConfigReported else { return NodeMessages.config(nodeID: nodeID) }
+        return mappingPublication ?? parameters.publication(nodeID: nodeID)
+    }
+
+    private var mappingPublication: NodePublication? {
         guard let pending = mapping.pending else { return nil }
         return NodeMessages.userMapping(
             nodeID: nodeID, userID: pending.userID, secretKey: pending.secretKey)
@@ -275,13 +280,22 @@ extension DeviceCore {
 
     /// The broker acknowledged that publication.
     public mutating func published(_ publication: NodePublication) {
-        guard publication == nextPublication else { return }
         switch publication.kind {
         case .config: isConfigReported = true
-        case .userMapping: mapping.reported()
+        case .userMapping: if publication == mappingPublication { mapping.reported() }
+        case .initialParameters, .parameters: parameters.published(publication, nodeID: nodeID)
         }
     }
 
-    /// A new connection to the broker: the config is reported on each.
-    public mutating func connectedToCloud() { isConfigReported = false }
+    /// The topic on which the cloud sets parameters.
+    public var remoteParametersTopic: [UInt8] { NodeMessages.remoteParameters(nodeID: nodeID) }
+
+    /// The cloud has new values.
+    public mutating func setParameters(_ change: NodeParameters.Change) { parameters.apply(change) }
+
+    /// A new connection to the broker: config and parameters are reported on each.
+    public mutating func connectedToCloud() {
+        isConfigReported = false
+        parameters.connected()
+    }
 }

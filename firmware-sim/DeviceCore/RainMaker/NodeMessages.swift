@@ -1,6 +1,6 @@
 /// One MQTT message that the node wants to publish with quality of service 1.
 public struct NodePublication: Sendable, Equatable {
-    public enum Kind: Sendable, Equatable { case config, userMapping }
+    public enum Kind: Sendable, Equatable { case config, userMapping, initialParameters, parameters }
 
     public var kind: Kind
     public var topic: [UInt8]
@@ -41,6 +41,28 @@ enum NodeMessages {
         return NodePublication(
             kind: .userMapping, topic: topic(rule: "esp_user_node_mapping", nodeID: nodeID, suffix: "/user/mapping"),
             payload: payload)
+    }
+
+    /// Where the cloud sends new values to.
+    static func remoteParameters(nodeID: [UInt8]) -> [UInt8] { bytes("node/") + nodeID + bytes("/params/remote") }
+
+    /// `{"Light":{"Name":…,"Power":…}}`, or what of it there is.
+    static func parameters(
+        _ kind: NodePublication.Kind, _ values: NodeParameters.Change, nodeID: [UInt8]
+    ) -> NodePublication {
+        var payload = bytes("{\"Light\":{")
+        if let name = values.name {
+            payload.append("\"Name\":")
+            payload.append(jsonString: name)
+            if values.isOn != nil { payload.append(",") }
+        }
+        if let isOn = values.isOn { payload.append(isOn ? "\"Power\":true" : "\"Power\":false") }
+        payload.append("}}")
+        let topic =
+            kind == .initialParameters
+            ? topic(rule: "esp_init_params", nodeID: nodeID, suffix: "/params/local/init")
+            : topic(rule: "esp_set_params", nodeID: nodeID, suffix: "/params/local")
+        return NodePublication(kind: kind, topic: topic, payload: payload)
     }
 
     private static func topic(rule: StaticString, nodeID: [UInt8], suffix: StaticString) -> [UInt8] {

@@ -84,6 +84,7 @@ final class CloudLink: EventSource {
         mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_connect_callback_set(client, connected)
         mosquitto_publish_callback_set(client, acknowledged)
+        mosquitto_message_callback_set(client, arrived)
     }
 
     /// The board was claimed: from now on it is this node, with that certificate.
@@ -204,6 +205,8 @@ final class CloudLink: EventSource {
         say("esp_mqtt_glue", "MQTT Connected")
         board.journal.state("mqtt_connected")
         board.step { $0.connectedToCloud() }
+        // That it was refused, nobody would be told: brokers of AWS drop the connection, this one says so in its own log.
+        mosquitto_subscribe(client, nil, String(decoding: board.core.remoteParametersTopic, as: UTF8.self), 1)
     }
 
     // MARK: publishing
@@ -230,8 +233,21 @@ final class CloudLink: EventSource {
                 "Reported Node Configuration of length \(sent.publication.payload.count) bytes.")
         case .userMapping:
             say("esp_rmaker_user_mapping", "User Node association message published successfully.")
+        case .initialParameters, .parameters: break
         }
         board.step { $0.published(sent.publication) }
+    }
+}
+
+// MARK: what the cloud sets
+
+extension CloudLink {
+    fileprivate func hasArrived(_ payload: UnsafeRawBufferPointer) {
+        guard let change = NodeParameters.Change(message: Array(payload.prefix(RemoteParameters.limit + 1))) else {
+            return board.log(.warning, "mqtt", "the cloud set parameters in \(payload.count) bytes that cannot be read")
+        }
+        board.journal.state("parameters_set")
+        board.step { $0.setParameters(change) }
     }
 }
 
@@ -247,4 +263,13 @@ private func connected(_: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _
 private func acknowledged(_: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ id: Int32) {
     guard let context else { return }
     Unmanaged<CloudLink>.fromOpaque(context).takeUnretainedValue().isAcknowledged(id)
+}
+
+private func arrived(
+    _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ message: UnsafePointer<mosquitto_message>?
+) {
+    // Nothing else is subscribed.
+    guard let context, let message = message?.pointee, message.payloadlen >= 0 else { return }
+    let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
+    Unmanaged<CloudLink>.fromOpaque(context).takeUnretainedValue().hasArrived(payload)
 }
