@@ -53,7 +53,8 @@ extension CommandFailure {
     init(_ error: ProvisioningError) {
         let status: ExitStatus =
             switch error.code {
-            case .unavailable, .busy, .neverAnswered: .unavailable
+            case .unavailable, .neverAnswered: .unavailable
+            case .busy: .temporary
             case .deviceLost, .mayBeJoining: .deviceLost
             case .wrongProofOfPossession: .wrongPop
             case .securityMismatch: .securityMismatch
