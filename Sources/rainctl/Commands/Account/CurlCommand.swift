@@ -1,3 +1,4 @@
+import CDescriptors
 import Glibc
 import RainKit
 import Vocabulary
@@ -47,9 +48,10 @@ struct CurlCommand {
 
     /// Runs curl in the place of this process, so that signals and the exit code are curl's own. Returns only by throwing.
     func replaceThisProcess(by program: String, reading configuration: Secret) throws(CommandFailure) -> Never {
+        // Only what curl reads from is for curl: that end alone loses the flag, right before curl starts, lest another child inherits
+        // the token.
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0, fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0, fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0
-        else {
+        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0, fcntl(ends[0], F_SETFL, 0) == 0 else {
             throw CommandFailure(.other, message: "No pipe to curl: \(String(cString: strerror(errno))).")
         }
         // A pipe holds 64 KiB, or at least a page where a user has too many: a token fits, and nobody has to feed it.
@@ -66,6 +68,9 @@ struct CurlCommand {
         pthread_sigmask(SIG_SETMASK, &none, nil)
         let words = ["curl", "--disable", "--config", "/dev/fd/\(ends[0])"] + arguments.checked
         var pointers = words.map { strdup($0) } + [nil]
+        guard fcntl(ends[0], F_SETFD, 0) == 0 else {
+            throw CommandFailure(.other, message: "No pipe to curl: \(String(cString: strerror(errno))).")
+        }
         execv(program, &pointers)
         throw CommandFailure(
             .unavailable, reason: "no_curl", message: "\(program) does not start: \(String(cString: strerror(errno))).")
