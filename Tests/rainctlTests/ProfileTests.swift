@@ -16,11 +16,13 @@ struct ProfileTests {
             #expect(value(builtIn, "profile") == "global" && origin(builtIn, "profile") == "built in")
             #expect(value(builtIn, "base_url") == "https://api.rainmaker.espressif.com")
             #expect(builtIn.document?["ca_file"] == nil)
+            let authorities = folder.file("ca.pem")
+            try folder.write("", to: "ca.pem")
             for name in ["lab", "shop"] {
                 let added = try await maker.rainctl(
                     "profile", "add", name, "--base-url", "https://\(name).example.com", "--claim-url",
                     "https://claim.example.com", "--auth-url", "https://auth.example.com", "--client-id", "client",
-                    "--ca-file", "/ca.pem")
+                    "--ca-file", authorities)
                 #expect(added.status == 0)
             }
             let file = JSONValue.string("file \(folder.file("config/rainkit/deployments.json"))")
@@ -29,7 +31,7 @@ struct ProfileTests {
             #expect(value(byFile, "profile") == "lab" && origin(byFile, "profile") == file)
             for (key, text) in [
                 ("base_url", "https://lab.example.com"), ("claim_url", "https://claim.example.com"),
-                ("auth_url", "https://auth.example.com"), ("client_id", "client"), ("ca_file", "/ca.pem"),
+                ("auth_url", "https://auth.example.com"), ("client_id", "client"), ("ca_file", authorities),
             ] {
                 #expect(value(byFile, key) == .string(text) && origin(byFile, key) == file, "\(key)")
             }
@@ -47,6 +49,37 @@ struct ProfileTests {
             let named = try await maker.rainctl("profile", "show", "shop")
             #expect(named.standardOutput.contains("https://shop.example.com"))
             #expect(try await maker.rainctl("profile", "show", "nowhere").status == 78)
+        }
+    }
+
+    @Test("a CA file named from where one stands is found from everywhere")
+    func relativeAuthorities() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            try folder.makeFolder("certificates")
+            try folder.write("", to: "certificates/ca.pem")
+            let added = try await run(
+                Executables.path("rainctl"),
+                ["profile", "add", "lab", "--base-url", "https://lab.example.com", "--ca-file", "ca.pem"],
+                environment: maker.environment, directory: folder.file("certificates"))
+            #expect(added.status == .exited(0), "\(added.standardError)")
+            let shown = try await maker.rainctl("profile", "show", "lab", "--origin", "--json")
+            #expect(value(shown, "ca_file") == .string(folder.file("certificates/ca.pem")))
+        }
+    }
+
+    @Test("a CA file that cannot be opened is refused, and nothing is added")
+    func absentAuthorities() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let add = ["profile", "add", "lab", "--base-url", "https://lab.example.com", "--json", "--ca-file"]
+            for path in [folder.file("absent.pem"), folder.path] {
+                let outcome = try await maker.rainctl(add + [path])
+                #expect(outcome.status == 65, "\(outcome.standardOutput)")
+                #expect(outcome.failure?["code"] == "bad_data")
+                #expect(outcome.failure?["message"]?.string?.contains(path) == true)
+            }
+            #expect(try await maker.rainctl("profile", "show", "lab").status == 78)
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import JSON
 import RainKit
 
@@ -62,9 +63,27 @@ struct ProfileAdd: AsyncParsableCommand {
         let context = try Context(options)
         let deployment = try Deployment(
             name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
-            certificateAuthorities: options.caFile, webSignIn: web.webSignIn())
+            certificateAuthorities: certificateAuthorities(), webSignIn: web.webSignIn())
         try context.deploymentFile.change { content throws(AccountError) in try content.add(deployment) }
         context.output.result([.init("name", .string(name))], text: "Added. To use it: rainctl profile use \(name)")
+    }
+
+    /// The file that was named, as later commands find it: they run elsewhere, and a wrong name would be theirs to explain.
+    private func certificateAuthorities() throws(CommandFailure) -> String? {
+        guard let file = options.caFile else { return nil }
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw cannotBeRead(file, errno) }
+        close(descriptor)
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw cannotBeRead(file, EISDIR) }
+        guard let path = absolutePath(file) else { throw cannotBeRead(file, ENOENT) }
+        return path
+    }
+
+    private func cannotBeRead(_ file: String, _ cause: Int32) -> CommandFailure {
+        CommandFailure(
+            .badData, reason: "ca_file",
+            message: "The CA file \(file.onOneLine) cannot be read: \(String(cString: strerror(cause))).")
     }
 }
 

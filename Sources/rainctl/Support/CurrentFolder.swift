@@ -6,3 +6,8 @@ func currentFolder() -> String? {
     defer { free(text) }
     return String(cString: text)
 }
+
+/// The path as commands will find it that run elsewhere; nil for a relative one where the working folder is gone.
+func absolutePath(_ path: String) -> String? {
+    path.hasPrefix("/") ? path : currentFolder().map { "\($0)/\(path)" }
+}

@@ -113,11 +113,10 @@ struct ProviderSignInOptions: ParsableArguments {
 
     /// Later commands run elsewhere.
     private func absolute(_ path: String) throws(CommandFailure) -> String {
-        if path.hasPrefix("/") { return path }
-        guard let folder = currentFolder() else {
+        guard let found = absolutePath(path) else {
             throw CommandFailure(
                 .badData, message: "The client secret's file \(path.onOneLine) cannot be found again later.")
         }
-        return "\(folder)/\(path)"
+        return found
     }
 }
