@@ -137,8 +137,8 @@ let package = Package(
         tool(
             "rainctl",
             [
-                "CDescriptors", "Deadlines", "JSON", "OAuth2", "PrivateFiles", "ProtocommBLE", "RainKit", "Vocabulary",
-                argumentParser, logging,
+                "CDescriptors", "Deadlines", "JSON", "OAuth2", "PrivateFiles", "ProtocommBLE", "RainKit", "Threads",
+                "Vocabulary", argumentParser, logging,
             ]),
         tool("cloud-sim", ["CloudSimulator", "JSON", argumentParser]),
         tool(

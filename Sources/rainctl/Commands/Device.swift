@@ -22,10 +22,10 @@ extension DeviceCommand {
         _ ask: @escaping @Sendable (any Board) async throws -> Answer
     ) async throws -> (Answer, Output) {
         let context = try Context(options)
-        let target = try BoardTarget(device, context: context)
-        let limit = timeout.duration
-        let answer = try await withTimeout(limit) {
-            let board = try await target.open(context, within: limit)
+        let time = TimeBudget(timeout)
+        let target = try BoardTarget(device, context, within: time)
+        let board = try await target.open(context, within: time)
+        let answer = try await time.run {
             do {
                 let answer = try await ask(board)
                 await board.close()

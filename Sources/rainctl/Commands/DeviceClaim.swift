@@ -18,17 +18,18 @@ struct DeviceClaim: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         // Not being signed in is noticed before a byte goes to the board.
-        let cloud = try await context.onboardingCloud()
-        let target = try BoardTarget(device, context: context)
-        let board = try await target.open(context, within: timeout.duration)
+        let cloud = try await time.run { try await context.onboardingCloud() }
+        let target = try BoardTarget(device, context, within: time)
+        let board = try await target.open(context, within: time)
         let report = ProgressReport(context, options, events: events, device: device, peer: board.peer)
         let onboarder = Onboarder(
             board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })
 
         async let _ = report.animate()
         let node = try await onboarder.run(
-            .claim(deadline: timeout.duration, waitsForBoard: target.mayAppearLater)
+            .claim(deadline: time.left, waitsForBoard: target.mayAppearLater)
         ) { report.take($0) }
         var members: [JSONValue.Member] = [.init("claimed", .bool(node.claimed))]
         guard node.claimed, let id = node.nodeID else {

@@ -83,7 +83,7 @@ extension Login {
     private func secret(_ file: String, _ name: String, _ time: TimeBudget) throws(CommandFailure) -> Secret {
         file == "-"
             ? try SecretSource.standardInput(name: name, within: time.left)
-            : try SecretSource.contents(of: file, name: name)
+            : try SecretSource.contents(of: file, name: name, within: time.left)
     }
 
     /// Which grant is meant, and the provider's own name for it: the mode that is named, else what the other options speak of, else what

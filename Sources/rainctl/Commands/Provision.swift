@@ -39,20 +39,21 @@ struct Provision: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-"].filter({ $0 }).count > 1 {
             throw CommandFailure(.usage, message: "Only one thing can be read from standard input.")
         }
         let notes = try mappingNotes()
-        let network = try await requestedNetwork(context)
+        let network = try requestedNetwork(context, within: time)
         // Not being signed in is noticed before a byte goes to the board.
-        let cloud = noMapping ? nil : try await context.onboardingCloud()
-        let target = try BoardTarget(device, context: context)
-        let board = try await target.open(context, within: timeout.duration)
+        let cloud = noMapping ? nil : try await time.run { try await context.onboardingCloud() }
+        let target = try BoardTarget(device, context, within: time)
+        let board = try await target.open(context, within: time)
 
         let request = OnboardingRequest(
             network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
-            deadline: timeout.duration, fetchesChallengeFirst: target.usesSharedRadio && !noMapping,
-            waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context))
+            deadline: time.left, fetchesChallengeFirst: target.usesSharedRadio && !noMapping,
+            waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, within: time))
         let report = ProgressReport(context, options, events: events, device: device, peer: board.peer)
         let onboarder = Onboarder(
             board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })

@@ -19,10 +19,12 @@ final class ProgressReport: Sendable {
     private let form: Form
     private let events: (line: EventLine, toStandardError: Bool)?
     private let peer: String
+    private let screen: Screen
     private let state = Mutex(State())
 
-    init(form: Form, events: (line: EventLine, toStandardError: Bool)?, peer: String) {
+    init(form: Form, events: (line: EventLine, toStandardError: Bool)?, peer: String, screen: Screen) {
         self.form = form
+        self.screen = screen
         self.events = events
         self.peer = peer
     }
@@ -36,7 +38,7 @@ final class ProgressReport: Sendable {
         }
         let form: Form =
             events != nil && options.json ? .silent : Self.form(options, environment: context.environment)
-        self.init(form: form, events: line, peer: peer)
+        self.init(form: form, events: line, peer: peer, screen: context.screen)
     }
 
     /// The form that suits standard error and the user's wishes (`NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`).
@@ -89,11 +91,11 @@ final class ProgressReport: Sendable {
     private func draw(_ state: State) {
         guard case .live = form, let running = state.running else { return }
         let text = "… \(StepText.running(running.step, on: peer).withoutControls) (\(seconds(running.since)))"
-        StandardStreams.err(StandardStreams.eraseLine + String(text.prefix(terminalWidth - 1)))
+        screen.draw(String(text.prefix(terminalWidth - 1)))
     }
 
     private func erase() {
-        if case .live = form { StandardStreams.err(StandardStreams.eraseLine) }
+        if case .live = form { screen.draw("") }
     }
 
     private func settle(_ state: State, mark: String, colour: String, _ text: String) {
@@ -101,10 +103,10 @@ final class ProgressReport: Sendable {
         let time = state.running.map { " (\(seconds($0.since)))" } ?? ""
         switch form {
         case .silent: break
-        case .plain: StandardStreams.err("\(text)\(time)\n")
+        case .plain: screen.write("\(text)\(time)")
         case .live(let wantsColour):
             let mark = wantsColour ? "\u{1B}[\(colour)m\(mark)\u{1B}[0m" : mark
-            StandardStreams.err(StandardStreams.eraseLine + "\(mark) \(text)\(time)\n")
+            screen.write("\(mark) \(text)\(time)")
         }
     }
 

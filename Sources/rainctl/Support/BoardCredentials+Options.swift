@@ -3,10 +3,13 @@ import Vocabulary
 
 extension BoardCredentials {
     /// What the options and the board's label say, for a session with it.
-    init(_ options: DeviceOptions, _ code: QRPayload?, _ context: Context) throws(CommandFailure) {
+    init(
+        _ options: DeviceOptions, _ code: QRPayload?, _ context: Context, within time: TimeBudget
+    ) throws(CommandFailure) {
         let source = SecretSource(
             name: "proof of possession", flag: "--pop", value: options.pop, file: options.popFile,
-            fromStandardInput: options.popStdin, environmentVariable: "RAINKIT_POP")
+            fromStandardInput: options.popStdin, environmentVariable: "RAINKIT_POP",
+            ifThereIsNone: "Leave it away for a board that wants none.", time: time)
         let given = try source.read(environment: context.environment, output: context.output)
             .map { ProofOfPossession($0) }
         let proof = given ?? code?.proofOfPossession
@@ -16,8 +19,13 @@ extension BoardCredentials {
         ) {
             if let proof { return proof }
             guard context.mayAsk else { return nil }
-            let question = SecretSource(name: "proof of possession", flag: "--pop")
-            return (try? question.prompt(mayAsk: true)).map { ProofOfPossession($0) }
+            return await context.screen.asking {
+                while let secret = await context.screen.askSecret(source.question) {
+                    guard secret.isEmpty else { return ProofOfPossession(secret) }
+                    context.screen.say("The board wants one: it is on its label or in its QR code.")
+                }
+                return nil
+            }
         }
         // What the label says cannot be talked down by whoever answers in clear; the user can.
         if options.securityVersion == nil, let code { leastSecurity = code.leastSecurity }

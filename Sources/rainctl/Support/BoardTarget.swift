@@ -17,9 +17,9 @@ struct BoardTarget {
     private let credentials: BoardCredentials
     private let isDefaultHost: Bool
 
-    init(_ options: DeviceOptions, context: Context) throws {
-        let code = try Self.qrCode(options, context)
-        credentials = try BoardCredentials(options, code, context)
+    init(_ options: DeviceOptions, _ context: Context, within time: TimeBudget) throws {
+        let code = try Self.qrCode(options, context, within: time)
+        credentials = try BoardCredentials(options, code, context, within: time)
         label = options.deviceName ?? code?.name
         let transport = Self.transport(options, code)
         switch transport {
@@ -53,9 +53,12 @@ struct BoardTarget {
 
     /// The board, of which nothing is touched yet. What ails this machine's Bluetooth is told at once.
     ///
-    /// - Parameter limit: the command's time. A board that is not heard is told of before that is over: "not found" and what to try
-    ///   say more than "late".
-    func open(_ context: Context, within limit: Duration) async throws -> any Board {
+    /// A board that is not heard is told of before the time is over: "not found" and what to try say more than "late".
+    func open(_ context: Context, within time: TimeBudget) async throws -> any Board {
+        try await time.run { try await open(context, within: time.left) }
+    }
+
+    private func open(_ context: Context, within limit: Duration) async throws -> any Board {
         switch way {
         case .bluetooth(let filter, let adapter):
             let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
@@ -93,13 +96,15 @@ struct BoardTarget {
                 "Several ports could be the board: choose with --port \(choice.map(\.path).joined(separator: " or ")).")
     }
 
-    private static func qrCode(_ options: DeviceOptions, _ context: Context) throws -> QRPayload? {
+    private static func qrCode(
+        _ options: DeviceOptions, _ context: Context, within time: TimeBudget
+    ) throws -> QRPayload? {
         guard let text = options.qrcode else { return nil }
         let bytes: [UInt8]
         if text == "-" {
-            bytes = try SecretSource.standardInput(name: "QR code").revealBytes()
+            bytes = try SecretSource.standardInput(name: "QR code", within: time.left).revealBytes()
         } else if access(text, R_OK) == 0 {
-            bytes = try SecretSource.contents(of: text, name: "QR code").revealBytes()
+            bytes = try SecretSource.contents(of: text, name: "QR code", within: time.left).revealBytes()
         } else {
             bytes = Array(text.utf8)
             if text.contains("pop") || text.hasPrefix("NP:") {

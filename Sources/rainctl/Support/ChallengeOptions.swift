@@ -15,23 +15,28 @@ struct ChallengeOptions: ParsableArguments {
         let password = try gatePasswordFile.map { file throws(CommandFailure) in
             try SecretSource.contents(of: file, name: "password for the server in front")
         }
-        return OneAnswer(user: gateUser, password: password, mayAsk: context.mayAsk)
+        return OneAnswer(user: gateUser, password: password, screen: context.mayAsk ? context.screen : nil)
     }
 }
 
 private struct OneAnswer: ChallengeResolver {
     let user: String?
     let password: Secret?
-    let mayAsk: Bool
+    /// Nil where there is nobody to ask.
+    let screen: Screen?
 
     func resolve(_ challenge: AuthenticationChallenge) async -> ChallengeAnswer {
         guard challenge.previousFailureCount == 0 else { return .performDefaultHandling }
         if let user, let password { return .useCredential(user: user, password: password) }
-        guard mayAsk else { return .performDefaultHandling }
+        guard let screen else { return .performDefaultHandling }
         let place = (challenge.realm ?? challenge.host).onOneLine
-        guard let user = user ?? Terminal.ask("User name for \(place): "), !user.isEmpty,
-            let password = password ?? Terminal.readSecret(prompt: "Password for \(place): ")
-        else { return .cancel }
-        return .useCredential(user: user, password: password)
+        return await screen.asking {
+            var (user, password) = (user, password)
+            if user == nil { user = await screen.ask("User name for \(place): ") }
+            guard let user, !user.isEmpty else { return .cancel }
+            if password == nil { password = await screen.askSecret("Password for \(place): ") }
+            guard let password else { return .cancel }
+            return .useCredential(user: user, password: password)
+        }
     }
 }

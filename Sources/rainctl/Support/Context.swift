@@ -7,6 +7,7 @@ struct Context: Sendable {
     let options: SharedOptions
     let environment: [String: String]
     let output: Output
+    let screen = Screen()
     let folders: Folders
     let logger: Logger
     /// Names this run in events.

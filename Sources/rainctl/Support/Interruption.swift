@@ -1,6 +1,7 @@
 import CDescriptors
 import Glibc
 import Synchronization
+import Threads
 
 /// Waits for input without being deaf to the signal that ends the command: a read that blocks would be.
 enum Interruption {
@@ -26,18 +27,21 @@ enum Interruption {
         }
     }
 
-    /// Until there is something to read, the command is to end, or the time is over.
-    static func wait(for descriptor: Int32, until end: ContinuousClock.Instant? = nil) -> Arrival {
+    /// Until there is something to read, the command is to end, somebody rings `bell`, or the time is over.
+    static func wait(
+        for descriptor: Int32, or bell: WakePipe? = nil, until end: ContinuousClock.Instant? = nil
+    ) -> Arrival {
         let wakeUp = pipe.withLock { ends(&$0).wait }
         while true {
             let left = end.map { max(0, ContinuousClock.now.duration(to: $0) / .milliseconds(1)) }
             var watched = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: bell?.reader ?? -1, events: Int16(POLLIN), revents: 0),
             ]
-            let count = poll(&watched, 2, left.map { Int32(min($0 + 1, 60_000)) } ?? -1)
+            let count = poll(&watched, 3, left.map { Int32(min($0 + 1, 60_000)) } ?? -1)
             if count < 0, errno == EINTR { continue }
-            if watched[1].revents != 0 { return .interrupted }
+            if watched[1].revents != 0 || watched[2].revents != 0 { return .interrupted }
             // An end of file or an error is for the reader to find.
             if count != 0 { return .ready }
             if let end, ContinuousClock.now >= end { return .late }

@@ -14,13 +14,16 @@ struct SecretSource {
     var file: String?
     var fromStandardInput = false
     var environmentVariable: String?
-    /// How long standard input may take to bring it.
+    /// What to type where there is none, as an empty one does not say that.
+    var ifThereIsNone: String?
+    /// How long standard input, or a file that is a pipe, may take to bring it.
     var time: TimeBudget?
 
     /// The largest secret that is read from a file or standard input.
     static let maximumBytes = 4096
 
-    /// The secret, or nil where none of its sources is in use. One trailing newline of a file or of standard input is dropped.
+    /// The secret, or nil where none of its sources is in use. One trailing newline of a file or of standard input is dropped. An empty one
+    /// is a mistake, such as a file that was never filled, and is refused: it would mean something else than was meant.
     func read(environment: [String: String], output: Output) throws(CommandFailure) -> Secret? {
         let given = (value == nil ? 0 : 1) + (file == nil ? 0 : 1) + (fromStandardInput ? 1 : 0)
         guard given <= 1 else {
@@ -28,15 +31,27 @@ struct SecretSource {
                 .usage, message: "Give the \(name) once: \(flag), \(flag)-file or \(flag)-stdin.")
         }
         if let value {
+            let secret = try notEmpty(Secret(value), from: flag)
             output.warn("\(flag) on the command line can be read by other users; \(flag)-file or \(flag)-stdin cannot.")
-            return Secret(value)
+            return secret
         }
-        if let file { return try Self.contents(of: file, name: name) }
-        if fromStandardInput { return try Self.standardInput(name: name, within: time?.left) }
+        if let file {
+            return try notEmpty(Self.contents(of: file, name: name, within: time?.left), from: "\(flag)-file")
+        }
+        if fromStandardInput {
+            return try notEmpty(Self.standardInput(name: name, within: time?.left), from: "\(flag)-stdin")
+        }
         if let environmentVariable, let value = environment[environmentVariable], !value.isEmpty {
             return Secret(value)
         }
         return nil
+    }
+
+    private func notEmpty(_ secret: Secret, from option: String) throws(CommandFailure) -> Secret {
+        guard secret.isEmpty else { return secret }
+        throw CommandFailure(
+            .usage, reason: "empty_secret",
+            message: "The \(name) is empty (\(option)).\(ifThereIsNone.map { " \($0)" } ?? "")")
     }
 
     /// The secret, asked for where it was not given; one that is made up now is asked for twice.
@@ -56,8 +71,17 @@ struct SecretSource {
                 .usage, reason: "missing_\(name.split(separator: " ").joined(separator: "_"))",
                 message: "No \(name) given: use \(flag)-file FILE or \(flag)-stdin.")
         }
-        return try Self.ask("\(name.prefix(1).uppercased() + name.dropFirst()): ")
+        while true {
+            let secret = try Self.ask(question)
+            guard secret.isEmpty else { return secret }
+            StandardStreams.err("\(emptyAnswer)\n")
+        }
     }
+
+    /// What a person is asked.
+    var question: String { "\(name.prefix(1).uppercased() + name.dropFirst()): " }
+    /// What a person is told who only pressed Enter.
+    var emptyAnswer: String { "The \(name) is not empty.\(ifThereIsNone.map { " \($0)" } ?? "")" }
 
     /// Asks for one that does not exist yet: twice, as nobody sees what is typed.
     func promptTwice(mayAsk: Bool) throws(CommandFailure) -> Secret {
@@ -75,14 +99,17 @@ struct SecretSource {
         return secret
     }
 
-    static func contents(of path: String, name: String) throws(CommandFailure) -> Secret {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    static func contents(
+        of path: String, name: String, within limit: Duration? = nil
+    ) throws(CommandFailure) -> Secret {
+        // A pipe that nobody writes to yet would have opening wait, without an end.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw CommandFailure(
                 .badData, message: "The \(name) cannot be read from \(path): \(String(cString: strerror(errno))).")
         }
         defer { close(descriptor) }
-        return try read(descriptor, name: name, maximumBytes: maximumBytes, within: nil)
+        return try read(descriptor, name: name, from: path.onOneLine, maximumBytes: maximumBytes, within: limit)
     }
 
     static func standardInput(
@@ -91,11 +118,12 @@ struct SecretSource {
         guard !StandardStreams.inIsTerminal else {
             throw CommandFailure(.usage, message: "Standard input is a terminal; pipe the \(name) into it.")
         }
-        return try read(STDIN_FILENO, name: name, maximumBytes: maximumBytes, within: limit)
+        return try read(
+            STDIN_FILENO, name: name, from: "standard input", maximumBytes: maximumBytes, within: limit)
     }
 
     private static func read(
-        _ descriptor: Int32, name: String, maximumBytes: Int, within limit: Duration?
+        _ descriptor: Int32, name: String, from place: String, maximumBytes: Int, within limit: Duration?
     ) throws(CommandFailure) -> Secret {
         var bytes: [UInt8] = []
         defer { for index in bytes.indices { bytes[index] = 0 } }
@@ -107,12 +135,12 @@ struct SecretSource {
             case .ready: break
             case .interrupted: throw CommandFailure(.cancelled, message: "Cancelled.")
             case .late:
-                throw CommandFailure(.deadline, message: "The \(name) did not come on standard input (--timeout).")
+                throw CommandFailure(.deadline, message: "The \(name) did not come on \(place) (--timeout).")
             }
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count == 0 { break }
             guard count > 0 else {
-                if errno == EINTR { continue }
+                if errno == EINTR || errno == EAGAIN { continue }
                 throw CommandFailure(
                     .badData, message: "The \(name) cannot be read: \(String(cString: strerror(errno))).")
             }

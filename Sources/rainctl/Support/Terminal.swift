@@ -1,13 +1,14 @@
 import Glibc
+import Threads
 import Vocabulary
 
-/// Questions to a person at a terminal. Ctrl-C ends each as the end of input does, and leaves the terminal as it was.
+/// Questions to a person at a terminal. Ctrl-C ends each as the end of input does, and leaves the terminal as it was; so does the bell `end`.
 enum Terminal {
     /// Longer answers are cut off, as a terminal's own line is.
     private static let maximumBytes = 4096
 
     /// Reads a line without echoing it; nil at the end of input.
-    static func readSecret(prompt: String) -> Secret? {
+    static func readSecret(prompt: String, until end: WakePipe? = nil) -> Secret? {
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
         var silent = before
@@ -19,21 +20,24 @@ enum Terminal {
             StandardStreams.err("\n")
         }
         StandardStreams.err(prompt)
-        return line()
+        return line(until: end)
     }
 
-    static func ask(_ prompt: String) -> String? {
+    static func ask(_ prompt: String, until end: WakePipe? = nil) -> String? {
         StandardStreams.err(prompt)
-        return line()?.revealString()
+        let answer = line(until: end)
+        // No Enter has ended the line.
+        if answer == nil { StandardStreams.err("\n") }
+        return answer?.revealString()
     }
 
     /// One line of the terminal, which hands out whole lines.
-    private static func line() -> Secret? {
+    private static func line(until end: WakePipe?) -> Secret? {
         var bytes = [UInt8](repeating: 0, count: maximumBytes)
         defer { for index in bytes.indices { bytes[index] = 0 } }
         var count = 0
         while count < bytes.count {
-            guard case .ready = Interruption.wait(for: STDIN_FILENO) else { return nil }
+            guard case .ready = Interruption.wait(for: STDIN_FILENO, or: end) else { return nil }
             let more = bytes.withUnsafeMutableBytes { buffer in
                 read(STDIN_FILENO, buffer.baseAddress! + count, buffer.count - count)
             }

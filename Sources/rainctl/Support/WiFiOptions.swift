@@ -49,9 +49,10 @@ struct WiFiOptions: ParsableArguments {
         return SSID(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
     }
 
-    var passphraseSource: SecretSource {
+    func passphraseSource(within time: TimeBudget) -> SecretSource {
         SecretSource(
             name: "Wi-Fi password", flag: "--passphrase", value: passphrase, file: passphraseFile,
-            fromStandardInput: passphraseStdin, environmentVariable: "RAINKIT_PASSPHRASE")
+            fromStandardInput: passphraseStdin, environmentVariable: "RAINKIT_PASSPHRASE",
+            ifThereIsNone: "For a network without a password there is --open.", time: time)
     }
 }

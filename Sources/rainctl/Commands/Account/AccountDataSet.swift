@@ -33,19 +33,20 @@ struct AccountDataSet: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let time = TimeBudget(timeout)
         let account = try context.account()
-        let entry = RainMakerCustomData.Entry(key: key, value: try json())
-        try await withTimeout(timeout.duration) { try await account.user.setCustomData(entry) }
+        let entry = RainMakerCustomData.Entry(key: key, value: try json(within: time))
+        try await time.run { try await account.user.setCustomData(entry) }
         context.output.result(
             [.init("profile", .string(account.deployment.name)), .init("key", .string(key))],
             text: "Kept under \(key.onOneLine).")
     }
 
-    private func json() throws(CommandFailure) -> JSONValue {
+    private func json(within time: TimeBudget) throws(CommandFailure) -> JSONValue {
         if let text { return .string(text) }
         let bytes =
             value == "-"
-            ? try SecretSource.standardInput(name: "value", maximumBytes: Self.maximumBytes, within: timeout.duration)
+            ? try SecretSource.standardInput(name: "value", maximumBytes: Self.maximumBytes, within: time.left)
                 .revealBytes()
             : Array((value ?? "").utf8)
         do throws(JSONError) {

@@ -1,0 +1,93 @@
+import Synchronization
+import Threads
+import Vocabulary
+
+/// The terminal as a run's progress and its questions share it: while a person is asked, nothing is drawn over the question.
+///
+/// A question here ends when the task that asks is cancelled, as at the end of the command's time, with no answer. It is asked on a
+/// thread of its own: a wait that blocks would hold one of the few that tasks run on, on a small machine the only one.
+final class Screen: Sendable {
+    private struct State {
+        var conversations = 0
+        /// What is to stay on the terminal and came while a person was asked.
+        var waiting: [String] = []
+        var isDrawn = false
+    }
+
+    private let state = Mutex(State())
+    private let put: @Sendable (String) -> Void
+
+    /// - Parameter put: where everything but the questions themselves is written, in the order in which it is to stand there.
+    init(_ put: @escaping @Sendable (String) -> Void = { StandardStreams.err($0) }) { self.put = put }
+
+    /// Draws a line that the next one replaces, unless a person is being asked.
+    func draw(_ line: String) {
+        state.withLock { state in
+            guard state.conversations == 0 else { return }
+            put(StandardStreams.eraseLine + line)
+            state.isDrawn = !line.isEmpty
+        }
+    }
+
+    /// Writes a line that stays; what comes while a person is asked is written after the answer.
+    func write(_ line: String) {
+        state.withLock { state in
+            if state.conversations > 0 { state.waiting.append(line) } else { settle(line, &state) }
+        }
+    }
+
+    /// Leaves the terminal to a conversation: questions and what belongs to them.
+    func asking<Answer: Sendable>(_ conversation: () async -> Answer) async -> Answer {
+        state.withLock { state in
+            erase(&state)
+            state.conversations += 1
+        }
+        defer {
+            state.withLock { state in
+                state.conversations -= 1
+                if state.conversations == 0 {
+                    for line in state.waiting { settle(line, &state) }
+                    state.waiting = []
+                }
+            }
+        }
+        return await conversation()
+    }
+
+    /// Says something in a conversation.
+    func say(_ line: String) { put(line.withoutControls + "\n") }
+
+    /// The line that a person types; nil at the end of input, at Ctrl-C and when the task is cancelled.
+    func ask(_ prompt: String) async -> String? {
+        await question { Terminal.ask(prompt, until: $0) }
+    }
+
+    /// The same without echo.
+    func askSecret(_ prompt: String) async -> Secret? {
+        await question { Terminal.readSecret(prompt: prompt, until: $0) }
+    }
+
+    private func question<Answer: Sendable>(_ ask: @escaping @Sendable (WakePipe) -> Answer?) async -> Answer? {
+        guard !Task.isCancelled, let end = WakePipe() else { return nil }
+        return await asking {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let failure = startThread { continuation.resume(returning: ask(end)) }
+                    if failure != 0 { continuation.resume(returning: nil) }
+                }
+            } onCancel: {
+                end.ring()
+            }
+        }
+    }
+
+    private func settle(_ line: String, _ state: inout State) {
+        erase(&state)
+        put(line + "\n")
+    }
+
+    private func erase(_ state: inout State) {
+        if state.isDrawn { put(StandardStreams.eraseLine) }
+        state.isDrawn = false
+    }
+}

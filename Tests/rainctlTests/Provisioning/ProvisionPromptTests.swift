@@ -1,0 +1,163 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// What `provision` asks a person at a terminal.
+@Suite("rainctl provision: at a terminal")
+struct ProvisionPromptTests {
+    private static let networks = ["--wifi", "Home:\(SimulatedBoard.passphrase)", "--wifi", "Cafe:"]
+
+    private struct Scene {
+        let board: SimulatedBoard
+        let person: Person
+
+        func ends(_ status: Int) async throws {
+            let ended = try await person.process.wait(within: .seconds(20))
+            #expect(ended == .exited(status), "\(person.transcript)")
+            for secret in [SimulatedBoard.passphrase, SimulatedBoard.proofOfPossession] {
+                #expect(!person.transcript.contains(secret), "a secret was shown: \(person.transcript)")
+            }
+            // However it ended.
+            #expect(person.terminal.settings.c_lflag & tcflag_t(ECHO) != 0)
+        }
+
+        func expectJoined(_ network: String) throws {
+            let joined = try board.journal.entries(where: ["event": "state", "change": "joined"])
+            #expect(joined.compactMap { $0["ssid"]?.string } == [network], "\(person.transcript)")
+        }
+
+        /// What stands on the terminal from where it asked this.
+        func transcript(from question: String) -> Substring {
+            let all = person.transcript
+            return all.firstRange(of: question).map { all[$0.lowerBound...] } ?? ""
+        }
+    }
+
+    /// - Parameter arguments: `wifi`, `wrong` and `pop` stand for the files of that name.
+    private func scene(
+        _ arguments: [String], board options: [String] = [], _ body: (Scene) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await SimulatedBoard.start(
+                ["--http", "127.0.0.1:0", "--join-delay", "0"] + Self.networks + options, in: folder)
+            let words = arguments.map { ["wifi", "wrong", "pop"].contains($0) ? folder.file($0) : $0 }
+            try await body(Scene(board: board, person: maker.atTerminal(words + Maker.way(to: board))))
+        }
+    }
+
+    private let provision = ["provision", "--no-mapping", "--pop-file", "pop"]
+
+    @Test("an empty password for a network that was named is asked for again, and --open is told of")
+    func emptyPassword() async throws {
+        try await scene(provision + ["--ssid", "Home"]) { scene in
+            try await scene.person.answers("Wi-Fi password: ", "")
+            try await scene.person.hears("--open")
+            try await scene.person.answers("Wi-Fi password: ", SimulatedBoard.passphrase)
+            try await scene.ends(0)
+            try scene.expectJoined("Home")
+        }
+    }
+
+    @Test("of the networks that the board hears, an open one asks for no password")
+    func chooseOpen() async throws {
+        try await scene(provision) { scene in
+            try await scene.person.hears("2  Cafe")
+            try await scene.person.answers("Number of the network: ", "2")
+            try await scene.ends(0)
+            try scene.expectJoined("Cafe")
+        }
+    }
+
+    @Test("and one with a password asks until there is one; a number that is none is asked for again")
+    func chooseProtected() async throws {
+        try await scene(provision) { scene in
+            try await scene.person.answers("Number of the network: ", "7")
+            try await scene.person.answers("Number of the network: ", "1")
+            try await scene.person.answers("Wi-Fi password: ", "")
+            try await scene.person.answers("Wi-Fi password: ", String(repeating: "x", count: 64))
+            try await scene.person.hears("63 bytes")
+            try await scene.person.answers("Wi-Fi password: ", SimulatedBoard.passphrase)
+            try await scene.ends(0)
+            try scene.expectJoined("Home")
+        }
+    }
+
+    @Test("another network than the refused one is open only where that is said", arguments: [true, false])
+    func another(isOpen: Bool) async throws {
+        let command = provision + ["--ssid", "Home", "--passphrase-file", "wrong"]
+        try await scene(command) { scene in
+            let name = isOpen ? "Cafe" : "Home"
+            try await scene.person.answers("Network to try instead (Enter to stop): ", name)
+            try await scene.person.answers("Wi-Fi password: ", "")
+            try await scene.person.answers("Is \(name) open, without a password? Type yes: ", isOpen ? "yes" : "")
+            if !isOpen { try await scene.person.answers("Wi-Fi password: ", SimulatedBoard.passphrase) }
+            try await scene.ends(0)
+            try scene.expectJoined(name)
+        }
+    }
+
+    @Test("an empty proof of possession is asked for again")
+    func emptyProof() async throws {
+        try await scene(["device", "scan"]) { scene in
+            try await scene.person.answers("Proof of possession: ", "")
+            try await scene.person.answers("Proof of possession: ", SimulatedBoard.proofOfPossession)
+            try await scene.ends(0)
+        }
+    }
+
+    @Test(
+        "Ctrl-C, the end of input and Enter for nothing end a run at its question",
+        arguments: ["\u{3}", "\u{4}", "\n"])
+    func stopped(keys: String) async throws {
+        try await scene(provision) { scene in
+            try await scene.person.hears("Number of the network: ")
+            await scene.person.types(keys)
+            try await scene.ends(130)
+        }
+    }
+
+    struct Question: Sendable, CustomTestStringConvertible {
+        var command: [String]
+        var answers: [(String, String)] = []
+        var last: String
+        var status = 16
+        var testDescription: String { last }
+    }
+
+    static let questions = [
+        Question(command: ["provision", "--no-mapping", "--pop-file", "pop"], last: "Number of the network: "),
+        Question(
+            command: ["provision", "--no-mapping", "--pop-file", "pop"], answers: [("Number of the network: ", "1")],
+            last: "Wi-Fi password: "),
+        Question(command: ["provision", "--no-mapping", "--ssid", "Cafe", "--open"], last: "Proof of possession: "),
+        Question(command: ["device", "scan"], last: "Proof of possession: "),
+        // The board is told to forget the wrong password, and the person why there was one to ask.
+        Question(
+            command: [
+                "provision", "--no-mapping", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wrong",
+            ], last: "Network to try instead (Enter to stop): ", status: 11),
+    ]
+
+    @Test(
+        "a question that nobody answers ends with the command's time, and stays readable until then",
+        arguments: questions)
+    func unanswered(question: Question) async throws {
+        try await scene(question.command + ["--timeout", "3s"]) { scene in
+            for (asked, answer) in question.answers { try await scene.person.answers(asked, answer) }
+            try await scene.person.hears(question.last)
+            try await scene.person.hears("error: ")
+            try await scene.ends(question.status)
+            // Nothing was drawn over it in all that time: the next thing there is how it ended.
+            let after = scene.transcript(from: question.last).dropFirst(question.last.count)
+            let drawn = after.prefix { $0 != "e" }
+            #expect(!after.contains("… "), "\(scene.person.transcript.debugDescription)")
+            #expect(drawn.count < 20, "\(scene.person.transcript.debugDescription)")
+            if question.status == 11 {
+                let reset = try scene.board.journal.entries(where: ["event": "request", "endpoint": "prov-ctrl"])
+                #expect(reset.count == 1)
+            }
+        }
+    }
+}

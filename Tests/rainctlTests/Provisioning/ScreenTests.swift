@@ -1,0 +1,55 @@
+import Synchronization
+import Testing
+
+@testable import rainctl
+
+/// Progress and questions on one terminal.
+@Suite("The screen that progress and questions share")
+struct ScreenTests {
+    private final class Paper: Sendable {
+        let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+    }
+
+    private func scene() -> (Screen, Paper) {
+        let paper = Paper()
+        return (Screen { line in paper.lines.withLock { $0.append(line) } }, paper)
+    }
+
+    private let erased = StandardStreams.eraseLine
+
+    @Test("a live line is replaced by the next, and by one that stays")
+    func live() {
+        let (screen, paper) = scene()
+        screen.draw("1 s")
+        screen.draw("2 s")
+        screen.write("done")
+        screen.write("more")
+        #expect(paper.all == [erased + "1 s", erased + "2 s", erased, "done\n", "more\n"])
+    }
+
+    @Test("a question makes room for itself, is not drawn over, and what came meanwhile stands below the answer")
+    func asking() async {
+        let (screen, paper) = scene()
+        screen.draw("1 s")
+        await screen.asking {
+            screen.say("1  Home")
+            screen.draw("2 s")
+            screen.write("the cloud is away")
+            // Questions within a conversation.
+            await screen.asking { screen.say("Number:") }
+            screen.draw("3 s")
+            screen.write("the cloud is back")
+            #expect(paper.all == [erased + "1 s", erased, "1  Home\n", "Number:\n"])
+        }
+        screen.draw("4 s")
+        #expect(paper.all.dropFirst(4) == ["the cloud is away\n", "the cloud is back\n", erased + "4 s"])
+    }
+
+    @Test("what is said holds nothing that a terminal obeys")
+    func controls() {
+        let (screen, paper) = scene()
+        screen.say("Home\u{1B}[2J")
+        #expect(paper.all == ["Home [2J\n"])
+    }
+}
