@@ -18,12 +18,18 @@ struct DeviceClaim: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let stream = EventStream(context, options, events, device)
+        try await stream.ending(context.output) { try await claim(context, stream) }
+    }
+
+    private func claim(_ context: Context, _ stream: EventStream) async throws -> CommandResult {
         let time = TimeBudget(timeout)
         // Not being signed in is noticed before a byte goes to the board.
         let cloud = try await time.run { try await context.onboardingCloud() }
         let target = try BoardTarget(device, context, within: time)
         let board = try await target.open(context, within: time)
-        let report = ProgressReport(context, options, events: events, device: device, peer: board.peer)
+        stream.name(device.deviceName ?? board.peer)
+        let report = ProgressReport(context, options, events: stream, peer: board.peer)
         let onboarder = Onboarder(
             board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })
 
@@ -33,9 +39,10 @@ struct DeviceClaim: AsyncParsableCommand {
         ) { report.take($0) }
         var members: [JSONValue.Member] = [.init("claimed", .bool(node.claimed))]
         guard node.claimed, let id = node.nodeID else {
-            return context.output.result(members, text: "The board has its certificate already: nothing to claim.")
+            return CommandResult(
+                members: members, text: "The board has its certificate already: nothing to claim.")
         }
         members.insert(.init("node_id", .string(id.rawValue)), at: 0)
-        context.output.result(members, text: "node id: \(id)")
+        return CommandResult(members: members, text: "node id: \(id)")
     }
 }

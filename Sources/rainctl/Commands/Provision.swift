@@ -39,6 +39,11 @@ struct Provision: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
+        let stream = EventStream(context, options, events, device)
+        try await stream.ending(context.output) { try await provision(context, stream) }
+    }
+
+    private func provision(_ context: Context, _ stream: EventStream) async throws -> CommandResult {
         let time = TimeBudget(timeout)
         if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-"].filter({ $0 }).count > 1 {
             throw CommandFailure(.usage, message: "Only one thing can be read from standard input.")
@@ -54,16 +59,16 @@ struct Provision: AsyncParsableCommand {
             network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
             deadline: time.left, fetchesChallengeFirst: target.usesSharedRadio && !noMapping,
             waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, within: time))
-        let report = ProgressReport(context, options, events: events, device: device, peer: board.peer)
+        stream.name(device.deviceName ?? board.peer)
+        let report = ProgressReport(context, options, events: stream, peer: board.peer)
         let onboarder = Onboarder(
             board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })
 
         async let _ = report.animate()
-        let node = try await onboarder.run(request) { report.take($0) }
-        show(node, context.output)
+        return Self.result(try await onboarder.run(request) { report.take($0) })
     }
 
-    private func show(_ node: OnboardedNode, _ output: Output) {
+    private static func result(_ node: OnboardedNode) -> CommandResult {
         var members: [JSONValue.Member] = []
         if let id = node.nodeID { members.append(.init("node_id", .string(id.rawValue))) }
         if let network = node.network {
@@ -78,7 +83,7 @@ struct Provision: AsyncParsableCommand {
         if let id = node.nodeID { lines.append("node id: \(id)") }
         if let network = node.network { lines.append("ip: \(network.address.isEmpty ? "unknown" : network.address)") }
         lines.append("mapping: \(node.mapping.rawValue)")
-        output.result(members, text: lines.joined(separator: "\n"))
+        return CommandResult(members: members, text: lines.joined(separator: "\n"))
     }
 
     private func mappingNotes() throws(CommandFailure) -> MappingNotes {

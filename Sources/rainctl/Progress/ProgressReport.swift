@@ -17,28 +17,23 @@ final class ProgressReport: Sendable {
     }
 
     private let form: Form
-    private let events: (line: EventLine, toStandardError: Bool)?
+    private let events: EventStream
     private let peer: String
     private let screen: Screen
     private let state = Mutex(State())
 
-    init(form: Form, events: (line: EventLine, toStandardError: Bool)?, peer: String, screen: Screen) {
+    init(form: Form, events: EventStream, peer: String, screen: Screen) {
         self.form = form
         self.screen = screen
         self.events = events
         self.peer = peer
     }
 
-    /// As the options ask for it. Events go where the result does not.
-    convenience init(
-        _ context: Context, _ options: GlobalOptions, events: Provision.Events?, device: DeviceOptions, peer: String
-    ) {
-        let line = events.map { _ in
-            (line: EventLine(run: context.runID, device: device.deviceName ?? peer), toStandardError: options.json)
-        }
+    /// As the options ask for it. Where the events go to standard error, nothing else does.
+    convenience init(_ context: Context, _ options: GlobalOptions, events: EventStream, peer: String) {
         let form: Form =
-            events != nil && options.json ? .silent : Self.form(options, environment: context.environment)
-        self.init(form: form, events: line, peer: peer, screen: context.screen)
+            events.isOn && options.json ? .silent : Self.form(options, environment: context.environment)
+        self.init(form: form, events: events, peer: peer, screen: context.screen)
     }
 
     /// The form that suits standard error and the user's wishes (`NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`).
@@ -50,9 +45,7 @@ final class ProgressReport: Sendable {
     }
 
     func take(_ event: OnboardingEvent) {
-        if let events, let line = events.line.text(event, at: Timestamp.now()) {
-            events.toStandardError ? StandardStreams.err(line) : StandardStreams.out(line)
-        }
+        events.take(event)
         state.withLock { state in
             state.facts.take(event)
             switch event.state {

@@ -42,17 +42,10 @@ struct Output: Sendable {
     }
 
     func failure(_ failure: CommandFailure) {
-        let message = failure.message.withoutControls
         if isJSON {
-            var members: [JSONValue.Member] = [
-                .init("code", .string(failure.status.name)), .init("exit", .integer(Int64(failure.status.rawValue))),
-                .init("reason", .string(failure.reason)), .init("message", .string(message)),
-            ]
-            if let step = failure.step { members.append(.init("step", .string(step))) }
-            if let wait = failure.retryAfter { members.append(.init("retry_after", .integer(wait.wholeSeconds))) }
-            print(document: [.init("error", .object(members))])
+            print(document: [.init("error", .object(failure.members))])
         } else {
-            StandardStreams.err("error: \(message)\n")
+            StandardStreams.err("error: \(failure.message.withoutControls)\n")
         }
     }
 

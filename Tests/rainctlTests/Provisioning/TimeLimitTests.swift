@@ -53,7 +53,7 @@ struct TimeLimitTests {
                 ], environment: radio.environment)
             #expect(outcome.status == 16, "\(outcome.standardOutput)\(outcome.standardError)")
             // Which boards there are takes one and a half seconds, and the steps what is left.
-            let elapsed = try outcome.events().last { $0["step"] == "connect" }?["elapsed_ms"]?.integer
+            let elapsed = try outcome.events().last { $0["state"] == "failed" }?["elapsed_ms"]?.integer
             #expect(try #require(elapsed) < 4000)
             try await radio.process.terminate()
             try await radio.bus.end()
