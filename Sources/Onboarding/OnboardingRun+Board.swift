@@ -24,9 +24,9 @@ extension OnboardingRun {
             emit(.progress(.waitingForBoard))
             try await pause(schedule.next())
         }
-        // Whatever was left is not about this board, or is void: it will be told another secret.
-        (awaited, cloudOutage) = (nil, nil)
         guard let identity else { return }
+        // Where the board says its name at once, it says as well whether it is the one that was left.
+        if let node = identity.nodeID, node != awaited?.mapping.node { awaited = nil }
         emit(.progress(.identified(identity)))
         guard cloud == nil || cloud?.claiming != nil || !identity.needsClaim else {
             throw OnboardingError(
@@ -49,13 +49,11 @@ extension OnboardingRun {
         guard let identity, let user else { return }
         switch identity.association {
         case .userMapping:
+            guard try await !associateAgain(user) else { break }
             let secret = MappingSecret(randomBytes: randomBytes(16))
-            let reply = try await ask { (board) throws(ProvisioningError) in
-                try await board.associate(.userMapping(user, secret))
-            }
-            try check(reply.nodeID)
+            let node = try await associate(user, secret)
             pending = PendingMapping(
-                node: reply.nodeID, user: user, proof: .secret(secret, request: nil), stage: .associated,
+                node: node, user: user, proof: .secret(secret, request: nil), stage: .associated,
                 peer: board.peer, label: request.label, notes: request.notes)
         case .challengeResponse:
             guard let challenge else { return }
@@ -69,6 +67,31 @@ extension OnboardingRun {
         }
         // Where another run has this node in hand, the board has just been told ours: that run's mapping is none any more.
         try keep { _ in }
+    }
+
+    /// Tells a board that an earlier run may have left the same secret again: it may be on its way to its network with that one, and the
+    /// cloud may have been told.
+    ///
+    /// - Returns: false where there is none, or where the board is another, which is to have a secret of its own.
+    private func associateAgain(_ user: UserID) async throws(OnboardingError) -> Bool {
+        guard let left = awaited, case .secret(let secret, let request) = left.mapping.proof,
+            try await associate(user, secret) == left.mapping.node
+        else {
+            awaited = nil
+            return false
+        }
+        (awaited, pending, hold) = (nil, left.mapping, left.hold)
+        // What the cloud has been told went with the notes of that run.
+        if request == nil { pending?.notes = self.request.notes }
+        return true
+    }
+
+    private func associate(_ user: UserID, _ secret: MappingSecret) async throws(OnboardingError) -> NodeID {
+        let reply = try await ask { (board) throws(ProvisioningError) in
+            try await board.associate(.userMapping(user, secret))
+        }
+        try check(reply.nodeID)
+        return reply.nodeID
     }
 
     /// A board that was claimed has to answer by its new name; under its old one the cloud would wait for it in vain.
@@ -90,17 +113,19 @@ extension OnboardingRun {
         guard let network else { return }
         // However the run ends while the board applies them, it may be on its way to its network: the next run needs what the cloud
         // has not heard yet.
+        let before = pending?.stage
         try keep { $0.stage = .applied }
         do throws(ProvisioningError) {
             try await board.join(network)
         } catch {
             switch error.code {
             case .cancelled: break
-            case .mayBeJoining where pending != nil:
+            case .mayBeJoining:
+                // Only a board that is on its network makes the cloud confirm a secret; a signature says nothing of Wi-Fi.
+                guard case .secret? = pending?.proof else { break }
                 lostBoard = (error, time.elapsed())
                 return
-            case .mayBeJoining: break
-            default: try keep { $0.stage = .associated }
+            default: if let before { try keep { $0.stage = before } }
             }
             throw failure(error)
         }
@@ -145,6 +170,7 @@ extension OnboardingRun {
                 logger.debug("board did not reset after a Wi-Fi failure", metadata: ["cause": "\(error.code)"])
                 if other != nil { throw failure(error) }
             }
+            if Task.isCancelled { throw cancelled }
             guard let other else { throw failure(error) }
             emit(.failed(failure(error)))
             network = other

@@ -146,7 +146,7 @@ extension OnboardingRun {
         return failure(error)
     }
 
-    func noteOutage(_ error: AccountError) throws(OnboardingError) {
+    private func noteOutage(_ error: AccountError) throws(OnboardingError) {
         if let cloudOutage {
             guard time.elapsed() - cloudOutage.since < Patience.cloudOutage else { throw failure(error) }
         } else {

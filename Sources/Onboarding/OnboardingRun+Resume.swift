@@ -15,7 +15,8 @@ extension OnboardingRun {
     /// now stays for the next run. What other runs are at work on is theirs: a workshop has several under way.
     ///
     /// The cloud is asked once about each: the board at hand does not wait for others that never come online. One that was reached in
-    /// the same way may be that very board, and is waited for where nobody answers (``isFinishedWithoutBoard(_:since:)``).
+    /// the same way may be that very board: it is waited for where nobody answers (``isFinishedWithoutBoard()``), and told the same
+    /// secret again where somebody does.
     func resumePending() async throws(OnboardingError) {
         guard let cloud, let user else { return }
         let left: [PendingMapping]
@@ -74,9 +75,13 @@ extension OnboardingRun {
     /// Asks the cloud once, and until `end` where it has only just been told.
     private func finish(_ left: LeftOver, until end: Duration) async throws(OnboardingError) -> Outcome {
         (pending, hold, isConfirmed) = (left.mapping, left.hold, false)
-        // From here on it is about the board at hand again.
-        defer { (pending, hold, isConfirmed, confirmedNode) = (nil, nil, false, nil) }
         var rest: LeftOver { LeftOver(mapping: pending ?? left.mapping, hold: hold) }
+        var isToldOf = false
+        // From here on it is about the board at hand again; where the run ends here, about what is kept.
+        defer {
+            if pending != nil, !isToldOf { awaited = rest }
+            (pending, hold, isConfirmed, confirmedNode) = (nil, nil, false, nil)
+        }
         let isNews = left.mapping.isUnknownToCloud
         var asking = PollSchedule.cloudStatus
         while true {
@@ -87,7 +92,10 @@ extension OnboardingRun {
                 case .ended(let status): throw AccountError(.rejected, message: Self.sentence(ended: status))
                 }
             } catch {
-                if error.isTransient { return .unreachable(rest, error) }
+                if error.isTransient {
+                    isToldOf = true
+                    return .unreachable(rest, error)
+                }
                 guard error.isRefusal else { throw failure(error) }
                 try settle(confirmed: false)
                 emit(.progress(.abandoned(left.mapping.node, error.message)))
@@ -95,28 +103,28 @@ extension OnboardingRun {
             }
             if isConfirmed {
                 emit(.progress(.resumed(left.mapping.node)))
-                if isHere(left.mapping) { resumedNode = left.mapping.node }
+                // Of several that were left here the last one decides.
+                if isHere(left.mapping), awaited == nil, resumedNode == nil { resumedNode = left.mapping.node }
                 return .settled
             }
-            guard isNews, time.elapsed() < end else { return .waiting(rest) }
+            guard isNews, time.elapsed() < end else {
+                isToldOf = true
+                return .waiting(rest)
+            }
             try await pause(asking.next())
         }
     }
 
-    /// Whether the board that nobody finds is gone because an earlier run did its work: asks the cloud, once, about what that run left.
-    ///
-    /// - Parameter since: from when on nobody has answered. A board that is on its network reports within ``Patience/lostBoard``.
+    /// Whether the board that nobody finds is gone because an earlier run did its work: asks the cloud, once, about what that run left. A
+    /// cloud that cannot be reached ends nothing: the computer may be on its way to the board's own access point.
     func isFinishedWithoutBoard() async throws(OnboardingError) -> Bool {
-        guard resumedNode == nil, let left = awaited else { return resumedNode != nil }
+        guard let left = awaited else { return resumedNode != nil }
         awaited = nil
         switch try await finish(left, until: .zero) {
-        case .settled: break
-        case .waiting(let rest): awaited = rest
-        case .unreachable(let rest, let error):
-            awaited = rest
-            try noteOutage(error)
+        case .settled: return resumedNode != nil
+        case .waiting(let rest), .unreachable(let rest, _): awaited = rest
         }
-        return resumedNode != nil
+        return false
     }
 }
 

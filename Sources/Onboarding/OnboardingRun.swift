@@ -26,7 +26,7 @@ actor OnboardingRun {
     var joined: JoinedNetwork?
     /// The board at hand, where an earlier run had finished with it but for the cloud.
     var resumedNode: NodeID?
-    /// What an earlier run left of what may be the board at hand; nil from when on a board has answered.
+    /// What an earlier run left of what may be the board at hand; nil from when on that is known.
     var awaited: LeftOver?
     /// What the cloud still has to confirm; nil once it has, or where nothing was asked of it.
     var pending: PendingMapping?
@@ -177,7 +177,8 @@ actor OnboardingRun {
             .cancelled, step: step, message: "Cancelled in step \(step.rawValue).", isPendingKept: isWorthResuming)
     }
 
-    var isWorthResuming: Bool { pending.map { $0.stage != .associated } ?? (awaited != nil) }
+    /// Once another board has answered, what was left is not what its errors speak of.
+    var isWorthResuming: Bool { pending.map { $0.stage != .associated } ?? (awaited != nil && identity == nil) }
 
     func keep(_ change: (inout PendingMapping) -> Void) throws(OnboardingError) {
         guard var mapping = pending, let cloud else { return }

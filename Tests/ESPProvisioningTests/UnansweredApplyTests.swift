@@ -1,5 +1,6 @@
 import ESPProvisioning
 import Protocomm
+import ProtocommWire
 import RainKitTesting
 import Testing
 import Vocabulary
@@ -61,5 +62,51 @@ struct UnansweredApplyTests {
             try await firmware.clock.run { try await board.join(home) }
         }
         #expect(error?.code == .deviceLost)
+    }
+
+    @Test("and whose link cannot be made again is looked for no longer than that, whatever the transport would take")
+    func linkGone() async throws {
+        let clock = ManualClock()
+        let firmware = ScriptedFirmware { _, _ in
+            NetworkConfigPayload(.responseSetWiFiConfig(StatusResponse())).encoded()
+        }
+        // The version, the session and what is set come before; from then on nothing arrives.
+        let board = firmware.board(
+            clock: clock, deadlines: ExchangeDeadlines(handshake: .seconds(46), exchange: .seconds(41)),
+            restoresLinks: true
+        ) { exchange, _ in exchange < 3 ? nil : exchange == 3 ? .fail(.lost) : .loseRequest }
+        _ = try await board.identify()
+        try await board.secure()
+        let error = await #expect(throws: ProvisioningError.self) { try await clock.run { try await board.join(home) } }
+        #expect(error?.code == .mayBeJoining)
+        #expect(clock.now.offset < .seconds(15), "\(clock.now.offset)")
+    }
+
+    @Test("a board that an earlier run sent on its way is followed", arguments: [0, 600])
+    func onItsWay(milliseconds: Int) async throws {
+        let firmware = FirmwareInMemory()
+        try await firmware.securedBoard().join(home)
+        firmware.clock.advance(by: .milliseconds(milliseconds))
+        let again = try await firmware.securedBoard()
+        let joined = try await firmware.clock.run { () async throws in
+            try await again.join(home)
+            return try await again.watch { _ in }
+        }
+        #expect(joined.ssid == SSID("Home"))
+    }
+
+    @Test("unless it is to another network than the one that is asked for")
+    func onItsWayElsewhere() async throws {
+        let firmware = FirmwareInMemory()
+        try await firmware.securedBoard().join(home)
+        let again = try await firmware.securedBoard()
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await firmware.clock.run {
+                try await again.join(try WiFiNetwork(ssid: SSID("Other"), passphrase: Secret("correct horse")))
+                _ = try await again.watch { _ in }
+            }
+        }
+        #expect(error?.code == .rejected)
+        #expect(error?.message.contains("on the network Home already") == true, "\(error?.message ?? "")")
     }
 }

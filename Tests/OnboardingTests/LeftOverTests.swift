@@ -255,4 +255,82 @@ struct LeftOverTests {
             OnboardingRequest(network: .given(Scene.home), label: "PROV_aaaaaa"))
         #expect(scene.pending.all().map(\.label) == ["PROV_aaaaaa"])
     }
+
+    @Test("a board that is still there is told the secret again that it may be on its way with")
+    func sameSecret() async throws {
+        let left = Self.told("node-1")
+        let scene = Scene(pending: [left])
+        let board = ScriptedBoard(scene.clock)
+        let cloud = ScriptedCloud(statuses: [.requested, .requested, .confirmed])
+        let node = try await scene.run(board, cloud).get()
+        #expect(node.mapping == .confirmed)
+        #expect(left.proof == .secret(try #require(await board.secret), request: RequestID("told-node-1")))
+        #expect(await cloud.calls == ["user", "status", "status", "status"])
+        #expect(scene.pending.all().isEmpty)
+        #expect(scene.pending.hold(node: NodeID("node-1")) != nil)
+    }
+
+    @Test("and is kept as it was where the board takes no Wi-Fi any more")
+    func sameSecretKept() async throws {
+        let left = Self.told("node-1")
+        let scene = Scene(pending: [left])
+        let failure = await scene.run(
+            ScriptedBoard(scene.clock, faults: ["join": [.rejected]]), ScriptedCloud(statuses: [.requested])
+        ).failure
+        #expect(failure?.isPendingKept == true)
+        #expect(scene.pending.all() == [left])
+    }
+
+    @Test("another board gets a secret of its own, and what was left stays")
+    func anotherSecret() async throws {
+        let left = Self.told("node-9")
+        let scene = Scene(pending: [left])
+        let board = ScriptedBoard(scene.clock)
+        let node = try await scene.run(board, ScriptedCloud(statuses: [.requested, .confirmed])).get()
+        #expect(node.nodeID == NodeID("node-1"))
+        #expect(await board.calls.filter { $0 == "associate" }.count == 2)
+        #expect(left.proof != .secret(try #require(await board.secret), request: RequestID("told-node-9")))
+        #expect(scene.pending.all() == [left])
+        #expect(scene.pending.hold(node: NodeID("node-9")) != nil)
+    }
+
+    @Test("of several that were left at one port the last one decides", arguments: [true, false])
+    func lastOne(reports: Bool) async throws {
+        let scene = Scene(pending: [Self.told("node-1"), Self.told("node-2")])
+        let absent = ScriptedBoard(
+            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+        // The last one is asked about first.
+        let cloud = ScriptedCloud(statuses: [.requested, .confirmed, .requested, reports ? .confirmed : .requested])
+        let result = await scene.run(absent, cloud)
+        #expect(result.value?.nodeID == (reports ? NodeID("node-2") : nil))
+        #expect(scene.pending.all().map(\.node) == (reports ? [] : [NodeID("node-2")]))
+    }
+
+    @Test("a cloud out of reach does not end the search for a board")
+    func cloudAwayWhileSearching() async throws {
+        let scene = Scene(pending: [Self.told("node-9")])
+        let absent = ScriptedBoard(
+            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+        let failure = await scene.run(
+            absent, ScriptedCloud(faults: ["status": [AccountError.Code](repeating: .network, count: 1000)]),
+            OnboardingRequest(network: .given(Scene.home), deadline: .seconds(90), waitsForBoard: true)
+        ).failure
+        guard case .deadline? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(failure?.step == .identify)
+        #expect(failure?.isPendingKept == true)
+    }
+
+    @Test("a run whose time is over while the cloud is asked says what is kept")
+    func deadlineWhileAsking() async throws {
+        let left = Self.told("node-9")
+        let scene = Scene(pending: [left])
+        let failure = await scene.run(
+            ScriptedBoard(scene.clock), ScriptedCloud(clock: scene.clock, delay: .seconds(4)),
+            OnboardingRequest(network: .given(Scene.home), deadline: .seconds(2))
+        ).failure
+        guard case .deadline? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(failure?.step == .resume)
+        #expect(failure?.isPendingKept == true)
+        #expect(scene.pending.all() == [left])
+    }
 }

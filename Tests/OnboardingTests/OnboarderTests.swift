@@ -171,6 +171,34 @@ struct OnboarderTests {
         #expect(cause.code == .mayBeJoining)
     }
 
+    @Test("nor is one whose signature the cloud has not got yet")
+    func silentBeforeVerifying() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(
+            scene.clock, association: .challengeResponse, faults: ["join": [.mayBeJoining]])
+        let failure = await scene.run(board, ScriptedCloud(faults: ["verify": [.network]])).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .mayBeJoining)
+        #expect(failure?.isPendingKept == true)
+        #expect(scene.pending.all().map(\.stage) == [.applied])
+    }
+
+    @Test("who cancels at the question for another network has cancelled")
+    func cancelledAtQuestion() async throws {
+        let scene = Scene()
+        let failure = await scene.run(
+            ScriptedBoard(scene.clock, watches: [.fails(.wifiAuthenticationFailed)]), ScriptedCloud(),
+            OnboardingRequest(
+                network: .given(Scene.home),
+                otherNetwork: { _ in
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return nil
+                })
+        ).failure
+        guard case .cancelled? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(scene.pending.all().isEmpty)
+    }
+
     @Test("the last event says why a run ended, also when its time was over")
     func lastEvent() async throws {
         let scene = Scene()

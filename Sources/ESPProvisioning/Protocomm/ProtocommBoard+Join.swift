@@ -10,9 +10,13 @@ extension ProtocommBoard {
     /// An Apply whose answer was lost leaves open whether the board took it. Then both go out again, over a new session: an Apply
     /// that is refused by a board that has not failed says that the first was taken. Where no session can be had any more the board
     /// has most likely left for its network: `mayBeJoining`.
+    ///
+    /// A board that refuses to apply and to be reset is on its way to a network that an earlier run gave it, or there already: it is
+    /// followed, and ``watch(report:)`` says whether it is the one that was asked for.
     public func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
         var doubt: Doubt?
         var hasReset = false
+        adopted = nil
         while true {
             let reply =
                 switch doubt {
@@ -27,9 +31,12 @@ extension ProtocommBoard {
                 guard !hasReset else { throw .rejected("the Wi-Fi settings", status: Status.internalError.rawValue) }
                 logger.debug("board refused to apply; resetting it", metadata: ["peer": "\(peer)"])
                 hasReset = true
-                try await reset()
+                guard try await resetStatus() == .success else {
+                    adopted = network
+                    return
+                }
             case .answered(let status): throw .rejected("the Wi-Fi settings", status: status.rawValue)
-            case .linkRestored: doubt = Doubt(since: doubt?.since ?? time.elapsed(), needsSession: false)
+            case .linkLost: doubt = doubt ?? Doubt(since: time.elapsed())
             case .unanswered(let error):
                 var now = doubt ?? Doubt(since: time.elapsed())
                 // One that lets itself be asked anew and then does the same again is there, and does not mend.
@@ -38,7 +45,6 @@ extension ProtocommBoard {
                 }
                 guard time.elapsed() - now.since < patience else { throw .mayBeJoining(peer, error) }
                 now.lastAnswer = error.code
-                now.needsSession = true
                 let rest = now.schedule.next()
                 doubt = now
                 try await pause(rest)
@@ -49,7 +55,6 @@ extension ProtocommBoard {
     /// What is not known any more once an Apply went unanswered.
     private struct Doubt {
         var since: Duration
-        var needsSession = true
         /// How the last try ended.
         var lastAnswer: ProvisioningError.Code?
         var schedule = PollSchedule.unreachable
@@ -58,15 +63,15 @@ extension ProtocommBoard {
     /// What came back for an Apply.
     private enum Reply {
         case answered(Status)
-        /// The connection broke before the board said anything, and a new session stands.
-        case linkRestored
+        /// The connection broke before the board said anything.
+        case linkLost
         case unanswered(ProvisioningError)
     }
 
     private func handOver(_ network: WiFiNetwork) async throws(ProvisioningError) -> Reply {
         try await set(network)
         do {
-            return try await apply().map(Reply.answered) ?? .linkRestored
+            return try await apply().map(Reply.answered) ?? .linkLost
         } catch {
             guard error.code != .cancelled else { throw error }
             return .unanswered(error)
@@ -78,7 +83,7 @@ extension ProtocommBoard {
     private func handOverAgain(_ network: WiFiNetwork, _ doubt: Doubt) async throws(ProvisioningError) -> Reply {
         let left = patience - (time.elapsed() - doubt.since)
         let result = await withDeadline(left, sleep: time.sleep) { () async throws(ProvisioningError) in
-            if doubt.needsSession { try await self.secureAgain() }
+            try await self.secureAgain()
             return try await self.handOver(network)
         }
         do {
@@ -103,11 +108,11 @@ extension ProtocommBoard {
         }
     }
 
-    /// Nil where the connection broke before the board said anything.
+    /// Nil where the connection broke before the board said anything. It is not made again here: a transport alone might look for a
+    /// board that has left for much longer than there is patience.
     private func apply() async throws(ProvisioningError) -> Status? {
-        guard let answer = try await askOnce(NetworkConfigPayload(.commandApplyWiFiConfig), on: .config) else {
-            return nil
-        }
+        let command = NetworkConfigPayload(.commandApplyWiFiConfig)
+        guard let answer = try await askOnce(command, on: .config, restores: false) else { return nil }
         guard case .responseApplyWiFiConfig(let response)? = answer.payload else {
             throw .unexpectedAnswer(on: .config)
         }
@@ -115,9 +120,18 @@ extension ProtocommBoard {
     }
 
     public func reset() async throws(ProvisioningError) {
-        let answer: NetworkControlPayload
+        guard try await resetStatus() == .success else {
+            throw ProvisioningError(
+                .rejected,
+                message:
+                    "The board cannot be reset now: it is still joining a network, or already on one. Try again in a moment."
+            )
+        }
+    }
+
+    private func resetStatus() async throws(ProvisioningError) -> Status {
         do {
-            answer = try await ask(NetworkControlPayload(.commandWiFiReset), on: .control)
+            return try await ask(NetworkControlPayload(.commandWiFiReset), on: .control).status
         } catch {
             guard error.code == .unsupported else { throw error }
             throw ProvisioningError(
@@ -125,13 +139,6 @@ extension ProtocommBoard {
                 message:
                     "The board's firmware cannot forget failed Wi-Fi settings (ESP-IDF before 5.1): restart it, or reset "
                     + "it to factory settings.", cause: error.cause)
-        }
-        guard answer.status == .success else {
-            throw ProvisioningError(
-                .rejected,
-                message:
-                    "The board cannot be reset now: it is still joining a network, or already on one. Try again in a moment."
-            )
         }
     }
 }

@@ -32,7 +32,15 @@ extension ProtocommBoard {
             }
             let progress: WiFiProgress
             switch try verdict(status) {
-            case .joined(let network): return network
+            case .joined(let network):
+                if let adopted, !network.ssid.bytes.isEmpty, network.ssid != adopted.ssid {
+                    throw ProvisioningError(
+                        .rejected,
+                        message:
+                            "The board is on the network \(network.ssid) already, and takes no other. Reset it to factory settings to "
+                            + "give it another.")
+                }
+                return network
             case .attemptFailed(let remaining): progress = .attemptFailed(remaining: remaining)
             case .connecting: progress = .connecting
             }

@@ -22,6 +22,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     private var proofOfPossession: ProofOfPossession?
     /// How often the connection broke and was made again.
     private(set) var lostLinks = 0
+    /// What was asked for, where the board is following an earlier run's settings instead; ``watch(report:)`` compares.
+    var adopted: WiFiNetwork?
     /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
     private static var maximumLostLinks: Int { 8 }
     /// The claim that is under way.
@@ -70,6 +72,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         if required.needsProofOfPossession, proofOfPossession == nil {
             proofOfPossession = await credentials.proofOfPossession()
             guard proofOfPossession != nil else {
+                if Task.isCancelled { throw ProvisioningError(.cancelled, message: "Cancelled.") }
                 throw ProvisioningError(
                     .invalidArgument,
                     message: "The board wants a proof of possession: it is on its label or in its QR code.",
@@ -146,8 +149,10 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// The same, asked once: nil where the connection broke before there was an answer, and a new session stands.
     ///
     /// An exchange that somebody gave up before, and went on without its answer, has left no session to ask in: it is opened again first.
+    ///
+    /// - Parameter restores: false to leave it to the caller to open the new session.
     func askOnce<Message: WireMessage>(
-        _ request: Message, on endpoint: Endpoint
+        _ request: Message, on endpoint: Endpoint, restores: Bool = true
     ) async throws(ProvisioningError) -> Message? {
         if await session.state == .outOfStep { try await secureAgain() }
         let answer: [UInt8]
@@ -155,7 +160,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             answer = try await session.request(request.encoded(), on: endpoint)
         } catch {
             guard survives(error) else { throw ProvisioningError(error) }
-            try await secureAgain()
+            if restores { try await secureAgain() }
             return nil
         }
         do {

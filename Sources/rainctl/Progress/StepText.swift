@@ -27,7 +27,8 @@ enum StepText {
         case .account: "signed in"
         case .resume: nil
         case .challenge: "challenge fetched"
-        case .identify: facts.identity.map { "found: \(describe($0))" } ?? "found"
+        // Without it, an earlier run had finished with the board: that was told.
+        case .identify: facts.identity.map { "found: \(describe($0))" }
         case .secure: facts.identity?.security.map { "secured: Security \($0.version)" } ?? "no session needed"
         case .claim: facts.nodeID.map { "claimed: node \($0)" } ?? "claimed"
         case .reset: "earlier Wi-Fi forgotten"

@@ -99,8 +99,9 @@ struct SecretSource {
         return secret
     }
 
+    /// - Parameter limit: what a command has that is not told otherwise, unless the caller knows what is left.
     static func contents(
-        of path: String, name: String, within limit: Duration? = nil
+        of path: String, name: String, within limit: Duration? = .seconds(120)
     ) throws(CommandFailure) -> Secret {
         // A pipe that nobody writes to yet would have opening wait, without an end.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
