@@ -1,7 +1,10 @@
 #pragma once
-#include <sys/socket.h>
 
 // Linux's, which Glibc as Swift imports it leaves out (its headers want _GNU_SOURCE): descriptors that no child inherits which another
 // thread starts at that very moment.
+//
+// Declared without a header of the system's: Clang gives an enumerator or a type to the first module it meets it in, and a file that
+// imports Glibc alone then cannot see SOCK_STREAM, or not, as files happen to be compiled together.
+struct sockaddr;
 int pipe2(int ends[2], int flags);
-int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);
+int accept4(int listener, struct sockaddr *address, unsigned int *length, int flags);
