@@ -1,3 +1,4 @@
+import Account
 import PrivateFiles
 import RainMaker
 import Vocabulary
@@ -40,6 +41,7 @@ private struct StoredMapping: Codable {
     var request: String?
     var tags: [String]?
     var metadata: String?
+    var since: Double?
 
     init(_ mapping: PendingMapping) {
         node = mapping.node.rawValue
@@ -49,6 +51,7 @@ private struct StoredMapping: Codable {
         label = mapping.label
         tags = mapping.notes.tags.isEmpty ? nil : mapping.notes.tags
         metadata = mapping.notes.metadata
+        since = mapping.since?.seconds
         switch mapping.proof {
         case .secret(let secret, let request):
             self.secret = secret.secret.revealString()
@@ -72,6 +75,6 @@ private struct StoredMapping: Codable {
         }
         return PendingMapping(
             node: NodeID(node), user: UserID(user), proof: proof, stage: stage, peer: peer, label: label,
-            notes: MappingNotes(tags: tags ?? [], metadata: metadata))
+            notes: MappingNotes(tags: tags ?? [], metadata: metadata), since: since.map { UnixTime(seconds: $0) })
     }
 }

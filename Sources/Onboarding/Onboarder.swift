@@ -40,19 +40,22 @@ public struct Onboarder: Sendable {
     private let board: any Board
     private let cloud: Cloud?
     private let time: Timekeeper
+    private let clock: any WallClock
     private let randomBytes: @Sendable (Int) -> [UInt8]
     private let logger: Logger
 
     /// - Parameters:
     ///   - cloud: nil where no board is to be mapped.
+    ///   - clock: tells how old is what earlier runs left.
     ///   - randomBytes: a cryptographic source, for the mapping secret.
     public init(
-        board: any Board, cloud: Cloud?, time: Timekeeper = .continuous, logger: Logger,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8]
+        board: any Board, cloud: Cloud?, time: Timekeeper = .continuous, clock: any WallClock = SystemWallClock(),
+        logger: Logger, randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.board = board
         self.cloud = cloud
         self.time = time
+        self.clock = clock
         self.randomBytes = randomBytes
         self.logger = logger
     }
@@ -66,7 +69,7 @@ public struct Onboarder: Sendable {
     ) async throws(OnboardingError) -> OnboardedNode {
         let run = OnboardingRun(
             board: board, cloud: request.usesCloud ? cloud : nil, request: request, time: time,
-            randomBytes: randomBytes, logger: logger, report: report)
+            clock: clock, randomBytes: randomBytes, logger: logger, report: report)
         let result = await withDeadline(request.deadline, sleep: time.sleep) {
             () async throws(OnboardingError) in try await run.node()
         }

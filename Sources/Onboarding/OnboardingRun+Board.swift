@@ -1,3 +1,5 @@
+import Account
+import Deadlines
 import ESPProvisioning
 import Logging
 import RainMaker
@@ -54,7 +56,7 @@ extension OnboardingRun {
             let node = try await associate(user, secret)
             pending = PendingMapping(
                 node: node, user: user, proof: .secret(secret, request: nil), stage: .associated,
-                peer: board.peer, label: request.label, notes: request.notes)
+                peer: board.peer, label: request.label, notes: request.notes, since: clock.now)
         case .challengeResponse:
             guard let challenge else { return }
             let reply = try await ask { (board) throws(ProvisioningError) in
@@ -63,7 +65,7 @@ extension OnboardingRun {
             try check(reply.nodeID)
             pending = PendingMapping(
                 node: reply.nodeID, user: user, proof: .signature(reply.signature, request: challenge.request),
-                stage: .associated, peer: board.peer, label: request.label, notes: request.notes)
+                stage: .associated, peer: board.peer, label: request.label, notes: request.notes, since: clock.now)
         }
         // Where another run has this node in hand, the board has just been told ours: that run's mapping is none any more.
         try keep { _ in }
@@ -140,18 +142,20 @@ extension OnboardingRun {
 
     private func followWiFi() async throws(OnboardingError) {
         while lostBoard == nil {
-            do {
-                let network = try await board.watch { progress in await self.emit(.progress(.wifi(progress))) }
+            let board = board
+            let verdict = await race(against: { try await self.hearsOfBoard() }) {
+                () async throws(ProvisioningError) in
+                try await board.watch { progress in await self.emit(.progress(.wifi(progress))) }
+            }
+            switch verdict {
+            case .success(let network)?:
                 joined = network
                 emit(.progress(.connected(network)))
-                try keep { $0.stage = .online }
-                return
-            } catch let error as OnboardingError {
-                throw error
-            } catch let error as ProvisioningError {
+                return try keep { $0.stage = .online }
+            case .failure(let error)?:
                 guard try await survives(error) else { return }
-            } catch {
-                throw cancelled
+            // A console whose log is off says nothing of the board's Wi-Fi, and the cloud has heard from the board.
+            case nil: return
             }
         }
     }

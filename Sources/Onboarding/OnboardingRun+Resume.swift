@@ -82,7 +82,6 @@ extension OnboardingRun {
             if pending != nil, !isToldOf { awaited = rest }
             (pending, hold, isConfirmed, confirmedNode) = (nil, nil, false, nil)
         }
-        let isNews = left.mapping.isUnknownToCloud
         var asking = PollSchedule.cloudStatus
         while true {
             do throws(AccountError) {
@@ -92,7 +91,8 @@ extension OnboardingRun {
                 case .ended(let status): throw AccountError(.rejected, message: Self.sentence(ended: status))
                 }
             } catch {
-                if error.isTransient {
+                // What stands on the way decides nothing, however sure of itself it is.
+                if error.isTransient || error.isFromGateway {
                     isToldOf = true
                     return .unreachable(rest, error)
                 }
@@ -107,7 +107,8 @@ extension OnboardingRun {
                 if isHere(left.mapping), awaited == nil, resumedNode == nil { resumedNode = left.mapping.node }
                 return .settled
             }
-            guard isNews, time.elapsed() < end else {
+            // Only what the cloud has just been told is worth waiting for.
+            guard pending?.proof != left.mapping.proof, time.elapsed() < end else {
                 isToldOf = true
                 return .waiting(rest)
             }
@@ -119,17 +120,12 @@ extension OnboardingRun {
     /// cloud that cannot be reached ends nothing: the computer may be on its way to the board's own access point.
     func isFinishedWithoutBoard() async throws(OnboardingError) -> Bool {
         guard let left = awaited else { return resumedNode != nil }
+        guard time.elapsed() >= quietUntil else { return false }
         awaited = nil
         switch try await finish(left, until: .zero) {
         case .settled: return resumedNode != nil
         case .waiting(let rest), .unreachable(let rest, _): awaited = rest
         }
         return false
-    }
-}
-
-extension PendingMapping {
-    fileprivate var isUnknownToCloud: Bool {
-        if case .secret(_, request: nil) = proof { true } else { false }
     }
 }

@@ -10,6 +10,7 @@ actor OnboardingRun {
     let cloud: Onboarder.Cloud?
     let request: OnboardingRequest
     let time: Timekeeper
+    let clock: any WallClock
     let randomBytes: @Sendable (Int) -> [UInt8]
     let logger: Logger
     private let report: @Sendable (OnboardingEvent) -> Void
@@ -37,16 +38,23 @@ actor OnboardingRun {
     var lostBoard: (error: ProvisioningError, since: Duration)?
     /// The last call to the cloud did not reach it.
     var cloudOutage: (error: AccountError, since: Duration)?
+    /// When the cloud last heard something new about the board, or was within reach again.
+    var told = Duration.zero
+    /// Until when the cloud asked to be left alone.
+    var quietUntil = Duration.zero
+    /// The first try to announce the mapping is over, however it ended.
+    var hasAnnounced = false
 
     init(
         board: any Board, cloud: Onboarder.Cloud?, request: OnboardingRequest, time: Timekeeper,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8], logger: Logger,
+        clock: any WallClock, randomBytes: @escaping @Sendable (Int) -> [UInt8], logger: Logger,
         report: @escaping @Sendable (OnboardingEvent) -> Void
     ) {
         self.board = board
         self.cloud = cloud
         self.request = request
         self.time = time
+        self.clock = clock
         self.randomBytes = randomBytes
         self.logger = logger
         self.report = report

@@ -1,3 +1,4 @@
+import Account
 import RainMaker
 import Vocabulary
 
@@ -29,10 +30,12 @@ public struct PendingMapping: Sendable, Equatable {
     public var label: String?
     /// What the user wants remembered with this very node.
     public var notes: MappingNotes
+    /// When the board was told; nil in what earlier versions kept.
+    public var since: UnixTime?
 
     public init(
         node: NodeID, user: UserID, proof: Proof, stage: Stage, peer: String, label: String? = nil,
-        notes: MappingNotes = MappingNotes()
+        notes: MappingNotes = MappingNotes(), since: UnixTime? = nil
     ) {
         self.node = node
         self.user = user
@@ -41,6 +44,7 @@ public struct PendingMapping: Sendable, Equatable {
         self.peer = peer
         self.label = label
         self.notes = notes
+        self.since = since
     }
 
     /// Whether it is about the same secret or signature of the same node, however far each has come.

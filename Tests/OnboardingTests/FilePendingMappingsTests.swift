@@ -1,3 +1,4 @@
+import Account
 import Onboarding
 import RainMaker
 import TestSupport
@@ -32,13 +33,14 @@ struct FilePendingMappingsTests {
         }
     }
 
-    @Test("notes and label come back with it")
+    @Test("notes, label and date come back with it")
     func notes() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("pending.json")
             var mapping = bySignature
             mapping.label = "PROV_a1b2c3"
             mapping.notes = MappingNotes(tags: ["room:kitchen", "a:b"], metadata: #"{"x":[1]}"#)
+            mapping.since = UnixTime(seconds: 1_800_000_000.25)
             try FilePendingMappings(path: path).save(mapping)
             #expect(try FilePendingMappings(path: path).all() == [mapping])
         }

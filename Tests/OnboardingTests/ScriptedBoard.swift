@@ -1,5 +1,6 @@
 import ESPProvisioning
 import RainKitTesting
+import Synchronization
 import Vocabulary
 
 /// A board that does as it is told, and writes down what it was asked.
@@ -17,7 +18,7 @@ actor ScriptedBoard: Board {
     nonisolated let peer: String
     private let name: NodeID
     private let clock: ManualClock
-    private let identity: BoardIdentity
+    private nonisolated let identity: BoardIdentity
     private var faults: [String: [ProvisioningError.Code]]
     private var watches: [Watch]
     private(set) var calls: [String] = []
@@ -128,9 +129,20 @@ actor ScriptedBoard: Board {
     func reset() throws(ProvisioningError) { try note("reset") }
     func close() { calls.append("close") }
 
+    nonisolated var mapsBySecret: Bool { identity.association == .userMapping }
+
+    /// Until when a watch sleeps; nil while it has something to do.
+    private nonisolated let watchEnds = Mutex<ManualClock.Instant?>(nil)
+
+    /// Nothing of the watch happens before the clock moves.
+    nonisolated var isAsleep: Bool { watchEnds.withLock { $0 }.map(clock.hasSleeper) ?? false }
+
     private func pause(_ duration: Duration) async throws(ProvisioningError) {
+        let end = clock.now.advanced(by: duration)
+        watchEnds.withLock { $0 = end }
+        defer { watchEnds.withLock { $0 = nil } }
         do {
-            try await clock.sleep(for: duration)
+            try await clock.sleep(until: end)
         } catch {
             throw ProvisioningError(.cancelled, message: "cancelled")
         }

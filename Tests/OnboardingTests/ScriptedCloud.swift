@@ -2,11 +2,12 @@ import Account
 import Onboarding
 import RainKitTesting
 import RainMaker
+import Synchronization
 import Vocabulary
 
 /// A cloud that answers from a script, and writes down what it was told.
 actor ScriptedCloud: NodeMapping, NodeClaiming {
-    private var faults: [String: [AccountError.Code]]
+    private var faults: [String: [AccountError]]
     private var statuses: [MappingStatus]
     private(set) var calls: [String] = []
     private(set) var secret: MappingSecret?
@@ -18,25 +19,31 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
     private let claimedNode: NodeID
     private let clock: ManualClock?
     private let delay: Duration
+    private nonisolated let decided = Atomic(false)
+    /// It has said no, and nobody asks again before the board has done what it does.
+    nonisolated var hasDecided: Bool { decided.load(ordering: .acquiring) }
 
+    /// - Parameter faults: how the first calls fail, by name; `errors` the same in full.
     /// - Parameter delay: how long the answer to a question after a mapping takes, on that clock.
     init(
         statuses: [MappingStatus] = [.confirmed], claimedNode: NodeID = NodeID("node-1"),
-        faults: [String: [AccountError.Code]] = [:], clock: ManualClock? = nil, delay: Duration = .zero
+        faults: [String: [AccountError.Code]] = [:], errors: [String: [AccountError]] = [:],
+        clock: ManualClock? = nil, delay: Duration = .zero
     ) {
         self.clock = clock
         self.delay = delay
         self.statuses = statuses
         self.claimedNode = claimedNode
-        self.faults = faults
+        self.faults = faults.mapValues { $0.map { AccountError($0, message: "scripted") } }
+            .merging(errors) { $0 + $1 }
     }
 
     private func note(_ call: String) throws(AccountError) {
         calls.append(call)
-        guard var codes = faults[call], !codes.isEmpty else { return }
-        let code = codes.removeFirst()
-        faults[call] = codes
-        throw AccountError(code, message: "scripted")
+        guard let error = faults[call]?.first else { return }
+        faults[call]?.removeFirst()
+        if !error.isTransient { decided.store(true, ordering: .releasing) }
+        throw error
     }
 
     func user() throws(AccountError) -> UserID {
@@ -54,7 +61,9 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
     func mappingStatus(_ request: RequestID) async throws(AccountError) -> MappingStatus {
         try note("status")
         do { try await clock?.sleep(for: delay) } catch { throw AccountError(.cancelled, message: "cancelled") }
-        return statuses.count > 1 ? statuses.removeFirst() : statuses[0]
+        let status = statuses.count > 1 ? statuses.removeFirst() : statuses[0]
+        if status == .discarded { decided.store(true, ordering: .releasing) }
+        return status
     }
 
     func initiateChallenge(lifetime: Duration) throws(AccountError) -> MappingChallenge {

@@ -168,6 +168,9 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     public var serverCause: String?
     /// The HTTP status, where there was a response.
     public var status: Int?
+    /// Something on the way to the service answered in its place, as far as its words tell: a gateway, a proxy, a firewall. It knows
+    /// nothing of what was asked, so whatever it says is no decision of the service's.
+    public var isFromGateway = false
     /// How long the service asked to be left alone (`Retry-After`), with a 429 or a 503 above all.
     public var retryAfter: Duration?
     /// What the one-time code belongs to that the server wants next (`secondStepRequired`).
@@ -199,11 +202,12 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         [.network, .timeout, .serverFault, .rateLimited, .malformedAnswer].contains(code)
     }
     /// Whether the service itself said no to what was asked: the same request will be refused again. An ended session is none of
-    /// these, as the request was not looked at.
+    /// these, as the request was not looked at, and neither is the word of something on the way (``isFromGateway``).
     public var isRefusal: Bool {
-        [
-            .rejected, .forbidden, .invalidInput, .invalidTag, .mappingRefused, .unknownNode, .unsupported,
-            .limitReached, .notForGuests,
-        ].contains(code)
+        !isFromGateway
+            && [
+                .rejected, .forbidden, .invalidInput, .invalidTag, .mappingRefused, .unknownNode, .unsupported,
+                .limitReached, .notForGuests,
+            ].contains(code)
     }
 }

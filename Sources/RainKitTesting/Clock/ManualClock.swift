@@ -47,6 +47,11 @@ public final class ManualClock: Clock {
     /// How many tasks sleep right now.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
+    /// Whether a task sleeps until that very moment.
+    public func hasSleeper(until deadline: Instant) -> Bool {
+        state.withLock { $0.sleepers.values.contains { $0.deadline == deadline } }
+    }
+
     /// The deadline of the sleeper that would wake first.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 

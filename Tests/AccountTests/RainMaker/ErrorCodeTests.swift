@@ -116,6 +116,24 @@ struct ErrorCodeTests {
     }
 
     @Test(
+        "only words in the cloud's own shape are its refusal",
+        arguments: [
+            (403, #"{"message":"Forbidden"}"#, false), (404, #"{"message":"Not Found"}"#, false),
+            (408, #"{"error":"timeout"}"#, false), (400, #"{"message":"w"}"#, false),
+            (400, #"{"status":"failure","description":"Platform is invalid"}"#, true),
+            (403, #"{"status":"failure","description":"w"}"#, true),
+            (403, #"{"status":"failure","error_code":100004,"description":"w"}"#, true),
+            (400, #"{"error_code":"100015"}"#, true),
+        ])
+    func gateway(status: Int, body: String, isRefusal: Bool) async throws {
+        let error = try await Self.error(status: status, body)
+        #expect(error.isRefusal == isRefusal)
+        #expect(error.isFromGateway != isRefusal)
+        #expect(error.message.contains("on the way") != isRefusal)
+        #expect(!error.isTransient)
+    }
+
+    @Test(
         "a failure in another shape keeps its words",
         arguments: [
             (400, #"{"message":"w"}"#), (400, #"{"error":"w"}"#), (400, #"{"error":"e","error_description":"w"}"#),

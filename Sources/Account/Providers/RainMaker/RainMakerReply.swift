@@ -53,9 +53,14 @@ package enum RainMakerReply {
         // The cloud's own number counts first: a wrong password is 400/101009 and an ended session 400/101017, neither is a 401.
         let meaning = serverCode.flatMap(RainMakerErrorCode.meaning)
         let code = meaning?.code ?? code(status)
-        return AccountError(
-            code, message: meaning?.sentence ?? sentence(code, host: host, status: status), serverCode: serverCode,
-            serverMessage: words.map(presentable), status: status)
+        // The claim service's refusals have no number either, and the envelope.
+        let isFromGateway = serverCode == nil && json["status"]?.string != "failure"
+        let sentence = sentence(code, host: host, status: status, isFromGateway: isFromGateway)
+        var error = AccountError(
+            code, message: meaning?.sentence ?? sentence, serverCode: serverCode, serverMessage: words.map(presentable),
+            status: status)
+        error.isFromGateway = isFromGateway
+        return error
     }
 
     /// What is left to go by where the cloud gave no number, or one that nobody has documented.
@@ -69,11 +74,18 @@ package enum RainMakerReply {
         }
     }
 
-    private static func sentence(_ code: AccountError.Code, host: String, status: Int) -> String {
+    private static func sentence(_ code: AccountError.Code, host: String, status: Int, isFromGateway: Bool) -> String {
         switch code {
         case .expired: "the session has ended; sign in again"
         case .rateLimited: "\(host) asks to slow down; try again in some minutes"
-        case .forbidden: "the signed-in user may not do this"
+        case .forbidden, .rejected:
+            if isFromGateway {
+                "something on the way to \(host) refused the request (HTTP \(status)); try again later, and check the base URL"
+            } else if code == .forbidden {
+                "the signed-in user may not do this"
+            } else {
+                "\(host) refused the request (HTTP \(status))"
+            }
         case .serverFault: "\(host) has a fault of its own (HTTP \(status)); try again later"
         default: "\(host) refused the request (HTTP \(status))"
         }
