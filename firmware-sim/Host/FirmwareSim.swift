@@ -93,7 +93,7 @@ struct FirmwareSim: ParsableCommand {
         if let link = listening.console {
             let made = try SerialConsole(
                 link: link, dialect: listening.consoleDialect, qrCode: qrCode, board: board,
-                random: BoardRandom(seed: watching.seed.map { $0 &+ 1 }))
+                noise: LogNoise(listening.consoleNoise, random: BoardRandom(seed: watching.seed.map { $0 &+ 1 })))
             console = made
             loop.add(made)
             ready.append(.init("console", .string(link)))

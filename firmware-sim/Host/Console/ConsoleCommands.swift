@@ -9,6 +9,8 @@ protocol ConsoleCommands {
 
 enum CommandOutcome: Equatable {
     case output([UInt8])
+    /// Each by a call of its own, so that other tasks' log may come in between.
+    case pieces([[UInt8]])
     /// A blocking handler keeps the console's task.
     case later
 }

@@ -2,13 +2,18 @@ import Hashing
 
 /// Log lines that have nothing to do with anyone's request, where a real board's other tasks would write them.
 struct LogNoise {
+    private let place: ConsoleNoise
     private var random: BoardRandom
 
-    init(random: BoardRandom) { self.random = random }
+    init(_ place: ConsoleNoise, random: BoardRandom) {
+        self.place = place
+        self.random = random
+    }
 
     /// One or two lines, or none in two cases of three.
     mutating func lines(_ log: BoardLog) -> [UInt8] {
-        switch random.number() % 6 {
+        guard place != .none else { return [] }
+        return switch random.number() % 6 {
         case 0: line(log)
         case 1: line(log) + line(log)
         default: []
@@ -20,8 +25,18 @@ struct LogNoise {
         return log.line(level, tag, text)
     }
 
-    /// Milliseconds until the board says something by itself again.
-    mutating func pause() -> UInt64 { 700 + UInt64(random.number() % 2500) }
+    /// The pieces, torn by a line in two cases of three where noise comes inside, and sometimes by two.
+    mutating func tearing(_ pieces: [[UInt8]], _ log: BoardLog) -> [UInt8] {
+        guard place == .inside, pieces.count > 1 else { return Array(pieces.joined()) }
+        var pieces = pieces
+        for _ in 0..<random.number() % 3 {
+            pieces.insert(line(log), at: 1 + Int(random.number()) % (pieces.count - 1))
+        }
+        return Array(pieces.joined())
+    }
+
+    /// Milliseconds until the board says something by itself again; nil if it never does.
+    mutating func pause() -> UInt64? { place == .none ? nil : 700 + UInt64(random.number() % 2500) }
 
     private static let texts: [(BoardLog.Level, String, String)] = [
         (.info, "wifi", "new:<6,0>, old:<1,0>, ap:<6,0>, sta:<255,255>, prof:1"),

@@ -26,8 +26,8 @@ final class ProtocommCommands: ConsoleCommands {
         pending = nil
         switch answer {
         case .reply(let reply):
-            return .output(
-                ConsoleText.printedLineEnd + Array(hexDigits(reply).utf8) + ConsoleText.printedLineEnd)
+            return .pieces(
+                [ConsoleText.printedLineEnd] + reply.map { Array(hexDigits([$0]).utf8) } + [ConsoleText.printedLineEnd])
         case .refused:
             return .output(
                 log.line(.error, "protocomm", "Request handler for endpoint \(endpoint) failed"))

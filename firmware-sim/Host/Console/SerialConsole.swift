@@ -24,11 +24,11 @@ final class SerialConsole: EventSource {
     private var noiseDue: UInt64?
 
     init(
-        link: String, dialect: ConsoleDialect, qrCode: JSONValue, board: Board, random: BoardRandom
+        link: String, dialect: ConsoleDialect, qrCode: JSONValue, board: Board, noise: LogNoise
     ) throws {
         self.board = board
         terminal = try PseudoTerminal(link: link)
-        noise = LogNoise(random: random)
+        self.noise = noise
         switch dialect {
         case .protocomm:
             input = ProtocommConsoleInput()
@@ -79,7 +79,7 @@ final class SerialConsole: EventSource {
         guard isOpen else { return }
         if let noiseDue, noiseDue <= now {
             print(noise.line(log))
-            self.noiseDue = now + noise.pause()
+            self.noiseDue = noise.pause().map { now + $0 }
         }
         flush()
     }
@@ -88,7 +88,7 @@ final class SerialConsole: EventSource {
 
     private func opened(now: UInt64) {
         isOpen = true
-        noiseDue = now + noise.pause()
+        noiseDue = noise.pause().map { now + $0 }
         guard !hasBooted else { return }
         hasBooted = true
         log.bootTime = now
@@ -113,14 +113,18 @@ final class SerialConsole: EventSource {
     private func finishCommand(_ outcome: CommandOutcome) {
         switch outcome {
         case .later: isWaiting = true
-        case .output(let bytes):
-            let wasWaiting = isWaiting
-            isWaiting = false
-            print(bytes)
-            print(noise.lines(log))
-            input.finish()
-            if wasWaiting { proceed() }
+        case .output(let bytes): finishCommand(printing: bytes)
+        case .pieces(let pieces): finishCommand(printing: noise.tearing(pieces, log))
         }
+    }
+
+    private func finishCommand(printing bytes: [UInt8]) {
+        let wasWaiting = isWaiting
+        isWaiting = false
+        print(bytes)
+        print(noise.lines(log))
+        input.finish()
+        if wasWaiting { proceed() }
     }
 
     private func stopListening() {

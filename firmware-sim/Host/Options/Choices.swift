@@ -8,6 +8,15 @@ enum ConsoleDialect: String, ExpressibleByArgument, CaseIterable {
     case rainmaker
 }
 
+/// Where the log lines of the board's other tasks come on its console.
+enum ConsoleNoise: String, ExpressibleByArgument, CaseIterable {
+    case none
+    /// Between the lines.
+    case between
+    /// Also inside an answer that the firmware prints piece by piece.
+    case inside
+}
+
 enum FaultOption: String, ExpressibleByArgument, CaseIterable {
     case auth
     case notFound = "not-found"

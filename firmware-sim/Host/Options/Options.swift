@@ -9,6 +9,13 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(help: "What the console speaks.")
     var consoleDialect: ConsoleDialect = .protocomm
+
+    @Option(
+        help: """
+            Where other tasks' log lines come on the console: none, between lines, or also inside the hex of an answer, which \
+            firmware prints byte by byte.
+            """)
+    var consoleNoise: ConsoleNoise = .between
 }
 
 struct BluetoothOptions: ParsableArguments {
