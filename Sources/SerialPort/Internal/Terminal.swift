@@ -27,12 +27,13 @@ struct Terminal: Sendable {
             throw SerialPortError(.notATerminal, path: path, message: "This is not a serial port.")
         }
         // Two locks, as `screen`, `minicom` and esptool respect one or the other: flock among programs that ask for it, and
-        // TIOCEXCL, which makes the kernel itself turn others away (but not root).
+        // TIOCEXCL, which makes the kernel itself turn others away (but not root). The latter stays with the terminal until its last
+        // descriptor is closed, which for a pty its other end may hold: whoever is killed would leave it busy for everyone.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw SerialPortError(
                 .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
         }
-        _ = ioctl(descriptor, UInt(TIOCEXCL), 0)
+        if !Self.isPseudoTerminal(descriptor) { _ = ioctl(descriptor, UInt(TIOCEXCL), 0) }
         self.path = path
         self.descriptor = descriptor
         original = Settings(termios: settings)
@@ -46,6 +47,13 @@ struct Terminal: Sendable {
             throw SerialPortError(
                 .failed, path: path, message: "The port does not take 115200 baud, 8N1: \(errorText(errno)).")
         }
+    }
+
+    /// Linux gives the majors 136 to 143 to the near ends of ptys (`Documentation/admin-guide/devices.txt`).
+    private static func isPseudoTerminal(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        // Twelve bits of a device's number, as glibc has it, from the eighth on; the rest of a major is far up, and 0 here.
+        return fstat(descriptor, &status) == 0 && (136...143).contains(status.st_rdev >> 8 & 0xFFF)
     }
 
     /// Restores the settings and closes. Moving DTR and RTS would reset many boards, so HUPCL stays cleared and CLOCAL set.
