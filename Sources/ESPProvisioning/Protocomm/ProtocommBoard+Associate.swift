@@ -12,7 +12,8 @@ extension ProtocommBoard {
             case .challenge(let challenge): return try await sign(challenge)
             }
         } catch {
-            guard error.code == .unsupported else { throw error }
+            // Not one that the transport cannot carry the message to.
+            guard error.code == .unsupported, error.remedies.isEmpty else { throw error }
             throw ProvisioningError(
                 .notRainMaker,
                 message:

@@ -1,11 +1,13 @@
 import Protocomm
 import ProtocommWire
+import Vocabulary
 
 extension ProvisioningError {
     /// What a fault of the conversation means for the board that is being set up.
     init(_ error: ProtocommError) {
         let code: Code
         var message = error.message
+        var remedies: [Remedy] = []
         switch error.code {
         case .unreachable: code = error.hasAnswered ? .deviceLost : .unavailable
         case .busy: code = .busy
@@ -17,7 +19,9 @@ extension ProvisioningError {
         case .wrongProofOfPossession: code = .wrongProofOfPossession
         case .securityMismatch: code = .securityMismatch
         case .noSuchEndpoint: code = .unsupported
-        case .tooLong: code = .invalidArgument
+        case .tooLong:
+            code = .unsupported
+            remedies = [.otherTransport]
         case .cancelled: code = .cancelled
         case .ended: code = .cancelled
         case .refused: code = .rejected
@@ -25,7 +29,7 @@ extension ProvisioningError {
         }
         self.init(
             code, message: message, cause: error.description,
-            reason: error.code == .unreachable ? error.cause?.reason : nil)
+            reason: error.code == .unreachable ? error.cause?.reason : nil, remedies: remedies)
     }
 
     static func unexpectedAnswer(on endpoint: Endpoint) -> ProvisioningError {
