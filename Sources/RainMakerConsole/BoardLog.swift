@@ -12,7 +12,7 @@ struct BoardLog: Sendable {
     private var expectsReason = false
 
     mutating func event(in line: [UInt8]) -> BoardEvent? {
-        if line.starts(with: "ESP-ROM:".utf8) || line.starts(with: "rst:0x".utf8) {
+        if BootLoader.says(line) {
             expectsReason = false
             return .restarted
         }

@@ -17,6 +17,8 @@ struct CommandReply: ConsoleReply {
         transcript = ConsoleTranscript(command: command)
     }
 
+    static func isAtPrompt(after events: [BoardEvent]) -> Bool { !events.contains(.restarted) }
+
     mutating func append(_ byte: UInt8) -> [BoardEvent]? {
         switch transcript.append(byte) {
         case nil: return nil

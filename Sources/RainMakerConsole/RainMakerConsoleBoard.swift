@@ -20,6 +20,8 @@ public actor RainMakerConsoleBoard: Board {
     private var nodeID: NodeID?
     private var hasAnswered = false
     private var network: WiFiNetwork?
+    /// The `add-user` line that the board has taken, and how often it had restarted by then: it keeps the user in memory only.
+    private var association: (line: [UInt8], restarts: Int)?
     /// What the board has said of the attempt so far.
     private var events: [BoardEvent] = []
     private var hasFailedToJoin = false
@@ -59,7 +61,12 @@ public actor RainMakerConsoleBoard: Board {
                 message: "The board's console knows no challenge; it can be associated by user mapping only.")
         }
         let nodeID = try await knownNodeID()
-        let line = try line("add-user", [Array(user.rawValue.utf8), secret.secret.revealBytes()], what: "user id")
+        try await tellUser(
+            try line("add-user", [Array(user.rawValue.utf8), secret.secret.revealBytes()], what: "user id"))
+        return AssociationReply(nodeID: nodeID)
+    }
+
+    private func tellUser(_ line: [UInt8]) async throws(ProvisioningError) {
         let events = try await run(line, "add-user")
         if let error = failure(events, "add-user") { throw error }
         guard events.contains(.mappingStarted) else {
@@ -67,13 +74,22 @@ public actor RainMakerConsoleBoard: Board {
                 .notRainMaker,
                 message: "The board's firmware does not know the command add-user. Is it a RainMaker example?")
         }
-        return AssociationReply(nodeID: nodeID)
+        association = (line, await console.restarts)
+    }
+
+    /// A board that has restarted since, say while a person was asked for another network, has forgotten its user.
+    private func tellUserAgainAfterRestart() async throws(ProvisioningError) {
+        try await within("an empty line") { console async throws(SerialPortError) in try await console.makeReady() }
+        guard let association, await console.restarts != association.restarts else { return }
+        logger.debug("the board restarted; telling its user again", metadata: ["peer": "\(peer)"])
+        try await tellUser(association.line)
     }
 
     public func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
         var words = [network.ssid.bytes]
         if !network.passphrase.isEmpty { words.append(network.passphrase.revealBytes()) }
         let line = try line("wifi-prov", words, what: "network name or passphrase")
+        try await tellUserAgainAfterRestart()
         let events: [BoardEvent]
         do {
             events = try await run(line, "wifi-prov")
@@ -84,6 +100,9 @@ public actor RainMakerConsoleBoard: Board {
             throw events.contains(.restarted) ? .mayBeJoining(peer, error) : error
         }
         for case .settingsRefused(let refusal) in events { throw refused(refusal) }
+        if let association, await console.restarts != association.restarts {
+            throw .mayBeJoining(peer, restarted(in: "wifi-prov"))
+        }
         self.network = network
         self.events = events
         hasFailedToJoin = false
@@ -191,20 +210,30 @@ extension RainMakerConsoleBoard {
     }
 
     private func run(_ line: [UInt8], _ name: String) async throws(ProvisioningError) -> [BoardEvent] {
+        let events = try await within(name) { console async throws(SerialPortError) in
+            try await console.run(CommandReply(command: line))
+        }
+        logger.debug("console command", metadata: ["peer": "\(peer)", "command": "\(name)"])
+        return events
+    }
+
+    /// - Parameter what: what the board is to answer.
+    private func within<Answer: Sendable>(
+        _ what: String, _ body: @escaping @Sendable (CommandConsole) async throws(SerialPortError) -> Answer
+    ) async throws(ProvisioningError) -> Answer {
         let (console, clock) = (console, clock)
         let result = await withDeadline(Self.commandDeadline, sleep: { try await clock.sleep(for: $0) }) {
-            () async throws(SerialPortError) in try await console.run(CommandReply(command: line))
+            () async throws(SerialPortError) in try await body(console)
         }
         switch result {
-        case .success(let events)?:
+        case .success(let answer)?:
             hasAnswered = true
-            logger.debug("console command", metadata: ["peer": "\(peer)", "command": "\(name)"])
-            return events
+            return answer
         case .failure(let error)?: throw ProvisioningError(error, hasAnswered: hasAnswered)
         case nil:
             throw ProvisioningError(
                 hasAnswered ? .deviceLost : .neverAnswered,
-                message: "The board's console at \(peer) did not answer \(name) within \(Self.commandDeadline). "
+                message: "The board's console at \(peer) did not answer \(what) within \(Self.commandDeadline). "
                     + "Boards with native USB only print there: use the UART connector.")
         }
     }
@@ -222,13 +251,16 @@ extension RainMakerConsoleBoard {
             case .lineDiscarded:
                 return ProvisioningError(
                     .deviceLost, message: "The board lost a part of the line while it was typed. Run this again.")
-            case .restarted:
-                return ProvisioningError(
-                    .deviceLost, message: "The board restarted in the middle of \(name). Check its power supply.")
+            case .restarted: return restarted(in: name)
             default: continue
             }
         }
         return nil
+    }
+
+    private func restarted(in name: String) -> ProvisioningError {
+        ProvisioningError(
+            .deviceLost, message: "The board restarted in the middle of \(name). Check its power supply.")
     }
 
     private func refused(_ refusal: BoardEvent.Refusal) -> ProvisioningError {
