@@ -83,6 +83,12 @@ struct ConsoleReplyParserTests {
                 #expect(
                     outcome([echo, "\r\n0801\r\n\n>> "], command: command) == .answer(hex("0801")),
                     "cut at \(cut) and \(second)")
+                // The same where all of it lands in a line that another task is printing.
+                let within = "I (1234) main: he" + echo + "llo\r\n"
+                #expect(outcome([within, "\n>> "], command: command) == .refused, "cut at \(cut) and \(second)")
+                #expect(
+                    outcome([within, "\r\n0801\r\n\n>> "], command: command) == .answer(hex("0801")),
+                    "cut at \(cut) and \(second)")
             }
         }
     }

@@ -2,9 +2,9 @@
 /// prompt; with log lines of other tasks anywhere in between, even in the middle of the echo.
 ///
 /// Both consoles of this kind (ESP-IDF's `protocomm_console.c`, RainMaker's `rmaker_console.c`) echo each byte as it arrives,
-/// the CR as CR LF, run the line, and write `\n>> `. Log lines come from other tasks, whole lines at a time. So a line that
-/// holds a piece of the echo begins with it, and the last piece stands at the end of its line. Prompts that show before the
-/// echo is complete belong to something earlier.
+/// the CR as CR LF, run the line, and write `\n>> `. Log lines come from other tasks, and the echo goes out beside the lock of
+/// the C library's output: it may be cut by whole lines, and may itself land in the middle of one. But its last piece always
+/// stands at the end of a line. Prompts that show before the echo is complete belong to something earlier.
 public struct ConsoleTranscript: Sendable {
     public struct Line: Sendable, Equatable {
         /// Without its end and without terminal escapes.
@@ -24,12 +24,16 @@ public struct ConsoleTranscript: Sendable {
     }
 
     public static let prompt = Array(">> ".utf8)
+    /// So many letters of the echo are no chance find in a log line.
+    private static let significantLength = 4
 
     private let command: [UInt8]
     private var assembler = LineAssembler()
     private var lineFeeds = 0
     private var echoed = 0
     public private(set) var isEchoComplete: Bool
+    /// How many empty lines end right here. A prompt begins with LF, and so ends one.
+    public var emptyLines: Int { max(0, lineFeeds - 1) }
 
     /// - Parameter command: the line that was typed, without CR. Empty if none was: then every prompt counts.
     public init(command: [UInt8]) {
@@ -57,18 +61,34 @@ public struct ConsoleTranscript: Sendable {
         var text = removingTerminalEscapes(raw)
         if text.starts(with: Self.prompt) { text.removeFirst(Self.prompt.count) }
         let mayHoldEcho = !isEchoComplete
-        if mayHoldEcho {
-            let reached = command.count - text.count
-            if !text.isEmpty, reached >= 0, reached <= echoed, command[reached...].elementsEqual(text) {
-                isEchoComplete = true
-                return nil
-            }
-            echoed += zip(text, command[echoed...]).prefix { $0 == $1 }.count
-            // Everything but the CR: the line that interrupted it ended here.
-            isEchoComplete = echoed == command.count
-        }
-        guard !text.isEmpty else { return nil }
+        if mayHoldEcho { takeEcho(text) }
+        let isEcho = isEchoComplete && mayHoldEcho && command.suffix(text.count).elementsEqual(text)
+        guard !text.isEmpty, !isEcho else { return nil }
         return .line(
             Line(text: text, followsEmptyLine: followsEmptyLine, mayHoldEcho: mayHoldEcho, isTruncated: isTruncated))
+    }
+
+    /// Looks for more of the echo in a whole line.
+    private mutating func takeEcho(_ text: [UInt8]) {
+        echoed = max(echoed + Self.matching(text[...], command[echoed...]), endOfPiece(in: text))
+        // Nothing may be left of it but the CR: the line that interrupted it ended here.
+        let end = command.suffix(min(command.count - echoed, Self.significantLength))
+        isEchoComplete = text.suffix(end.count).elementsEqual(end)
+    }
+
+    /// Where in the command the longest piece of it ends that stands anywhere in the line; 0 if none is long enough.
+    private func endOfPiece(in text: [UInt8]) -> Int {
+        var (longest, end) = (Self.significantLength - 1, 0)
+        for begin in command[echoed...].indices {
+            for start in text.indices where text[start] == command[begin] {
+                let length = Self.matching(text[start...], command[begin...])
+                if length > longest { (longest, end) = (length, begin + length) }
+            }
+        }
+        return end
+    }
+
+    private static func matching(_ text: ArraySlice<UInt8>, _ command: ArraySlice<UInt8>) -> Int {
+        zip(text, command).prefix { $0 == $1 }.count
     }
 }
