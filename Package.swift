@@ -108,7 +108,9 @@ let package = Package(
 
         // L4
         target("SecretService", ["Account", "PrivateFiles", "Threads", "Vocabulary", logging]),
-        target("RainMakerConsole", ["Deadlines", "ESPProvisioning", "SerialPort", "Vocabulary", logging]),
+        target(
+            "RainMakerConsole",
+            ["Deadlines", "ESPProvisioning", "ProtocommSerial", "SerialPort", "Vocabulary", logging]),
         target("RainMaker", ["Account", "HTTPCore", "JSON", "Vocabulary", logging]),
         target(
             "Onboarding",

@@ -1,5 +1,6 @@
 import Deadlines
 import ESPProvisioning
+import ProtocommSerial
 import SerialPort
 import Vocabulary
 
@@ -17,7 +18,8 @@ extension CommandConsole {
 
     /// Finds out what the board's console speaks by typing what is harmless in every dialect: an empty line, which shows
     /// the prompt; `get-node-id`, which only RainMaker's console knows; and a request for protocomm's version. Both
-    /// consoles pass over a command that they do not know without a word.
+    /// consoles pass over a command that they do not know without a word. One that knew neither is asked both once more, as its log
+    /// may have come in between; one that restarts is asked from the beginning.
     ///
     /// Throws `unavailable` where nothing shows a prompt, `unsupported` where the prompt answers to neither command.
     public func dialect(
@@ -45,36 +47,20 @@ extension CommandConsole {
     }
 
     private func ask(_ sessionID: Int32) async throws(SerialPortError) -> ConsoleDialect? {
-        for case .nodeID(let id) in try await run(CommandReply(command: Array("get-node-id".utf8))) {
-            return .rainMaker(id)
-        }
-        let isProtocomm = try await run(VersionReply(sessionID: sessionID))
-        return isProtocomm ? .protocomm(sessionID: sessionID) : nil
-    }
-}
-
-/// Whether the console answers protocomm's version request with a line of hex.
-private struct VersionReply: ConsoleReply {
-    let command: [UInt8]
-    private var transcript: ConsoleTranscript
-    private var hasAnswered = false
-
-    init(sessionID: Int32) {
-        // The body does not matter; the official tools send three dashes.
-        command = Array("proto-ver \(sessionID) 2d2d2d".utf8)
-        transcript = ConsoleTranscript(command: command)
-    }
-
-    mutating func append(_ byte: UInt8) -> Bool? {
-        switch transcript.append(byte) {
-        case nil: return nil
-        case .prompt: return hasAnswered
-        case .line(let line):
-            let isHex = line.text.allSatisfy {
-                (0x30...0x39).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+        // Any body will do; the official tools send three dashes.
+        let version = Array("proto-ver \(sessionID) 2d2d2d".utf8)
+        var silences = 0
+        while silences < 2 {
+            let events = try await run(CommandReply(command: Array("get-node-id".utf8)))
+            for case .nodeID(let id) in events { return .rainMaker(id) }
+            // The deadline ends this for a board that never stops restarting.
+            guard !events.contains(.restarted) else { continue }
+            switch try await run(ConsoleReplyParser(command: version)) {
+            case .answer, .malformed: return .protocomm(sessionID: sessionID)
+            case .refused: silences += 1
+            case .restarted: continue
             }
-            if isHex, !line.mayHoldEcho, line.followsEmptyLine { hasAnswered = true }
-            return nil
         }
+        return nil
     }
 }

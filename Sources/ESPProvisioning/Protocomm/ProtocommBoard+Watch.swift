@@ -124,9 +124,10 @@ extension JoinedNetwork {
 }
 
 extension ProvisioningError {
-    /// Whether this may be the silence of a board that is changing its channel, or has left for its network.
+    /// Whether this may be the silence of a board that is changing its channel, or has left for its network; or an answer that its log
+    /// has torn, for boards have much to say then.
     var mayPassAfterJoining: Bool {
-        [.deviceLost, .unavailable, .neverAnswered, .rejected, .securityMismatch].contains(code)
+        [.deviceLost, .unavailable, .neverAnswered, .rejected, .securityMismatch, .malformed].contains(code)
     }
 
     static func silent(_ peer: String, for limit: Duration) -> ProvisioningError {

@@ -26,6 +26,9 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     var adopted: WiFiNetwork?
     /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
     private static var maximumLostLinks: Int { 8 }
+    /// How many answers came that could not be read: torn by the log on a console, say.
+    private var tornAnswers = 0
+    private static var maximumTornAnswers: Int { 3 }
     /// The claim that is under way.
     var claim = ClaimAttempt()
 
@@ -110,8 +113,14 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         }
     }
 
-    /// Whether the connection broke, can be made again, and has not done so too often.
+    /// Whether the connection broke, can be made again, and has not done so too often. An answer that cannot be read breaks the session,
+    /// too, over any transport.
     private func survives(_ error: ProtocommError) -> Bool {
+        if error.cause?.code == .malformed, tornAnswers < Self.maximumTornAnswers {
+            tornAnswers += 1
+            logger.debug("an answer cannot be read; asking again", metadata: ["peer": "\(peer)"])
+            return true
+        }
         guard session.restoresLinks, error.cause?.code == .lost, lostLinks < Self.maximumLostLinks else { return false }
         lostLinks += 1
         logger.debug("the connection broke; making it again", metadata: ["peer": "\(peer)", "times": "\(lostLinks)"])
@@ -166,6 +175,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         do {
             return try Message(decoding: answer)
         } catch {
+            // Its cipher may have lost count.
+            await session.distrust()
             throw ProvisioningError(
                 .malformed,
                 message: "The board's answer on \(endpoint) cannot be read. Restart the board, then run this again.",

@@ -118,6 +118,12 @@ public actor ProtocommSession {
         }
     }
 
+    /// Gives up the session after an answer that makes no sense: the two ends are most likely out of step. Only a handshake helps.
+    public func distrust() async {
+        guard let link = try? await takeTurn(.session) else { return }
+        if case .clear = link { passTurn(link) } else { passTurn(.outOfStep) }
+    }
+
     /// Asks a board what it is, without keeping a session.
     public static func versionInfo(of transport: any Transport) async throws(ProtocommError) -> [UInt8] {
         try await ProtocommSession(transport: transport).versionInfo()
