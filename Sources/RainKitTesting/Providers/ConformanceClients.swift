@@ -4,9 +4,11 @@ import HTTPCore
 /// A way to the server on which nothing works.
 struct FaultyClient: HTTPClient {
     enum Fault: Sendable, CaseIterable {
-        case unreachable, cutOff, silent, gatewayPage, proxyPage, halfAnswer
+        case unreachable, cutOff, silent, gatewayPage, proxyPage, halfAnswer, stranger, notFound, tooMany
 
         static let all = allCases
+        /// What `tooMany` asks for.
+        static let rest = Duration.seconds(7)
     }
 
     var fault: Fault
@@ -19,13 +21,22 @@ struct FaultyClient: HTTPClient {
         case .gatewayPage: return HTTPResponse(status: 503, body: Array("<html>busy</html>".utf8))
         case .proxyPage: return HTTPResponse(status: 200, body: Array("<html>Sign in to this network</html>".utf8))
         case .halfAnswer: return HTTPResponse(status: 200, body: Array("{\"access_tok".utf8))
+        // A server in front of the provider's, which asks for something of its own.
+        case .stranger: return HTTPResponse(status: 401, body: Array("<html>Who are you?</html>".utf8))
+        case .notFound: return HTTPResponse(status: 404, body: Array("<html>Not here</html>".utf8))
+        case .tooMany:
+            return HTTPResponse(
+                status: 429, headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Retry-After", "7")],
+                body: Array("{\"message\":\"Too Many Requests\"}".utf8))
         }
     }
 }
 
-/// A server that refuses everything and throws back what it was sent, as some do for developers.
-struct EchoingClient: HTTPClient {
-    func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+/// A server that refuses everything and throws back what it was sent, as some do for developers. No error may quote a secret out of that.
+public struct EchoingClient: HTTPClient {
+    public init() {}
+
+    public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let headers = request.headers.map { "\($0.name): \($0.value)" }.joined(separator: " ")
         let echo = String(decoding: request.body, as: UTF8.self) + " " + headers + " " + request.url
         let text = echo.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")

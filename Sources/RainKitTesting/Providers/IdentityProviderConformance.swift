@@ -155,15 +155,17 @@ public enum IdentityProviderConformance {
             }
             // A way in that asks nobody (tokens that came otherwise) cannot fail.
             if let error {
-                try demand(
-                    error.isTransient || error.code == .expired, promise, "\(fault): \(error.code) at the sign-in")
+                try demand(fault.allows(error), promise, "\(fault): \(error.code) at the sign-in")
             }
             guard tokens.canBeRenewed(at: subject.clock.now) else { continue }
             do throws(RenewalError) {
                 _ = try await provider.renew(tokens)
             } catch {
-                guard case .refused(let cause) = error else { continue }
-                throw Failure(promise: promise, detail: "\(fault) was taken for a refusal (\(cause.code))")
+                guard case .unavailable(let cause) = error else {
+                    throw Failure(promise: promise, detail: "\(fault) was taken for a refusal (\(error))")
+                }
+                try demand(fault.allows(cause), promise, "\(fault): \(cause.code) at the renewal")
+                continue
             }
             throw Failure(promise: promise, detail: "\(fault) brought new tokens")
         }
@@ -236,5 +238,19 @@ public enum IdentityProviderConformance {
         let text = "\(error) \(error.serverCause ?? "")"
         let secrets = subject.secrets + [tokens?.access, tokens?.refresh].compactMap { $0?.revealString() }
         return secrets.contains { !$0.isEmpty && text.contains($0) }
+    }
+}
+
+extension FaultyClient.Fault {
+    /// Whether that is an honest word for this fault.
+    fileprivate func allows(_ error: AccountError) -> Bool {
+        switch self {
+        case .tooMany: error.code == .rateLimited && error.retryAfter == Self.rest
+        // The way may lead to the wrong place for good: then that is what is to be mended.
+        case .notFound: error.isTransient || [.expired, .unsupported, .rejected].contains(error.code)
+        // Nobody can tell who asks there.
+        case .stranger: error.isTransient || [.expired, .invalidCredentials, .rejected].contains(error.code)
+        default: error.isTransient || error.code == .expired
+        }
     }
 }

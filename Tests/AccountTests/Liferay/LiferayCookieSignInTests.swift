@@ -79,9 +79,10 @@ struct LiferayCookieSignInTests {
     @Test(
         "answers that are no sign-in",
         arguments: [
-            (200, "<html>no token here</html>", "invalid_credentials"), (500, "", "forbidden"),
-            (503, "", "server_fault"),
-            (401, "", "invalid_credentials"), (403, "", "invalid_credentials"),
+            (200, "<html>no token here</html>", "malformed_answer"), (500, "", "forbidden"), (503, "", "server_fault"),
+            (401, "", "invalid_credentials"),
+            (407, "", "invalid_credentials"), (403, "", "forbidden"), (404, "", "unsupported"), (400, "", "rejected"),
+            (408, "", "rejected"), (429, "", "rate_limited"),
         ])
     func failures(status: Int, body: String, reason: String) async throws {
         var signIn = try signIn()

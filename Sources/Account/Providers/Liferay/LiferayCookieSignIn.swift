@@ -2,7 +2,9 @@ import HTTPCore
 import OAuth2
 import Vocabulary
 
-/// A sign-in at a portal's own form, step by step: each answer leads to the next request, until a page shows the session's token.
+/// A sign-in at a portal's own form, step by step: each answer leads to the next request, until there is a page.
+///
+/// Whether that is a signed-in user's is not for the page to say: a network's own sign-in page has status 200, too.
 ///
 /// It reads and writes nothing itself. Redirects are followed on the portal's own address only, as GET, so that the password is sent
 /// once and to nobody else.
@@ -23,6 +25,8 @@ struct LiferayCookieSignIn: Sendable {
     let server: ServiceURL
     private let form: Secret
     private var jar = CookieJar()
+    /// Whether any answer has set cookies, as a portal's own do.
+    private var setsCookies = false
     private var redirects = 0
     private var failures = 0
     private var asked: HTTPRequest
@@ -59,6 +63,7 @@ struct LiferayCookieSignIn: Sendable {
     /// What comes after the answer to the last request.
     mutating func next(_ response: HTTPResponse) throws(AccountError) -> Step {
         jar.take(from: response, host: server.authority)
+        setsCookies = setsCookies || response.header("Set-Cookie") != nil
         switch response.status {
         case 401, 407:
             guard let challenge = challenge(in: response) else { throw refused(response.status) }
@@ -79,7 +84,8 @@ struct LiferayCookieSignIn: Sendable {
                 message: "\(server.authority) has a fault of its own (HTTP \(response.status)); try again later",
                 status: response.status)
         case 200..<300: return .done(try session(in: response))
-        default: throw refused(response.status)
+        default:
+            throw LiferayReply.refusal(response, from: server.authority) ?? refused(response.status)
         }
     }
 
@@ -158,10 +164,12 @@ struct LiferayCookieSignIn: Sendable {
     }
 
     private func session(in response: HTTPResponse) throws(AccountError) -> LiferayCookies {
-        guard let token = LiferayAuthToken.find(in: response.body) else {
+        let token = LiferayAuthToken.find(in: response.body)
+        guard token != nil || setsCookies else {
             throw AccountError(
-                .invalidCredentials,
-                message: "\(server.authority) showed no page of a signed-in user; check the user name and the password",
+                .malformedAnswer,
+                message:
+                    "\(server.authority) showed a web page that is not the portal's, as sign-in portals and closed servers do; try again later",
                 status: response.status)
         }
         return LiferayCookies(
@@ -169,6 +177,7 @@ struct LiferayCookieSignIn: Sendable {
             preAuthorization: preAuthorization.map { .init(name: $0.name, value: Secret($0.value)) })
     }
 
+    /// Nobody answers for us: who asks, the portal or something before it, cannot be told.
     func refused(_ status: Int) -> AccountError {
         AccountError(
             .invalidCredentials,
@@ -180,8 +189,8 @@ struct LiferayCookieSignIn: Sendable {
 /// A browser's session at a portal, without the browser.
 struct LiferayCookies: Sendable, Equatable {
     var jar: CookieJar
-    /// What shows that a request comes from the portal's own page.
-    var token: Secret
+    /// What shows that a request comes from the portal's own page; nil where the page has none.
+    var token: Secret?
     /// What a server before the portal wants with each request.
     var preAuthorization: PreAuthorization?
 

@@ -46,6 +46,13 @@ struct LiferayException: Equatable {
         return presentable(String(last.prefix(120)))
     }
 
+    /// Those that say something about the user or the sign-in.
+    static let names: Set<String> = [
+        "NoSuchUserException", "UserIdException", "UserPasswordException", "AuthException", "LoginException",
+        "SecurityException", "PrincipalException", "MustBeAuthenticated", "UserEmailAddressVerificationException",
+        "MustVerifyEmailAddress",
+    ]
+
     func accountError(from host: String, status: Int) -> AccountError {
         let (code, sentence) = meaning(host: host)
         var error = AccountError(code, message: sentence, serverMessage: words.map(presentable), status: status)

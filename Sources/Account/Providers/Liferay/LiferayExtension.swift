@@ -80,6 +80,11 @@ struct LiferayExtension: ProviderExtension {
         }
         // A portal shows its page to strangers, too: the first call shows whether this is somebody.
         try await check(tokens, provider)
+        guard cookies.token != nil else {
+            throw AccountError(
+                .malformedAnswer,
+                message: "\(settings.server.authority) showed a page without the session's token; try again later")
+        }
         return tokens
     }
 
@@ -117,11 +122,23 @@ struct LiferayExtension: ProviderExtension {
                 }
                 return try await cookies(user: user, password: password, passing: gate, settings, provider)
             } catch {
-                let isRefused = [.invalidCredentials, .unknownUser, .unverifiedUser].contains(error.code)
-                throw isRefused ? .refused(error) : .unavailable(error)
+                if Self.endsSession(error) { throw .refused(error) }
+                var error = error
+                // A 401 of something before the portal, which is passing.
+                if error.code == .invalidCredentials { error.code = .expired }
+                // An answer without a user, and without an exception.
+                if error.code == .unknownUser { error.code = .malformedAnswer }
+                throw .unavailable(error)
             }
         default: return nil
         }
+    }
+
+    /// Only the portal's own word ends a session, which comes as an exception of its services, or as the way to its page for those who
+    /// have not confirmed their address. A status does not: something before the portal may have given it.
+    static func endsSession(_ error: AccountError) -> Bool {
+        guard [.invalidCredentials, .unknownUser, .unverifiedUser].contains(error.code) else { return false }
+        return error.code == .unverifiedUser || error.serverCause.map(LiferayException.names.contains) ?? false
     }
 
     // MARK: Who
