@@ -46,17 +46,19 @@ public struct ClaimService: NodeClaiming {
         }
         var request = RainMakerCall(.post, path, body: words).request(below: base.text + "/")
         request.body = body
-        let response = try await session.send(request)
-        let json = try RainMakerReply.value(response, from: base.authority)
-        guard response.body.count <= Self.maximumReplyBytes else {
+        let host = base.authority
+        let (json, reply) = try await session.send(request) { response throws(AccountError) in
+            (try RainMakerReply.value(response, from: host), response.body)
+        }
+        guard reply.count <= Self.maximumReplyBytes else {
             // No other answer is to be expected, so it counts as a refusal.
             throw AccountError(
                 .rejected,
                 message:
-                    "the claim service at \(base.authority) answered with \(response.body.count) bytes, and a board holds "
+                    "the claim service at \(base.authority) answered with \(reply.count) bytes, and a board holds "
                     + "\(Self.maximumReplyBytes)")
         }
-        return (json, response.body)
+        return (json, reply)
     }
 
     private func unusable(_ what: String) -> AccountError {

@@ -43,6 +43,15 @@ struct ClaimServiceTests {
         try http.finish()
     }
 
+    @Test("a service that throws back what it was sent gets no token into the error")
+    func echoed() async throws {
+        let service = try service(over: EchoingClient())
+        let error = try #require(
+            await accountError { () throws(AccountError) in try await service.initiateClaim(Self.board) })
+        let shown = "\(error) \(String(reflecting: error))"
+        #expect(shown.contains("7CDFA1000001") && !shown.contains("planted"), "\(shown)")
+    }
+
     struct Case: Sendable {
         var status = 200
         var body: String

@@ -27,6 +27,15 @@ struct MappingTests {
         try script.http.finish()
     }
 
+    @Test("a server that throws back what it was sent gets neither the secret nor the token into the error")
+    func echoed() async throws {
+        let cloud = try ScriptedCloud.cloud(over: EchoingClient())
+        let error = try #require(
+            await accountError { () throws(AccountError) in try await cloud.addMapping(node: node, secret: secret) })
+        let shown = "\(error) \(String(reflecting: error))"
+        #expect(shown.contains("node-aabbccdd") && !shown.contains("planted"), "\(shown)")
+    }
+
     @Test("without notes nothing is said about them")
     func addPlain() async throws {
         let script = try ScriptedCloud()

@@ -25,11 +25,7 @@ extension ProfiledProvider {
         } catch {
             var error = error
             error.retryAfter = error.retryAfter ?? response.retryAfter
-            let secrets = RequestSecrets(request)
-            error.message = secrets.cut(from: error.message)
-            error.serverMessage = error.serverMessage.map(secrets.cut)
-            error.serverCause = error.serverCause.map(secrets.cut)
-            throw error
+            throw error.without(RequestSecrets(request))
         }
     }
 
@@ -63,7 +59,7 @@ extension ProfiledProvider {
         return try await exchange(request, wantsJSON: wantsJSON)
     }
 
-    /// Reads an answer that came by another way, a session's above all.
+    /// Reads an answer that came by another way, a session's above all. What it throws may quote the request.
     public func read(_ response: HTTPResponse, of url: String) throws(AccountError) -> Reply {
         try read(response, from: host(of: url), for: nil, wantsJSON: true)
     }

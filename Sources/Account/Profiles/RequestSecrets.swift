@@ -15,7 +15,13 @@ struct RequestSecrets {
         for header in request.headers
         where ["authorization", "proxy-authorization", "cookie", "x-csrf-token"].contains(header.name.lowercased()) {
             found.append(header.value)
-            found += header.value.split(whereSeparator: { " ,;\"".contains($0) }).map(String.init)
+            let pieces = header.value.split(whereSeparator: { " ,;\"".contains($0) })
+            found += pieces.map(String.init)
+            guard header.name.lowercased() == "cookie" else { continue }
+            // A cookie's value alone, but for what is a mere switch.
+            let values = pieces.compactMap { piece in piece.firstIndex(of: "=").map { piece[piece.index(after: $0)...] }
+            }
+            found += values.filter { $0.utf8.count >= 8 }.map(String.init)
         }
         if let json = try? JSONValue(parsing: request.body, limits: TokenResponse.limits) {
             Self.collect(json, named: "", &found)
@@ -55,7 +61,9 @@ struct RequestSecrets {
         return secretNames.contains { bytes.firstIndex(of: $0, from: 0) != nil }
     }
 
-    private static let secretNames = ["pass", "secret", "token", "code", "assertion", "session"].map { Array($0.utf8) }
+    private static let secretNames = ["pass", "secret", "token", "code", "assertion", "session", "jwt"].map {
+        Array($0.utf8)
+    }
 
     /// The words with every secret cut out, and what is left of one where they were shortened in its middle.
     ///
@@ -81,6 +89,17 @@ struct RequestSecrets {
         let longest = min(secret.count, words.count)
         guard longest >= minimumLength else { return 0 }
         return (minimumLength...longest).last { words.suffix($0).elementsEqual(secret.prefix($0)) } ?? 0
+    }
+}
+
+extension AccountError {
+    /// The same without what was secret in the request: something on the way may throw back what it was sent.
+    func without(_ secrets: RequestSecrets) -> AccountError {
+        var error = self
+        error.message = secrets.cut(from: message)
+        error.serverMessage = serverMessage.map(secrets.cut)
+        error.serverCause = serverCause.map(secrets.cut)
+        return error
     }
 }
 

@@ -24,7 +24,11 @@ struct TokenEndpoint: Sendable {
             deadline: .seconds(10), maximumResponseBytes: TokenResponse.limits.maximumBytes)
         let response: HTTPResponse
         do throws(HTTPError) { response = try await http.send(message) } catch { throw AccountError(error) }
-        return try read(response)
+        do throws(AccountError) {
+            return try read(response)
+        } catch {
+            throw error.without(RequestSecrets(message))
+        }
     }
 
     private func read(_ response: HTTPResponse) throws(AccountError) -> TokenResponse {

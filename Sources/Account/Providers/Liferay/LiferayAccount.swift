@@ -32,8 +32,9 @@ public struct LiferayAccount: Sendable {
 
     private func call(_ service: String, _ parameters: [JSONValue.Member]) async throws(AccountError) -> JSONValue {
         let settings = try LiferaySettings(provider)
-        let response = try await session.send(
-            LiferayCommand.request([LiferayCommand(service, parameters)], settings))
-        return try LiferayReply.values(response, count: 1, from: settings.server.authority)[0]
+        let request = LiferayCommand.request([LiferayCommand(service, parameters)], settings)
+        return try await session.send(request) { response throws(AccountError) in
+            try LiferayReply.values(response, count: 1, from: settings.server.authority)[0]
+        }
     }
 }

@@ -21,8 +21,10 @@ package struct RainMakerService: Sendable {
     /// In the name of the session's user. A call whose token was rejected renews the session and is made once more.
     @discardableResult
     package func call(_ call: RainMakerCall, in session: AccountSession) async throws(AccountError) -> JSONValue {
-        try RainMakerReply.value(
-            try await session.send(call.request(to: deployment)), from: deployment.base.authority)
+        let host = deployment.base.authority
+        return try await session.send(call.request(to: deployment)) { response throws(AccountError) in
+            try RainMakerReply.value(response, from: host)
+        }
     }
 
     package func send(_ request: HTTPRequest) async throws(AccountError) -> JSONValue {
@@ -31,11 +33,7 @@ package struct RainMakerService: Sendable {
         do throws(AccountError) {
             return try RainMakerReply.value(response, from: deployment.base.authority)
         } catch {
-            // Something on the way may throw back what it was sent.
-            let secrets = RequestSecrets(request)
-            var error = error
-            error.serverMessage = error.serverMessage.map(secrets.cut)
-            throw error
+            throw error.without(RequestSecrets(request))
         }
     }
 

@@ -56,7 +56,7 @@ public struct SPiDAccount: Sendable {
     public func me() async throws(AccountError) -> Profile {
         let request = HTTPRequest(
             method: .get, url: try await provider.endpoint("me"), headers: ProfiledProvider.headers)
-        let reply = try provider.read(try await session.send(request), of: request.url)
+        let reply = try await send(request)
         guard let user = provider.user(in: reply.json) else {
             throw AccountError(.malformedAnswer, message: "\(provider.name) answered without the user's id")
         }
@@ -88,6 +88,13 @@ public struct SPiDAccount: Sendable {
             method: .post, url: try await provider.endpoint(use), headers: ProfiledProvider.headers,
             body: FormRequest(fields).body(for: .signed(clientID: "")).revealBytes())
         request.headers.append(HTTPHeader("Content-Type", FormRequest.contentType))
-        return try provider.read(try await session.send(request), of: request.url).json
+        return try await send(request).json
+    }
+
+    private func send(_ request: HTTPRequest) async throws(AccountError) -> ProfiledProvider.Reply {
+        let provider = provider
+        return try await session.send(request) { response throws(AccountError) in
+            try provider.read(response, of: request.url)
+        }
     }
 }
