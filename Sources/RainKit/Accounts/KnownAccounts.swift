@@ -50,6 +50,17 @@ public struct KnownAccounts: Sendable {
             chosen[entry.deployment] = entry.name
         }
 
+        /// Undoes ``add(_:)``, unless somebody has changed that account since.
+        mutating func takeBack(_ entry: Entry, to before: Content) {
+            guard let index = entries.firstIndex(of: entry) else { return }
+            entries.remove(at: index)
+            if let old = before.entries.firstIndex(where: { $0.deployment == entry.deployment && $0.name == entry.name }
+            ) {
+                entries.insert(before.entries[old], at: min(old, entries.count))
+            }
+            if chosen[entry.deployment] == entry.name { chosen[entry.deployment] = before.chosen[entry.deployment] }
+        }
+
         /// Throws `notSignedIn` for an account that never signed in here.
         public mutating func use(_ name: String, at deployment: String) throws(AccountError) {
             guard entry(name, at: deployment) != nil else { throw Self.unknown(name, at: deployment) }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The store of someone who is about to sign in: only when the session is there is it known whose it is.
 ///
-/// Saving puts the session under its account's name into the store that was chosen, notes that in the list of accounts, and removes
-/// what an earlier sign-in left in another store. From then on this store is that one.
+/// Saving notes the account in the list, puts the session under its name into the store that was chosen, and removes what an earlier
+/// sign-in left in another store. From then on this store is that one. Where it fails, all is as it was.
 public final class NewAccountStore: CredentialStore {
     public let kind: StoreKind
     /// Why it is not the place that one would expect, for the person to read.
@@ -62,15 +62,26 @@ public final class NewAccountStore: CredentialStore {
         // Who signs in by browser is known only now: what is remembered for that account still counts.
         let kind = isAsked ? kind : earlier?.store ?? kind
         let store = directory.store(kind)
-        try await store.exclusively(key, within: limit) { access async throws(AccountError) in
-            try await access.save(session)
-        }
-        saved.withLock { $0 = AccountDirectory.KeptAccount(key: key, kind: kind, store: store) }
-        guard kind != .memory else { return }
         let entry = KnownAccounts.Entry(
             deployment: deployment, name: name, userName: session.userName, userID: session.userID.rawValue, store: kind
         )
-        try directory.known.change { $0.add(entry) }
+        let known = directory.known
+        try await store.exclusively(key, within: limit) { access async throws(AccountError) in
+            guard kind != .memory else { return try await access.save(session) }
+            // Noted first: where that fails, the session that is there is still there.
+            var before = KnownAccounts.Content()
+            try known.change { content in
+                before = content
+                content.add(entry)
+            }
+            do throws(AccountError) {
+                try await access.save(session)
+            } catch {
+                try? known.change { $0.takeBack(entry, to: before) }
+                throw error
+            }
+        }
+        saved.withLock { $0 = AccountDirectory.KeptAccount(key: key, kind: kind, store: store) }
         if let earlier, earlier.store != kind {
             // The old place may be away: then what is there is left to expire.
             try? await directory.store(earlier.store).exclusively(key, within: limit) {
