@@ -96,8 +96,16 @@ extension ProfiledProvider {
         if try await hooks.signOut(tokens, everywhere: everywhere, self) { return }
         guard tokens.kind == .oauth, let url = try await findEndpoint("revoke") else { return }
         let client = try await client(for: .refreshToken)
-        if let refresh = tokens.refresh { try await revoke(refresh, .refreshToken, at: url, as: client) }
-        try await revoke(tokens.access, .accessToken, at: url, as: client)
+        guard let refresh = tokens.refresh else {
+            return try await revoke(tokens.access, .accessToken, at: url, as: client)
+        }
+        try await revoke(refresh, .refreshToken, at: url, as: client)
+        do throws(AccountError) {
+            try await revoke(tokens.access, .accessToken, at: url, as: client)
+        } catch {
+            // RFC 7009, section 2: servers must be able to revoke refresh tokens, and access tokens only should be. What is left ends soon.
+            guard error.serverCause == "unsupported_token_type" else { throw error }
+        }
     }
 
     private func revoke(

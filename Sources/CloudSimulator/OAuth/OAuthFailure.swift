@@ -19,6 +19,8 @@ struct OAuthFailure: Error, Equatable {
         case authorizationPending = "authorization_pending"
         case slowDown = "slow_down"
         case expiredToken = "expired_token"
+        /// Of revocation (RFC 7009, 2.2.1).
+        case unsupportedTokenType = "unsupported_token_type"
         /// Of OpenID Connect (Core, 3.1.2.6).
         case loginRequired = "login_required"
         case consentRequired = "consent_required"

@@ -249,6 +249,8 @@ struct OIDCService: IdentityService {
                 guard let wrong = member.value.string.flatMap(Wrong.init) else { throw .invalidBody }
                 self.wrong = wrong
             case "rotate": oauth.rules.rotates = try settings.bool("rotate") ?? true
+            case "revokes_access_tokens":
+                oauth.rules.revokesAccessTokens = try settings.bool("revokes_access_tokens") ?? true
             default: throw .invalidBody
             }
         }

@@ -184,7 +184,11 @@ extension StandardOAuth {
         let form = try OAuthParameters(form: call.request)
         let client = try authenticatedClient(&call, form)
         let token = try form.required("token")
-        let grant = accessTokens.value(token, at: call.now) ?? refreshTokens.value(token, at: call.now)?.grant
+        let access = accessTokens.value(token, at: call.now)
+        guard rules.revokesAccessTokens || access == nil && form["token_type_hint"] != "access_token" else {
+            throw OAuthFailure(.unsupportedTokenType, "Access tokens end by themselves")
+        }
+        let grant = access ?? refreshTokens.value(token, at: call.now)?.grant
         guard let grant, grant.client == client.id else { return }
         endLogin(grant.login)
         call.note(.logout, "done") { $0.kind = "revocation" }

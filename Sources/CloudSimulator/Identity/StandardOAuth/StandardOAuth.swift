@@ -27,6 +27,8 @@ struct StandardOAuth: Sendable {
         var wrongIssuer: String?
         /// Whether each use replaces the refresh token.
         var rotates = true
+        /// Whether access tokens, too, can be revoked (RFC 7009, 2: refresh tokens must be, access tokens should).
+        var revokesAccessTokens = true
         var code: @Sendable () -> String = { opaqueToken() }
         /// Given the time, in milliseconds since 1970.
         var accessToken: @Sendable (Grant, Int64) -> String = { _, _ in opaqueToken() }

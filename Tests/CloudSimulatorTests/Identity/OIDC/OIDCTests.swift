@@ -122,6 +122,21 @@ struct OIDCTests {
         #expect(browser.open("/logout?post_logout_redirect_uri=https://evil.example").location == nil)
     }
 
+    @Test("where only refresh tokens can be revoked, an access token is refused in RFC 7009's words, and goes on")
+    func refreshTokensOnly() throws {
+        let oidc = try TestIdentity(.oidc)
+        let tokens = oidc.browserTokens()
+        #expect(oidc.control("settings", ["revokes_access_tokens": false]) == 200)
+        for hint in [nil, "access_token"] {
+            let refused = oidc.post(
+                "/revoke", ["client_id": "native-1", "token": tokens.access, "token_type_hint": hint])
+            #expect(refused.status == 400 && refused.body["error"] == "unsupported_token_type")
+        }
+        #expect(oidc.get("/userinfo", bearer: tokens.access).status == 200)
+        #expect(oidc.post("/revoke", ["client_id": "native-1", "token": tokens.refresh]).status == 200)
+        #expect(oidc.get("/userinfo", bearer: tokens.access).status == 401)
+    }
+
     @Test("revocation ends the sign-in, and introspection says so")
     func revocation() throws {
         let oidc = try TestIdentity(.oidc)
