@@ -102,8 +102,8 @@ let package = Package(
         target(
             "Account",
             [
-                "CDescriptors", "HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Threads", "Vocabulary",
-                logging,
+                "CDescriptors", "Deadlines", "HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Threads",
+                "Vocabulary", logging,
             ]),
 
         // L4

@@ -18,15 +18,26 @@ public final class AccountSession: Sendable {
     let keeper: TokenKeeper
     private let logger: Logger
 
-    public init(
+    public convenience init(
         provider: any IdentityProvider, http: any HTTPClient, store: any CredentialStore, key: CredentialKey,
         clock: any WallClock = SystemWallClock(), server: ServerClock? = nil, logger: Logger? = nil
+    ) {
+        self.init(
+            provider: provider, http: http, store: store, key: key, clock: clock, server: server, logger: logger,
+            timer: ContinuousClock())
+    }
+
+    /// - Parameter timer: by which what takes too long is given up.
+    package init(
+        provider: any IdentityProvider, http: any HTTPClient, store: any CredentialStore, key: CredentialKey,
+        clock: any WallClock, server: ServerClock? = nil, logger: Logger? = nil, timer: any Clock<Duration>
     ) {
         self.provider = provider
         self.http = http
         self.logger = logger ?? Logger(label: "account") { _ in SwiftLogNoOpLogHandler() }
         keeper = TokenKeeper(
-            provider: provider, store: store, key: key, clock: clock, server: server, logger: self.logger)
+            provider: provider, store: store, key: key, clock: clock, server: server, logger: self.logger,
+            timer: timer)
     }
 
     /// What becomes of the session from now on: signed in, refreshed, expired, signed out, and what the store gave and got.

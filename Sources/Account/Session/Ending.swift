@@ -9,14 +9,7 @@ struct Ending: Sendable {
     func run(_ access: any CredentialAccess) async throws(AccountError) -> AccountError? {
         var failure: AccountError?
         do throws(AccountError) {
-            let session = try await living(access)
-            do throws(AccountError) {
-                try await tell(session.tokens)
-            } catch {
-                // A gateway's word on the access token; the refresh token is still to be revoked.
-                guard error.status == 401 else { throw error }
-                try await tell(try await renewed(session, access).tokens)
-            }
+            try await keeper.withinTurn { () async throws(AccountError) in try await farewell(access) }
         } catch {
             if error.code == .cancelled { throw error }
             let hasEnded = error.code == .expired && error.status != 401 || error.code == .notSignedIn
@@ -28,6 +21,17 @@ struct Ending: Sendable {
             return .removed(.signedOut(.here))
         }
         return failure
+    }
+
+    private func farewell(_ access: any CredentialAccess) async throws(AccountError) {
+        let session = try await living(access)
+        do throws(AccountError) {
+            try await tell(session.tokens)
+        } catch {
+            // A gateway's word on the access token; the refresh token is still to be revoked.
+            guard error.status == 401 else { throw error }
+            try await tell(try await renewed(session, access).tokens)
+        }
     }
 
     /// The session with an access token that the provider takes, as far as that is known here.

@@ -65,11 +65,21 @@ struct Renewal: Sendable {
         _ renewed: SavedSession, over stored: SavedSession, _ access: any CredentialAccess
     ) async throws(RenewalError) -> SavedSession {
         let status = keeper.status(of: renewed)
-        do throws(AccountError) {
-            try await keeper.events.changing { () async throws(AccountError) in
-                try await access.save(renewed)
-                return .wrote(renewed, [.saved(status), .refreshed(status)])
+        let events = keeper.events
+        // No child of this task: tokens that came in the last moment of a turn are saved all the same.
+        let saving = Task { () async -> Result<Void, AccountError> in
+            do throws(AccountError) {
+                try await events.changing { () async throws(AccountError) in
+                    try await access.save(renewed)
+                    return .wrote(renewed, [.saved(status), .refreshed(status)])
+                }
+                return .success(())
+            } catch {
+                return .failure(error)
             }
+        }
+        do throws(AccountError) {
+            try await saving.value.get()
         } catch {
             let isReadOnly = error.code == .storeReadOnly
             await keeper.keep(TokenKeeper.Unsaved(stored: stored, renewed: renewed, staysUnsaved: isReadOnly))

@@ -1,3 +1,4 @@
+import Deadlines
 import Logging
 import Vocabulary
 
@@ -15,6 +16,8 @@ actor TokenKeeper {
     let clock: any WallClock
     let server: ServerClock?
     let logger: Logger
+    /// By which what takes too long is given up.
+    let timer: any Clock<Duration>
     nonisolated let events = EventHub()
 
     /// Who waits for the renewal that is under way; nil while there is none.
@@ -45,12 +48,9 @@ actor TokenKeeper {
     /// A header that was wrong once must not silence a gateway for a day.
     private static let longestPause = 3600.0
 
-    /// A renewal takes at most one call to the cloud (10 s); another process's turn can be that long.
-    static let turnLimit = Duration.seconds(15)
-
     init(
         provider: any IdentityProvider, store: any CredentialStore, key: CredentialKey, clock: any WallClock,
-        server: ServerClock?, logger: Logger
+        server: ServerClock?, logger: Logger, timer: any Clock<Duration>
     ) {
         self.provider = provider
         self.store = store
@@ -58,6 +58,7 @@ actor TokenKeeper {
         self.clock = clock
         self.server = server
         self.logger = logger
+        self.timer = timer
     }
 
     nonisolated var now: UnixTime { clock.now }
@@ -158,9 +159,9 @@ actor TokenKeeper {
     private func renew(replacing rejected: Secret) async -> Outcome {
         let renewal = Renewal(keeper: self, rejected: rejected, unsaved: unsaved, pause: activePause)
         do throws(AccountError) {
-            let session = try await store.exclusively(key, within: Self.turnLimit) {
+            let session = try await store.exclusively(key, within: TurnTimes.wait) {
                 access async throws(AccountError) in
-                try await renewal.run(access)
+                try await withinTurn { () async throws(AccountError) in try await renewal.run(access) }
             }
             return .success(session)
         } catch {
@@ -170,6 +171,19 @@ actor TokenKeeper {
             }
             return .failure(error)
         }
+    }
+
+    /// Asks the provider for no longer than a turn may last, so that those who wait for theirs need not give up.
+    nonisolated func withinTurn<Answer: Sendable>(
+        _ ask: @escaping @Sendable () async throws(AccountError) -> Answer
+    ) async throws(AccountError) -> Answer {
+        let timer = timer
+        let outcome = await withDeadline(TurnTimes.longest, sleep: { try await timer.sleep(for: $0) }, ask)
+        guard let outcome else {
+            throw AccountError(
+                .timeout, message: "\(provider.name) took longer than \(TurnTimes.longest) in all; try again later")
+        }
+        return try outcome.get()
     }
 
     // MARK: When the provider wants rest
@@ -197,7 +211,7 @@ actor TokenKeeper {
     private func saveLate(_ late: Unsaved) async throws(AccountError) {
         let events = events
         let saved = status(of: late.renewed)
-        try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
+        try await store.exclusively(key, within: TurnTimes.wait) { access async throws(AccountError) in
             guard try await access.load()?.tokens == late.stored.tokens else { return }
             try await events.changing { () async throws(AccountError) in
                 try await access.save(late.renewed)
@@ -217,7 +231,7 @@ actor TokenKeeper {
         let begun = session
         let status = status(of: begun)
         let events = events
-        try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
+        try await store.exclusively(key, within: TurnTimes.wait) { access async throws(AccountError) in
             try await events.changing { () async throws(AccountError) in
                 try await access.save(begun)
                 return .wrote(begun, [.saved(status), .signedIn(status)])
@@ -234,7 +248,7 @@ actor TokenKeeper {
     ) async throws(AccountError) -> AccountError? {
         _ = try await stored()
         let ending = Ending(keeper: self, unsaved: unsaved, pause: activePause, tell: tell)
-        let failure = try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
+        let failure = try await store.exclusively(key, within: TurnTimes.wait) { access async throws(AccountError) in
             try await ending.run(access)
         }
         unsaved = nil
@@ -242,13 +256,13 @@ actor TokenKeeper {
     }
 
     /// Makes sure that a session could be saved, before anyone is asked for a password.
-    func probeStore() async throws(AccountError) { try await store.probe(key, within: Self.turnLimit) }
+    func probeStore() async throws(AccountError) { try await store.probe(key, within: TurnTimes.wait) }
 
     /// Removes the session that has this access token; one that was stored meanwhile stays.
     func remove(_ session: SavedSession) async throws(AccountError) {
         let events = events
         let unsaved = unsaved
-        try await store.exclusively(key, within: Self.turnLimit) { access async throws(AccountError) in
+        try await store.exclusively(key, within: TurnTimes.wait) { access async throws(AccountError) in
             try await events.changing { () async throws(AccountError) in
                 guard let stored = try await access.load() else { return .removed(.signedOut(.elsewhere)) }
                 let isUnsaved = unsaved?.renewed.tokens == session.tokens && unsaved?.stored.tokens == stored.tokens

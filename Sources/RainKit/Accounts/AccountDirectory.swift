@@ -91,7 +91,7 @@ public struct AccountDirectory: Sendable {
     }
 
     /// For another process's turn. The Secret Service has a deadline of its own.
-    private static let probeLimit = Duration.seconds(15)
+    private static let probeLimit = TurnTimes.wait
 
     private func firstThatWorks(_ key: CredentialKey) async throws(AccountError) -> (kind: StoreKind, note: String?) {
         do throws(AccountError) {
