@@ -1,3 +1,4 @@
+import Deadlines
 import HTTPCore
 import Logging
 import Vocabulary
@@ -5,7 +6,8 @@ import Vocabulary
 /// One user's session with one provider: signs in and out, and carries requests that need a signed-in user.
 ///
 /// It may be shared by any number of tasks; what it knows is in the credential store, which other processes share too. Every
-/// call ends within its deadlines, and cancelling the calling task ends it at once with `cancelled`.
+/// call ends within its deadlines, and cancelling the calling task ends it at once with `cancelled`; but a sign-in that has its tokens
+/// already is signed out first.
 ///
 /// ```swift
 /// let session = try AccountSession.rainMaker(.global, http: client, store: FileCredentialStore(folder: folder))
@@ -51,7 +53,8 @@ public final class AccountSession: Sendable {
     /// Signs in and stores the session in the place of any earlier one.
     ///
     /// The store is tried before the provider is. The profile comes from the service; if it cannot be had for a passing reason, what
-    /// the id token claims stands in. A session that cannot be stored is signed out again.
+    /// the id token claims stands in. What fails or is cancelled after that is signed out at the
+    /// provider, which has five seconds for it.
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Profile {
         do throws(AccountError) {
             return try await begin(credentials)
@@ -65,6 +68,15 @@ public final class AccountSession: Sendable {
     private func begin(_ credentials: SignInCredentials) async throws(AccountError) -> Profile {
         try await keeper.probeStore()
         let tokens = try await provider.signIn(credentials)
+        do throws(AccountError) {
+            return try await begin(tokens)
+        } catch {
+            await abandon(tokens)
+            throw error
+        }
+    }
+
+    private func begin(_ tokens: Tokens) async throws(AccountError) -> Profile {
         let profile: Profile
         do throws(AccountError) {
             profile = try await provider.profile(tokens)
@@ -73,17 +85,28 @@ public final class AccountSession: Sendable {
             logger.debug("profile not to be had, the id token's claims are used", metadata: ["cause": "\(error.code)"])
             profile = claimed
         }
-        do throws(AccountError) {
-            try await keeper.begin(
-                SavedSession(
-                    provider: provider.name, userID: profile.userID, userName: profile.userName, tokens: tokens,
-                    attributes: profile.attributes, context: provider.context))
-        } catch {
-            try? await provider.signOut(tokens, everywhere: false)
-            throw error
-        }
+        try await keeper.begin(
+            SavedSession(
+                provider: provider.name, userID: profile.userID, userName: profile.userName, tokens: tokens,
+                attributes: profile.attributes, context: provider.context))
         logger.debug("signed in", metadata: ["provider": "\(provider.name)"])
         return profile
+    }
+
+    /// How long the provider has for being told of a sign-in that came to nothing.
+    static let farewell = Duration.seconds(5)
+
+    /// Ends at the provider what nobody here knows any more, as far as that is to be had quickly.
+    private func abandon(_ tokens: Tokens) async {
+        let (provider, timer) = (provider, keeper.timer)
+        // No child of the caller's task: if that is cancelled, nothing can be sent in it. Awaited, and done by its deadline.
+        await Task {
+            let told = await withDeadline(Self.farewell, sleep: { try await timer.sleep(for: $0) }) {
+                () async throws(AccountError) in try await provider.signOut(tokens, everywhere: false)
+            }
+            if case .success? = told { return }
+            logger.debug("the provider was not told of a sign-in that came to nothing")
+        }.value
     }
 
     /// Makes sure that a session could be stored. Throws the store's error.
