@@ -8,7 +8,7 @@ extension BoardCredentials {
     ) throws(CommandFailure) {
         let source = SecretSource(
             name: "proof of possession", flag: "--pop", value: options.pop, file: options.popFile,
-            fromStandardInput: options.popStdin, environmentVariable: "RAINKIT_POP",
+            fromStandardInput: options.popStdin, environmentVariable: .proofOfPossession,
             ifThereIsNone: "Leave it away for a board that wants none.", time: time)
         let given = try source.read(environment: context.environment, output: context.output)
             .map { ProofOfPossession($0) }

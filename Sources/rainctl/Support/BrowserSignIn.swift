@@ -62,7 +62,7 @@ struct BrowserSignIn: Sendable {
         case .scheme:
             let handler = SchemeHandler(
                 name: "rainctl", command: [try ownPath(), "account", "callback"],
-                dataFolder: context.folders.data, environment: context.environment)
+                dataFolder: context.folders.data, environment: context.environmentOfPrograms)
             return CustomSchemeUserAgent(
                 redirectURI: try schemeRedirect(), folder: try context.folders.runtimeFolder(), pasted: pasted,
                 within: limit,
@@ -124,7 +124,7 @@ struct BrowserSignIn: Sendable {
 
     private func show(pasteIsOffered: Bool) -> ShowSignInPage {
         let (opens, isRemote, isQuiet) = (opensBrowser, desktop.obstacle != nil, context.output.isQuiet)
-        let launcher = BrowserLauncher(environment: context.environment)
+        let launcher = BrowserLauncher(environment: context.environmentOfPrograms)
         let asksForPaste = pasteIsOffered && StandardStreams.inIsTerminal
         return { url in
             // Without the address nothing goes on where no browser opens: it is said even under --quiet then.

@@ -23,10 +23,9 @@ struct PasswordOptions: ParsableArguments {
     }
 
     private func source(_ time: TimeBudget) -> SecretSource {
-        // The variable is the official client's, so that its scripts go on working.
         SecretSource(
             name: "password", flag: "--password", file: passwordFile, fromStandardInput: passwordStdin,
-            environmentVariable: "ESP_RAINMAKER_PASSWORD", time: time)
+            environmentVariable: .password, time: time)
     }
 }
 

@@ -13,7 +13,7 @@ struct SecretSource {
     var value: String?
     var file: String?
     var fromStandardInput = false
-    var environmentVariable: String?
+    var environmentVariable: SecretVariable?
     /// What to type where there is none, as an empty one does not say that.
     var ifThereIsNone: String?
     /// How long standard input, or a file that is a pipe, may take to bring it.
@@ -41,7 +41,7 @@ struct SecretSource {
         if fromStandardInput {
             return try notEmpty(Self.standardInput(name: name, within: time?.left), from: "\(flag)-stdin")
         }
-        if let environmentVariable, let value = environment[environmentVariable], !value.isEmpty {
+        if let environmentVariable, let value = environment[environmentVariable.rawValue], !value.isEmpty {
             return Secret(value)
         }
         return nil

@@ -108,7 +108,7 @@ extension Context {
     /// A file first, then the variable that the profile names, then ours.
     private func clientSecret(file: String?, _ variableName: String?) throws(CommandFailure) -> Secret? {
         if let file { return try SecretSource.contents(of: file, name: "client secret") }
-        return (variableName.flatMap(variable) ?? variable("RAINKIT_CLIENT_SECRET")).map { Secret($0) }
+        return variableName.flatMap(variable).map { Secret($0) } ?? self.secret(.clientSecret)
     }
 
     private func access(

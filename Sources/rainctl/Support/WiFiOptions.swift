@@ -52,7 +52,7 @@ struct WiFiOptions: ParsableArguments {
     func passphraseSource(within time: TimeBudget) -> SecretSource {
         SecretSource(
             name: "Wi-Fi password", flag: "--passphrase", value: passphrase, file: passphraseFile,
-            fromStandardInput: passphraseStdin, environmentVariable: "RAINKIT_PASSPHRASE",
+            fromStandardInput: passphraseStdin, environmentVariable: .passphrase,
             ifThereIsNone: "For a network without a password there is --open.", time: time)
     }
 }

@@ -5,12 +5,8 @@
 public struct BrowserLauncher: Sendable {
     private let environment: [String: String]
 
-    /// Variables with secrets for us, which no browser needs to inherit.
-    public static let privateVariables = ["ESP_RAINMAKER_PASSWORD", "RAINKIT_POP", "RAINKIT_CLIENT_SECRET"]
-
-    public init(environment: [String: String]) {
-        self.environment = environment.filter { !Self.privateVariables.contains($0.key) }
-    }
+    /// - Parameter environment: all that the browser inherits; leave out your own secrets.
+    public init(environment: [String: String]) { self.environment = environment }
 
     /// The commands to try, in order. `$BROWSER` is a list separated by colons; `%s` stands for the address, which else comes last.
     public func commands(for url: String) -> [[String]] {

@@ -11,7 +11,7 @@ public struct SchemeHandler: Sendable {
     public var command: [String]
     /// `XDG_DATA_HOME`, or what stands in for it.
     public var dataFolder: String
-    /// The environment of `xdg-mime`.
+    /// All that `xdg-mime` inherits; leave out your own secrets.
     public var environment: [String: String]
 
     public init(name: String, command: [String], dataFolder: String, environment: [String: String]) {

@@ -27,7 +27,8 @@ struct AccountCurl: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let account = try Context(options).session(which)
+        let context = try Context(options)
+        let account = try context.session(which)
         let end = ContinuousClock.now + timeout.duration
         let curl = try CurlCommand(
             arguments, base: account.base, isAllowed: account.session.isForTokens)
@@ -38,6 +39,7 @@ struct AccountCurl: AsyncParsableCommand {
         let configuration = CurlCommand.configuration(
             header: header, certificateAuthorities: account.certificateAuthorities,
             usesProxy: account.base.hasPrefix("https:"), within: end - .now)
+        for name in context.secretVariables { unsetenv(name) }
         try curl.replaceThisProcess(by: program, reading: configuration)
     }
 }

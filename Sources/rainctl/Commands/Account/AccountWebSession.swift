@@ -45,7 +45,7 @@ struct AccountWebSession: AsyncParsableCommand {
                     .init("expires_in", 60),
                 ], text: address.revealString())
         }
-        guard await BrowserLauncher(environment: context.environment).open(address.revealString()) else {
+        guard await BrowserLauncher(environment: context.environmentOfPrograms).open(address.revealString()) else {
             throw CommandFailure(
                 .unavailable, reason: "no_browser", message: "No browser opens: leave --open out and open it yourself.")
         }

@@ -1,0 +1,29 @@
+import RainKit
+import Vocabulary
+
+/// The variables of the environment that a secret may come from. ``SecretSource`` reads no others, and no program that is started here
+/// inherits them.
+enum SecretVariable: String, CaseIterable, Sendable {
+    /// The official client's, so that its scripts go on working.
+    case password = "ESP_RAINMAKER_PASSWORD"
+    case proofOfPossession = "RAINKIT_POP"
+    case passphrase = "RAINKIT_PASSPHRASE"
+    case clientSecret = "RAINKIT_CLIENT_SECRET"
+}
+
+extension Context {
+    func secret(_ name: SecretVariable) -> Secret? { variable(name.rawValue).map { Secret($0) } }
+
+    /// What browsers and a desktop's helpers get: everything but ``secretVariables``.
+    var environmentOfPrograms: [String: String] {
+        let secrets = secretVariables
+        return environment.filter { !secrets.contains($0.key) }
+    }
+
+    /// Ours, and those that the profiles of identity providers name for a client's secret.
+    var secretVariables: Set<String> {
+        let profiles = (try? providerFolder.load().registry.entries) ?? []
+        return Set(
+            SecretVariable.allCases.map(\.rawValue) + profiles.compactMap { $0.profile.client?.secretEnvironment })
+    }
+}
