@@ -34,7 +34,7 @@ format:
 
 install: setup
 	scripts/swift-build $(SWIFT_FLAGS) $(STATIC) --scratch-path .build/static
-	install -D -m 0755 .build/static/release/rainctl $(DESTDIR)$(PREFIX)/bin/rainctl
+	install -D -m 0755 .build/static/release/rainctl "$(DESTDIR)$(PREFIX)/bin/rainctl"
 
 build: setup
 	@scripts/swift-build $(SWIFT_FLAGS) --product rainctl
