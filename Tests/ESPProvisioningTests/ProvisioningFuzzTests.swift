@@ -67,19 +67,33 @@ struct ProvisioningFuzzTests {
             // Each input meets one question, in turn, so that a round stays one exchange.
             let round = Mutex(0)
             let input = Mutex<[UInt8]>([])
-            let firmware = ScriptedFirmware(isRecording: false) { _, _ in input.withLock { $0 } }
+            // A board that says again and again that it joins would be watched for ever: the next answer is that it did.
+            let isWatched = Mutex(false)
+            let joined = examples[2]
+            let firmware = ScriptedFirmware(isRecording: false) { _, _ in
+                input.withLock { input in
+                    defer { if isWatched.withLock({ $0 }) { input = joined } }
+                    return input
+                }
+            }
             let board = firmware.board(clock: InstantClock())
             _ = try? await board.identify()
             try? await board.secure()
             let report = await fuzz("answers", from: examples, seed: 34, maximumLength: 512) { bytes in
                 input.withLock { $0 = bytes }
-                switch round.withLock({ round -> Int in
+                let question = round.withLock { round -> Int in
                     round += 1
-                    return round % 4
-                }) {
+                    return round % 6
+                }
+                isWatched.withLock { $0 = question == 4 }
+                switch question {
                 case 0: try? await board.join(network)
                 case 1: _ = try? await board.scan()
                 case 2: try? await board.reset()
+                case 3:
+                    _ = try? await board.associate(
+                        .userMapping(UserID("user"), MappingSecret(Secret("planted-secret"))))
+                case 4: _ = try? await board.watch { _ in }
                 default: _ = try? await board.associate(.challenge([1, 2, 3]))
                 }
             }

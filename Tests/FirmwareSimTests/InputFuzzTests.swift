@@ -1,3 +1,4 @@
+import ArgumentParser
 import DeviceCore
 import TestSupport
 import Testing
@@ -12,7 +13,9 @@ private let requests = [
 ].map { Array($0.utf8) }
 
 private let lines = [
-    "prov-session 0 5203a20100\r", "proto-ver 4294967295 2d\r\n", "wifi-prov \"my net\" pass\\ word\r",
+    "prov-session 0 5203a20100\r", "prov-config 0 0802620f0a034e6574120870617373776f7264\rprov-config 0 0804\r",
+    "prov-scan 0 520408012078\rprov-scan 0 0802\r", "prov-config 0 5200\r", "sign-data text\rget-node-id\rup-time\r",
+    "mem-dump\r\n\r\n", "proto-ver 4294967295 2d\r\n", "wifi-prov \"my net\" pass\\ word\r",
     "add-user user secret\r", "\u{08}\u{08}help\r\n\r\n", "prov-config 0 " + String(repeating: "ab", count: 300) + "\r",
     "\"open quote \\", "a\0b c\r",
 ].map { Array($0.utf8) }
@@ -61,9 +64,14 @@ struct InputFuzzTests {
     @Test("both consoles take any bytes, echo within bounds, and come back to the prompt")
     func consoles() async {
         await #expect(processExitsWith: .success) {
+            var boards = try ConsoleBoards()
+            var round = 0
             let report = fuzz("console input", from: lines, seed: 42) { input in
-                feed(ProtocommConsoleInput(), input)
-                feed(RainMakerConsoleInput(), input)
+                round += 1
+                // What the lines before did to them is a part of it; a fresh one takes settings again.
+                if round.isMultiple(of: 100) { boards = try! ConsoleBoards() }
+                feed(ProtocommConsoleInput(), ProtocommCommands(), boards.protocomm, input)
+                feed(RainMakerConsoleInput(), RainMakerCommands(), boards.rainMaker, input)
             }
             #expect(report.failures == [], "\(report.complaint)")
         }
@@ -87,15 +95,41 @@ struct InputFuzzTests {
     }
 }
 
-private func feed(_ input: some ConsoleInput, _ bytes: [UInt8]) {
+/// A board for each dialect, which must outlive what the lines do to it and let nobody wait.
+private struct ConsoleBoards {
+    let protocomm: Board
+    let rainMaker: Board
+
+    init() throws {
+        func board() throws -> Board {
+            let simulator = try FirmwareSim.parse([
+                "--http", "127.0.0.1:0", "--security", "0", "--seed", "3", "--no-auto-stop", "--channel-delay", "0",
+                "--join-delay", "0", "--wifi", "my net:pass word",
+            ])
+            return try simulator.makeBoards(Journal(path: nil))[0]
+        }
+        (protocomm, rainMaker) = (try board(), try board())
+    }
+}
+
+private func feed(_ input: some ConsoleInput, _ commands: some ConsoleCommands, _ board: Board, _ bytes: [UInt8]) {
     var input = input
+    let log = BoardLog(bootTime: 0)
     var echoed = 0
     for piece in [bytes.prefix(bytes.count / 3), bytes.dropFirst(bytes.count / 3)] {
         input.receive(Array(piece))
         while let step = input.next() {
             switch step {
             case .write(let bytes): echoed += bytes.count
-            case .run: input.finish()
+            case .run(let words):
+                var outcome = commands.run(words, board: board, log: log)
+                for _ in 0..<100 where outcome == .later {
+                    board.wake(now: MonotonicClock.now)
+                    outcome = commands.resume(board: board, log: log)
+                }
+                if case .output(let text) = outcome { #expect(text.count < 1 << 14) }
+                board.wake(now: MonotonicClock.now)
+                input.finish()
             }
         }
     }

@@ -24,8 +24,18 @@ final class RawHTTPPeer {
 
     deinit { close(descriptor) }
 
+    /// How many TCP segments with data have come: `tcpi_data_segs_in` of the kernel's `tcp_info`, of which Glibc's module knows the head.
+    var receivedSegments: UInt32 {
+        var (info, length) = ([UInt32](repeating: 0, count: 64), socklen_t(256))
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), 11, &info, &length) == 0, length >= 156 else { return 0 }
+        return info[152 / 4]
+    }
+
     func send(_ bytes: [UInt8]) { _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
     func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// Nothing more comes from this end, though it still reads.
+    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     func post(_ path: String, _ body: [UInt8], headers: String = "") {
         send(Array("POST /\(path) HTTP/1.1\r\nContent-Length: \(body.count)\r\n\(headers)\r\n".utf8) + body)

@@ -37,11 +37,18 @@ struct SoftAPServerTests {
         }
     }
 
-    @Test("status line, header fragments and body are sent one by one")
-    func separateSends() {
+    @Test("status line, header fragments and body are sent one by one, as the kernel counts them")
+    func separateSends() async throws {
         let pieces = HTTPStatus.response(headers: [("Set-Cookie", "session=1")], body: [1, 2])
         #expect(pieces.count == 7)
         #expect(pieces.last == [1, 2])
+        try await withServer { address in
+            let peer = try RawHTTPPeer(address)
+            peer.post("proto-ver", [0x2D])
+            #expect(peer.response().body.count > 20)
+            // The first goes out at once; Nagle's algorithm decides into how many the others are put together.
+            #expect(peer.receivedSegments > 1)
+        }
     }
 
     @Test("a second connection pushes an idle first one out; the cookie carries the session over")
@@ -191,9 +198,11 @@ struct SoftAPServerTests {
     func blockingScan() async throws {
         try await withServer(["--channel-delay", "0.02"]) { address in
             let peer = try RawHTTPPeer(address)
+            let start = ContinuousClock.now
             peer.post("prov-scan", hex("520408012078"))
-            #expect(peer.receive(within: 0.1) == nil)
             #expect(peer.response().body == hex("08015a00"))
+            // Thirteen channels, one after the other.
+            #expect(ContinuousClock.now - start >= .milliseconds(13 * 20 - 1))
             peer.post("prov-scan", hex("0802"))
             #expect(peer.response().body == hex("08036a0408011001"))
         }
