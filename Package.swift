@@ -177,7 +177,7 @@ let package = Package(
                 "CryptoOpenSSL", "HashingOpenSSL", "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainKitTesting",
                 "TestSupport",
             ]),
-        tests("SerialPort", ["SerialPort", "TestSupport"]),
+        tests("SerialPort", ["RainKitTesting", "SerialPort", "TestSupport"]),
         tests("DBus", ["DBus", "TestSupport"]),
         tests(
             "ProtocommBLE",

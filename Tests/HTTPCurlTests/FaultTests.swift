@@ -86,15 +86,21 @@ struct FaultTests {
     @Test("each has its own error", arguments: faults)
     func fault(_ fault: Fault) async throws {
         let server = try LoopbackServer(fault.serve)
-        let deadline: Duration = fault.code == .timeout ? .milliseconds(300) : .seconds(10)
-        let error = await client.failure(
-            HTTPRequest(
-                method: .post, url: server.url, body: [1], deadline: deadline, maximumResponseBytes: 1000,
-                connection: .fresh))
+        // Where the time is to run out, but not before what comes has come: a busy machine gets more of it.
+        let deadlines: [Duration] =
+            fault.code == .timeout ? [.milliseconds(300), .seconds(1), .seconds(10)] : [.seconds(10)]
+        var (error, tries): (HTTPError?, Int) = (nil, 0)
+        for deadline in deadlines where error == nil || error?.receivedBytes != fault.receivedBytes {
+            tries += 1
+            error = await client.failure(
+                HTTPRequest(
+                    method: .post, url: server.url, body: [1], deadline: deadline, maximumResponseBytes: 1000,
+                    connection: .fresh))
+        }
         #expect(error?.code == fault.code, "\(error?.description ?? "a response")")
         #expect(error?.receivedBytes == fault.receivedBytes)
         #expect(error?.host == "127.0.0.1:\(server.port)")
-        #expect(server.connections == 1)
+        #expect(server.connections == tries)
     }
 
     @Test("a body of exactly the limit is accepted", arguments: [true, false])

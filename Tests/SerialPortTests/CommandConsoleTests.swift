@@ -1,3 +1,4 @@
+import RainKitTesting
 import SerialPort
 import TestSupport
 import Testing
@@ -17,14 +18,22 @@ struct CommandConsoleTests {
     @Test("a command is not typed while an empty line may still lie in the board's buffer")
     func slowBoard() async throws {
         let terminal = try PseudoTerminal()
-        let console = CommandConsole(port: try SerialPort.open(terminal.path))
+        let clock = ManualClock()
+        let console = CommandConsole(port: try SerialPort.open(terminal.path), clock: clock)
         let task = Task { try await console.run(Anything("help")) }
         // The board is busy until a second empty line has come.
-        var typed: [UInt8] = []
-        while typed.count < 2 { typed += await terminal.receive() }
-        #expect(typed == [0x0D, 0x0D])
+        #expect(await terminal.receive() == [0x0D])
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(250))
+        #expect(await terminal.receive() == [0x0D])
         await terminal.send("\r\n\n>> ")
-        try await Task.sleep(for: .milliseconds(10))
+        // Now it gives the second line a tenth of a second, which does not pass here; or it has typed already.
+        var early: [UInt8] = []
+        while early.isEmpty, clock.nextDeadline?.offset != .milliseconds(350) {
+            early = terminal.received
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        try #require(early + terminal.received == [])
         await terminal.send("\r\n\n>> ")
         #expect(await terminal.receive() == Array("help\r".utf8))
         await terminal.send("help\r\n\n>> ")

@@ -48,6 +48,13 @@ public final class PseudoTerminal: Sendable {
         return []
     }
 
+    /// What has come by now, without waiting for it.
+    public var received: [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = master.withLock { read($0, &buffer, buffer.count) }
+        return Array(buffer[..<max(count, 0)])
+    }
+
     /// Blocking would take one of the few threads that all tests share.
     private func pause() async { try? await Task.sleep(for: .milliseconds(1)) }
 
