@@ -34,7 +34,7 @@ struct AccountFuzzTests {
     @Test("sign-in, renewal, profile and sign-out")
     func provider() async {
         await #expect(processExitsWith: .success) {
-            guard let deployment = try? Deployment(name: "sim", base: "http://127.0.0.1:1") else { return }
+            let deployment = try Deployment(name: "sim", base: "http://127.0.0.1:1")
             let report = await fuzz("cloud reply", from: replies, seed: 31) { input in
                 let status = [200, 201, 302, 400, 401, 404, 429, 500, 502][input.count % 9]
                 let http = FixedAnswer(response: HTTPResponse(status: status, body: input))
@@ -55,17 +55,14 @@ struct AccountFuzzTests {
     @Test("everything else of an account")
     func account() async {
         await #expect(processExitsWith: .success) {
-            guard let deployment = try? Deployment(name: "sim", base: "http://127.0.0.1:1"),
-                let key = try? CredentialKey("sim")
-            else { return }
+            let deployment = try Deployment(name: "sim", base: "http://127.0.0.1:1")
+            let key = try CredentialKey("sim")
             let report = await fuzz("account reply", from: accountReplies, seed: 35) { input in
                 let status = [200, 201, 302, 400, 401, 404, 429, 500, 502][input.count % 9]
                 let http = FixedAnswer(response: HTTPResponse(status: status, body: input))
                 let store = InMemoryCredentialStore([key: savedSession("a")])
-                guard
-                    let session = try? AccountSession.rainMaker(
-                        deployment, http: http, store: store, clock: ManualWallClock())
-                else { return }
+                let session = try! AccountSession.rainMaker(
+                    deployment, http: http, store: store, clock: ManualWallClock())
                 let account = RainMakerAccount(deployment, session: session, http: http)
                 if let profile = try? await account.profile(customData: true) {
                     #expect(!profile.userID.rawValue.isEmpty)

@@ -23,14 +23,10 @@ struct HTTPFuzzTests {
     func responsesOverSockets() async {
         await #expect(processExitsWith: .success) {
             let next = NextResponse()
-            guard
-                let server = try? LoopbackServer(
-                    remembersRequests: false,
-                    { peer in
-                        guard peer.readRequest() != nil else { return }
-                        peer.write(next.bytes.withLock { $0 })
-                    })
-            else { return }
+            let server = try LoopbackServer(remembersRequests: false) { peer in
+                guard peer.readRequest() != nil else { return }
+                peer.write(next.bytes.withLock { $0 })
+            }
             let client = CurlHTTPClient()
             let report = await fuzz("HTTP response", from: responses, seed: 51) { input in
                 next.bytes.withLock { $0 = input }

@@ -123,7 +123,7 @@ struct ClaimServiceTests {
             ].map { Array($0.utf8) }
             let report = await fuzz("claim replies", from: examples, seed: 42) { input in
                 let answer = FixedAnswer(response: HTTPResponse(status: input.count % 7 == 0 ? 400 : 200, body: input))
-                guard let service = try? ClaimServiceTests().service(over: answer) else { return }
+                let service = try! ClaimServiceTests().service(over: answer)
                 if let invitation = try? await service.initiateClaim(ClaimServiceTests.board) {
                     #expect((1...63).contains(invitation.node.rawValue.utf8.count))
                 }
