@@ -189,9 +189,9 @@ import Testing
             try await child.terminate()
         }
         // Without root the mount needs a user namespace.
-        let privileges = geteuid() == 0 ? [] : ["--map-root-user"]
         let withoutBroker = try await run(
-            "unshare", privileges + ["--mount", "sh", "-c", "mount -t tmpfs none /usr/sbin && exec \"$0\"", program])
+            "unshare",
+            namespacePrivileges + ["--mount", "sh", "-c", "mount -t tmpfs none /usr/sbin && exec \"$0\"", program])
         #expect(withoutBroker.status == .exited(69))
         #expect(withoutBroker.standardError.contains("apt-get install mosquitto"))
     }

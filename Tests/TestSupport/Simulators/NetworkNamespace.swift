@@ -4,10 +4,10 @@
 public final class NetworkNamespace: Sendable {
     private let holder: ChildProcess
 
-    /// Makes one whose loopback also answers to `addresses`. Needs root, or user namespaces.
+    /// Makes one whose loopback also answers to `addresses`. Needs root, or the kernel's user namespaces.
     public init(addresses: [String]) async throws {
         // `cat` waits for the end of an input that stays open: it holds the namespace until it is killed.
-        holder = try await ChildProcess.start("unshare", ["--net", "cat"], input: .open)
+        holder = try await ChildProcess.start("unshare", namespacePrivileges + ["--net", "cat"], input: .open)
         // The namespace is there once the holder echoes.
         holder.write("ready\n")
         _ = try await holder.readyLine()
@@ -17,7 +17,8 @@ public final class NetworkNamespace: Sendable {
 
     /// The command that runs `executable` inside.
     public func command(_ executable: String, _ arguments: [String]) -> (executable: String, arguments: [String]) {
-        ("nsenter", ["--target", "\(holder.pid)", "--net", executable] + arguments)
+        let privileges = namespacePrivileges.isEmpty ? [] : ["--user", "--preserve-credentials"]
+        return ("nsenter", ["--target", "\(holder.pid)"] + privileges + ["--net", executable] + arguments)
     }
 
     private func ip(_ arguments: [String]) async throws {

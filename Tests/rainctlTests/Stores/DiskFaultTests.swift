@@ -12,7 +12,7 @@ struct DiskFaultTests {
         let all =
             "rainctl() { \(rainctl) \"$@\"; }\nlogin() { rainctl login \(SimulatedCloud.user) --password-file "
             + "\(bench.folder.file("password")) \"$@\"; }\nSTATE=\(bench.folder.file("state"))\n" + text
-        let (executable, arguments) = ownMounts ? ("unshare", ["--mount", "sh"]) : ("sh", [])
+        let (executable, arguments) = ownMounts ? ("unshare", namespacePrivileges + ["--mount", "sh"]) : ("sh", [])
         return try await run(
             executable, arguments + ["-c", all], environment: bench.maker.environment, within: .seconds(120))
     }
