@@ -1,0 +1,36 @@
+import JSON
+import TestSupport
+import Testing
+
+/// The ways to a simulated board that need no radio.
+enum BoardLine: String, CaseIterable, CustomStringConvertible, Sendable {
+    case http = "HTTP"
+    case console = "protocomm's console"
+    case rainmaker = "RainMaker's console"
+
+    var description: String { rawValue }
+
+    /// What the way's own message calls the Wi-Fi password.
+    var passphrase: String { self == .rainmaker ? "passphrase" : "Wi-Fi password" }
+
+    func options(in folder: TemporaryFolder) -> [String] {
+        switch self {
+        case .http: ["--http", "127.0.0.1:0"]
+        case .console: ["--console", folder.file("tty")]
+        case .rainmaker: ["--console", folder.file("tty"), "--console-dialect", "rainmaker"]
+        }
+    }
+}
+
+extension Maker.Outcome {
+    /// That the command failed this way, and its message says this; the server's own words may stand behind it in parentheses.
+    func expectFailure(
+        _ status: Int, _ code: String, says word: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(self.status == status, "\(standardOutput)\(standardError)", sourceLocation: sourceLocation)
+        #expect(failure?["code"]?.string == code, sourceLocation: sourceLocation)
+        let message = failure?["message"]?.string ?? ""
+        #expect(
+            ".?)".contains(message.last ?? " ") && message.contains(word), "\(message)", sourceLocation: sourceLocation)
+    }
+}
