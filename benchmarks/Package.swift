@@ -8,6 +8,8 @@ let package = Package(
     targets: [
         .executableTarget(name: "handshake", dependencies: [.product(name: "RainKit", package: "RainKit")]),
         .executableTarget(name: "calls", dependencies: ["CurlLoop", .product(name: "RainKit", package: "RainKit")]),
+        .executableTarget(name: "exchanges", dependencies: [.product(name: "RainKit", package: "RainKit")]),
+        .executableTarget(name: "peak"),
         // The yardstick: libcurl called from C, with nothing around it.
         .target(name: "CurlLoop", linkerSettings: [.linkedLibrary("curl")]),
     ]

@@ -2,7 +2,7 @@
 """Paired timing of rainctl against the official client, on the same simulators. Run by scripts/bench.
 
 Figures are measured from outside a whole process: wall time from its start to its end, peak memory from the kernel's own
-accounting; only the handshake, the thousand calls and the boards of one process are measured inside, by the programs of this
+accounting; only the handshake, the exchanges, the thousand calls and the boards of one process are measured inside, by the programs of this
 folder and Tests/Fleet. The two clients take turns (A B A B …), so that a machine that slows down slows both; the ratio is that
 of each pair. Nothing here judges: the promises stand beside the figures.
 """
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 from bluetooth import Bluetooth
-from processes import Run, Simulator, journal
+from processes import Run, Simulator, journal, peak_memory
 
 USER, PASSWORD = "bench@example.com", "Passw0rd-bench"
 POP, SSID, PASSPHRASE = "abcd1234", "HomeNet", "correct horse"
@@ -42,6 +42,7 @@ class Bench:
             with open(f"{folder}/{name}", "w") as file:
                 file.write(text)
         self.boards = 0
+        self.cloud_journal = f"{folder}/cloud.ndjson"
 
     # How each client is called
 
@@ -107,18 +108,24 @@ class Bench:
         count = self.options.count * 4
         ours, theirs = self.pairs(count, lambda: self.rainctl("--help"), lambda: self.official("--help"))
         beside_curl, curl = self.pairs(count, lambda: self.rainctl("--help"), lambda: Run(["curl", "--version"]))
+        self.check([*ours, *beside_curl])
+        self.check(theirs, who="the official client")
+        self.check(curl, who="curl")
         ms = lambda runs: [run.wall * 1000 for run in runs]
         self.row("cold start, --help", "ms", ms(ours), ms(theirs), "≤ 1/25 of theirs", 1)
         self.row("cold start, against curl --version", "ms", ms(beside_curl), ms(curl), "≤ 1.3 × curl (right)", 1)
-        memory = lambda runs: [run.memory for run in runs]
-        self.row("cold start, peak memory", "MB", memory(ours), memory(theirs), "≤ 1/2", 1)
+        ours, theirs = self.pairs(
+            count, lambda: peak_memory(self.options.peak, [self.options.rainctl, "--help"], self.ours_environment),
+            lambda: peak_memory(self.options.peak, [self.options.official, "--help"], self.official_environment))
+        self.row("cold start, peak memory", "MB", ours, theirs, "≤ 1/2", 1)
 
     def sign_in(self):
         ours, theirs = self.pairs(
             self.options.count,
             lambda: self.rainctl("login", USER, "--password-file", f"{self.folder}/password"),
-            lambda: self.official("login", "--user_name", USER))
+            self.sign_in_official)
         self.check(ours)
+        self.check_official(theirs, lambda run: any(entry["event"] == "login" for entry in run.journal))
         self.row("sign-in", "s", [r.wall for r in ours], [r.wall for r in theirs], "")
 
     def provision(self):
@@ -128,6 +135,7 @@ class Bench:
                 count, lambda: self.with_board(1, delay, self.provision_ours),
                 lambda: self.with_board(1, delay, self.provision_official))
             self.check(ours)
+            self.check_official(theirs, lambda run: self.changed(run, "joined"))
             promise = "≤ 1/12 of theirs" if delay == 0 else ""
             self.row(f"provision, D = {delay} s", "s", [r.wall for r in ours], [r.wall for r in theirs], promise)
             since = lambda runs: [r.since_apply for r in runs]
@@ -143,10 +151,19 @@ class Bench:
             count, lambda: self.with_board(1, 1.0, lambda: self.provision_ours("wrong")),
             lambda: self.with_board(1, 1.0, lambda: self.provision_official("not the passphrase")))
         self.check(ours, 11)
+        self.check_official(
+            theirs, lambda run: self.changed(run, "join_failed") and not self.changed(run, "joined"))
         self.row(
             "wrong Wi-Fi password, D = 1.0 s", "s", [r.wall for r in ours], [r.wall for r in theirs], "≤ D + 0.3 s after Apply")
         since = lambda runs: [r.since_apply for r in runs]
         self.row("  accepted Apply to the verdict", "s", since(ours), since(theirs), "≤ 1.3 s")
+
+    def exchanges(self):
+        """One exchange after the other with a board that sends its answers in pieces: the second piece waits for an acknowledgement, which
+        a socket that is used again sends 40 ms late."""
+        with Simulator(self.options.firmware, "--http", "192.168.4.1:80", "--security", "1", "--pop", POP):
+            ours = self.lines(Run([self.options.exchanges, "192.168.4.1", "80", "200"]))
+        self.row("exchange with the board over HTTP", "ms", ours, None, "≤ 1 ms", 2)
 
     def handshake(self):
         """CPU time of the client's part of one Security 2 handshake, measured inside of each client's own process."""
@@ -194,6 +211,23 @@ class Bench:
             if run.status != status:
                 sys.exit(f"{who} ended with {run.status}, expected {status}:\n{run.output}")
 
+    def sign_in_official(self):
+        before = len(journal(self.cloud_journal))
+        run = self.official("login", "--user_name", USER)
+        run.journal = journal(self.cloud_journal)[before:]
+        return run
+
+    def check_official(self, runs, succeeded):
+        """Its exit code says nothing, so it is the simulators' journals that are asked."""
+        for run in runs:
+            if not succeeded(run):
+                sys.exit(f"the official client did not do its work:\n{run.output}")
+
+    @staticmethod
+    def changed(run, change):
+        """Whether the board's journal has it."""
+        return any(entry.get("change") == change for entry in run.journal)
+
     @staticmethod
     def requests(entries):
         return sum(1 for entry in entries if entry.get("event") == "request")
@@ -222,6 +256,7 @@ class Bench:
     def run_rest(self):
         with Simulator(
             self.options.cloud, "--listen", "127.0.0.1:0", "--user", f"{USER}:{PASSWORD}", "--node", "bench-node-0001",
+            "--journal", self.cloud_journal,
         ) as self.cloud:
             self.use_cloud("bench", self.cloud.ready["api"])
             self.cold_start()
@@ -229,6 +264,7 @@ class Bench:
             self.account()
             self.provision()
             self.wrong_password()
+            self.exchanges()
             self.handshake()
 
     def table(self):
@@ -243,7 +279,7 @@ class Bench:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("rainctl", "official", "cloud", "firmware", "handshake", "calls", "fleet"):
+    for name in ("rainctl", "official", "cloud", "firmware", "handshake", "calls", "exchanges", "peak", "fleet"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
     parser.add_argument(
