@@ -17,7 +17,7 @@ enum Patience {
     static let silence = Duration.seconds(2)
     /// Once the cloud has confirmed it, a board is on its network, and has this long to say so itself.
     static let lastWord = Duration.seconds(3)
-    /// A board whose network has no internet yet may come to the cloud days later.
+    /// A board whose network has no internet yet may come to the cloud days later. In seconds of civil time.
     static let absentBoard = 7.0 * 24 * 3600
     /// What the cloud has just heard of an earlier run's board takes it a moment to confirm. For all of them together.
     static let leftOvers = Duration.seconds(2)
