@@ -46,7 +46,8 @@ struct LiferayException: Equatable {
         return presentable(String(last.prefix(120)))
     }
 
-    /// Those that say something about the user or the sign-in.
+    /// Those that say something about the user or the sign-in. A gateway's answer may have a cause as well (`invalid_token`), and is none
+    /// of the portal's.
     static let names: Set<String> = [
         "NoSuchUserException", "UserIdException", "UserPasswordException", "AuthException", "LoginException",
         "SecurityException", "PrincipalException", "MustBeAuthenticated", "UserEmailAddressVerificationException",
