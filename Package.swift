@@ -16,25 +16,37 @@ let unoptimized: [SwiftSetting] =
     ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 /// A C library of the system: a module map, a shim header, and the Debian package that brings it.
-func system(_ name: String, _ pkgConfig: String, apt: String) -> Target {
-    .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/System/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
-func target(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
-    .target(name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", swiftSettings: settings)
+/// The floors of docs/architecture.md: folders of `Sources` in which the modules lie.
+enum Floor: String {
+    case system = "System/", boards = "Boards/", cloud = "Cloud/", testing = "Testing/", simulators = "Simulators/",
+        top = ""
 }
 
-func tool(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
-    .executableTarget(
-        name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", swiftSettings: settings)
+func target(_ name: String, on floor: Floor, _ dependencies: [Target.Dependency] = []) -> Target {
+    target(name, path: "Sources/\(floor.rawValue)\(name)", dependencies)
 }
 
+func target(_ name: String, path: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+func tool(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+/// The tests of a module, on its floor of `Tests`.
 func tests(
-    _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+    _ name: String, on floor: Floor = .top, _ dependencies: [Target.Dependency], exclude: [String] = [],
+    resources: [Resource] = []
 ) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests", exclude: exclude,
-        resources: resources, swiftSettings: settings + unoptimized)
+        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(floor.rawValue)\(name)Tests",
+        exclude: exclude, resources: resources, swiftSettings: settings + unoptimized)
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -44,7 +56,7 @@ let package = Package(
     name: "RainKit",
     products: [
         .library(name: "RainKit", targets: ["RainKit"]),
-        .library(name: "Account", targets: ["Account"]),
+        .library(name: "RainAccount", targets: ["RainAccount", "BrowserSignIn", "IdentityProviders", "RainMaker"]),
         .library(name: "ESPProvisioning", targets: ["ESPProvisioning"]),
         .library(name: "Protocomm", targets: ["Protocomm"]),
         .library(name: "RainKitTesting", targets: ["RainKitTesting"]),
@@ -57,196 +69,236 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
-        // L0: nothing below. ProtocommWire, Hashing and ProtocommSecurity are Embedded-safe.
-        system("COpenSSL", "libcrypto", apt: "libssl-dev"),
-        system("CJSONC", "json-c", apt: "libjson-c-dev"),
-        system("CMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
-        system("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
-        .systemLibrary(name: "CDescriptors", path: "Sources/CDescriptors"),
-        target("Vocabulary"),
-        target("ProtocommWire"),
-        target("Hashing"),
-        target("PrivateFiles"),
-        target("Deadlines"),
-        target("Threads", ["CDescriptors"]),
+        // System. RainCrypto is Embedded-safe.
+        system("CRainOpenSSL", "libcrypto", apt: "libssl-dev"),
+        system("CRainJSONC", "json-c", apt: "libjson-c-dev"),
+        system("CRainMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
+        system("CRainCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+        system("CRainDescriptors"),
+        target("RainCore", on: .system),
+        target("RainCrypto", on: .system),
+        target("RainCryptoOpenSSL", on: .system, ["RainCrypto", "CRainOpenSSL"]),
+        target("RainDBus", on: .system, ["RainWaiting"]),
+        target("RainHTTP", on: .system),
+        target("RainHTTPCurl", on: .system, ["RainHTTP", "RainWaiting", "CRainCurl"]),
+        target("RainJSON", on: .system, ["CRainJSONC"]),
+        target("RainPrivateFiles", on: .system),
+        target("RainSerialPort", on: .system, ["RainWaiting"]),
+        target("RainWaiting", on: .system, ["CRainDescriptors"]),
 
-        // L1
-        target("HTTPCore"),
-        target("JSON", ["CJSONC"]),
-        target("SerialPort", ["Deadlines", "Threads"]),
-        target("DBus", ["Threads"]),
-        target("HashingOpenSSL", ["Hashing", "COpenSSL"]),
-        target("ProtocommSecurity", ["ProtocommWire", "Hashing"]),
-
-        // L2
-        target("OAuth2", ["Hashing", "JSON", "Vocabulary"]),
-        target("HTTPCurl", ["HTTPCore", "CCurl", "Threads"]),
-        target("CryptoOpenSSL", ["ProtocommSecurity", "Hashing", "HashingOpenSSL", "COpenSSL"]),
-        target("Protocomm", ["Deadlines", "ProtocommSecurity", "ProtocommWire", logging]),
-        target("DeviceCore", ["ProtocommSecurity", "ProtocommWire", "Hashing"], path: "firmware-sim/DeviceCore"),
-        // Uses the Embedded-safe targets with concrete types, so that scripts/build-embedded compiles their generics.
+        // Boards. ProtocommWire and ProtocommSecurity are Embedded-safe.
+        target("ProtocommWire", on: .boards),
+        target("ProtocommSecurity", on: .boards, ["ProtocommWire", "RainCrypto"]),
+        target("Protocomm", on: .boards, ["ProtocommSecurity", "ProtocommWire", "RainWaiting", logging]),
+        target("ProtocommSerial", on: .boards, ["Protocomm", "ProtocommWire", "RainSerialPort", logging]),
+        target("ProtocommSoftAP", on: .boards, ["Protocomm", "ProtocommWire", "RainHTTP", logging]),
+        target("ProtocommBLE", on: .boards, ["Protocomm", "ProtocommWire", "RainDBus", logging]),
         target(
-            "EmbeddedProbe", ["DeviceCore", "ProtocommSecurity", "ProtocommWire", "Hashing"],
-            path: "firmware-sim/riscv32/Probe"),
-
-        // L3
-        target("ProtocommSerial", ["Protocomm", "ProtocommWire", "SerialPort", logging]),
-        target("ProtocommSoftAP", ["Protocomm", "ProtocommWire", "HTTPCore", logging]),
-        target("ProtocommBLE", ["DBus", "Protocomm", "ProtocommWire", logging]),
-        target(
-            "ESPProvisioning",
+            "ESPProvisioning", on: .boards,
             [
-                "Deadlines", "Hashing", "JSON", "Protocomm", "ProtocommSecurity", "ProtocommWire", "Vocabulary",
+                "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainCore", "RainCrypto", "RainJSON", "RainWaiting",
                 logging,
             ]),
         target(
-            "Account",
-            [
-                "CDescriptors", "Deadlines", "HTTPCore", "JSON", "Hashing", "OAuth2", "PrivateFiles", "Threads",
-                "Vocabulary", logging,
-            ]),
+            "RainMakerConsole", on: .boards,
+            ["ESPProvisioning", "ProtocommSerial", "RainCore", "RainSerialPort", "RainWaiting", logging]),
 
-        // L4
-        target("SecretService", ["Account", "PrivateFiles", "Threads", "Vocabulary", logging]),
+        // Cloud.
+        target("RainOAuth", on: .cloud, ["RainCore", "RainCrypto", "RainJSON"]),
         target(
-            "RainMakerConsole",
-            ["Deadlines", "ESPProvisioning", "ProtocommSerial", "SerialPort", "Vocabulary", logging]),
-        target("RainMaker", ["Account", "HTTPCore", "JSON", "Vocabulary", logging]),
-        target(
-            "Onboarding",
-            ["Account", "Deadlines", "ESPProvisioning", "JSON", "PrivateFiles", "RainMaker", "Vocabulary", logging]),
-        target(
-            "RainKitTesting",
-            ["Account", "HTTPCore", "Protocomm", "ProtocommWire", "ProtocommSecurity", "DeviceCore", "Vocabulary"]),
-
-        // L5
-        target(
-            "RainKit",
+            "RainAccount", on: .cloud,
             [
-                "Account", "CryptoOpenSSL", "ESPProvisioning", "HTTPCore", "HTTPCurl", "Hashing", "HashingOpenSSL",
-                "JSON", "Onboarding", "PrivateFiles", "Protocomm", "ProtocommSecurity", "ProtocommSerial",
-                "ProtocommBLE", "ProtocommSoftAP", "ProtocommWire", "RainMaker", "RainMakerConsole", "SecretService",
-                "SerialPort",
-                "Vocabulary", logging,
+                "RainCore", "RainCrypto", "RainHTTP", "RainJSON", "RainOAuth", "RainPrivateFiles", "RainWaiting",
+                logging,
             ]),
         target(
-            "CloudSimulator",
-            ["JSON", "Hashing", "HashingOpenSSL", "CDescriptors", "COpenSSL", "CMosquitto", "Threads"]),
+            "BrowserSignIn", on: .cloud,
+            [
+                "RainAccount", "RainCore", "RainCrypto", "RainOAuth", "RainPrivateFiles", "RainWaiting",
+                "CRainDescriptors",
+            ]),
+        target(
+            "IdentityProviders", on: .cloud,
+            ["BrowserSignIn", "RainAccount", "RainCore", "RainCrypto", "RainHTTP", "RainJSON", "RainOAuth"]),
+        target(
+            "RainMaker", on: .cloud,
+            ["BrowserSignIn", "RainAccount", "RainCore", "RainHTTP", "RainJSON", "RainOAuth", logging]),
+        target(
+            "RainSecretService", on: .cloud, ["RainAccount", "RainCore", "RainPrivateFiles", "RainWaiting", logging]),
 
-        // L6
+        // Where boards and cloud meet, and the front door.
+        target(
+            "RainOnboarding", on: .top,
+            [
+                "ESPProvisioning", "RainAccount", "RainCore", "RainJSON", "RainMaker", "RainPrivateFiles",
+                "RainWaiting", logging,
+            ]),
+        target(
+            "RainKit", on: .top,
+            [
+                "BrowserSignIn", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommBLE",
+                "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire", "RainAccount", "RainCore",
+                "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON", "RainMaker",
+                "RainMakerConsole", "RainOAuth", "RainOnboarding", "RainPrivateFiles", "RainSecretService",
+                "RainSerialPort", "RainWaiting", logging,
+            ]),
+        target(
+            "RainKitTesting", on: .testing,
+            [
+                "BrowserSignIn", "DeviceCore", "IdentityProviders", "Protocomm", "ProtocommSecurity", "ProtocommWire",
+                "RainAccount", "RainCore", "RainHTTP", "RainMaker",
+            ]),
+
+        // Simulators. DeviceCore is Embedded-safe.
+        target(
+            "DeviceCore", path: "firmware-sim/DeviceCore", ["ProtocommSecurity", "ProtocommWire", "RainCrypto"]),
+        // Uses the Embedded-safe targets with concrete types, so that scripts/build-embedded compiles their generics.
+        target(
+            "EmbeddedProbe", path: "firmware-sim/riscv32/Probe",
+            ["DeviceCore", "ProtocommSecurity", "ProtocommWire", "RainCrypto"]),
+        target(
+            "CloudSimulator", on: .simulators,
+            [
+                "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "RainWaiting", "CRainDescriptors", "CRainMosquitto",
+                "CRainOpenSSL",
+            ]),
+
+        // Programs.
         // RainKit hands its rooms on, and what changes often is named all the same: SwiftPM (6.3) compiles a target anew for what it
         // names alone, and links yesterday's calls otherwise.
         tool(
-            "rainctl",
+            "rainctl", path: "Sources/rainctl",
             [
-                "CDescriptors", "Deadlines", "JSON", "OAuth2", "PrivateFiles", "ProtocommBLE", "RainKit", "Threads",
-                "Vocabulary", argumentParser, logging,
-            ]),
-        tool("cloud-sim", ["CloudSimulator", "JSON", argumentParser]),
-        tool(
-            "firmware-sim",
-            [
-                "DeviceCore", "CryptoOpenSSL", "Hashing", "HashingOpenSSL", "ProtocommSecurity", "ProtocommWire",
-                "SerialPort", "DBus", "JSON", "CDescriptors", "COpenSSL", "CMosquitto", argumentParser,
-            ], path: "firmware-sim/Host"),
-
-        // Tests mirror Sources one to one.
-        target("TestSupport", ["HTTPCore", "HTTPCurl", "Hashing", "JSON"], path: "Tests/TestSupport"),
-        tests("TestSupport", ["TestSupport"]),
-        tests("Vocabulary", ["Vocabulary"]),
-        tests("PrivateFiles", ["PrivateFiles", "TestSupport"]),
-        tests("Deadlines", ["Deadlines", "RainKitTesting"]),
-        tests("Threads", ["Threads"]),
-        tests(
-            "ProtocommWire", ["Hashing", "ProtocommWire", "TestSupport"], resources: [.copy("Fixtures")]),
-        tests(
-            "ProtocommSecurity",
-            [
-                "ProtocommSecurity", "ProtocommWire", "Hashing", "HashingOpenSSL", "CryptoOpenSSL", "JSON",
-                "TestSupport",
-            ],
-            resources: [.copy("Fixtures")]),
-        tests("OAuth2", ["HashingOpenSSL", "JSON", "OAuth2", "TestSupport", "Vocabulary"]),
-        tests("SecretService", ["Account", "RainKitTesting", "SecretService", "TestSupport", "Vocabulary"]),
-        tests("HashingOpenSSL", ["Hashing", "HashingOpenSSL", "TestSupport"]),
-        tests("HTTPCurl", ["HTTPCore", "HTTPCurl", "TestSupport"]),
-        tests("JSON", ["JSON", "TestSupport"]),
-        tests(
-            "Protocomm",
-            [
-                "CryptoOpenSSL", "HashingOpenSSL", "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainKitTesting",
-                "TestSupport",
-            ]),
-        tests("SerialPort", ["RainKitTesting", "SerialPort", "TestSupport"]),
-        tests("DBus", ["DBus", "TestSupport"]),
-        tests(
-            "ProtocommBLE",
-            ["DBus", "Protocomm", "ProtocommBLE", "ProtocommWire", "RainKitTesting", "TestSupport", logging]),
-        tests(
-            "ProtocommSerial",
-            [
-                "CryptoOpenSSL", "HashingOpenSSL", "Protocomm", "ProtocommSecurity", "ProtocommSerial", "ProtocommWire",
-                "RainKitTesting", "SerialPort", "TestSupport",
-            ]),
-        tests(
-            "ProtocommSoftAP",
-            [
-                "HTTPCore", "HTTPCurl", "Protocomm", "ProtocommSoftAP", "ProtocommWire", "RainKitTesting",
-                "TestSupport",
-            ]),
-        tests(
-            "ESPProvisioning",
-            [
-                "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "Hashing", "HashingOpenSSL", "Protocomm",
-                "ProtocommSecurity", "ProtocommWire", "RainKitTesting", "TestSupport", "Vocabulary", logging,
-            ]),
-        tests(
-            "RainMakerConsole",
-            [
-                "ESPProvisioning", "RainKitTesting", "RainMakerConsole", "SerialPort", "TestSupport", "Vocabulary",
+                "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainHTTP", "RainJSON", "RainKit",
+                "RainMaker", "RainOAuth", "RainPrivateFiles", "RainWaiting", "CRainDescriptors", argumentParser,
                 logging,
             ]),
-        tests(
-            "Account",
+        tool("cloud-sim", path: "Sources/Simulators/cloud-sim", ["CloudSimulator", "RainJSON", argumentParser]),
+        tool(
+            "firmware-sim", path: "firmware-sim/Host",
             [
-                "Account", "HTTPCore", "HTTPCurl", "HashingOpenSSL", "JSON", "OAuth2", "RainKitTesting", "TestSupport",
-                "Vocabulary", "cloud-sim", logging,
+                "DeviceCore", "ProtocommSecurity", "ProtocommWire", "RainCrypto", "RainCryptoOpenSSL", "RainDBus",
+                "RainJSON", "RainSerialPort", "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL", argumentParser,
             ]),
+
+        // Tests mirror Sources, floor by floor.
+        target("TestSupport", path: "Tests/TestSupport", ["RainCrypto", "RainHTTP", "RainHTTPCurl", "RainJSON"]),
+        tests("TestSupport", ["TestSupport"]),
+
+        tests("RainCore", on: .system, ["RainCore"]),
+        tests("RainPrivateFiles", on: .system, ["RainPrivateFiles", "TestSupport"]),
+        tests("RainWaiting", on: .system, ["RainWaiting", "RainKitTesting"]),
+        tests("RainCryptoOpenSSL", on: .system, ["RainCrypto", "RainCryptoOpenSSL", "TestSupport"]),
+        tests("RainHTTPCurl", on: .system, ["RainHTTP", "RainHTTPCurl", "TestSupport"]),
+        tests("RainJSON", on: .system, ["RainJSON", "TestSupport"]),
+        tests("RainSerialPort", on: .system, ["RainKitTesting", "RainSerialPort", "TestSupport"]),
+        tests("RainDBus", on: .system, ["RainDBus", "TestSupport"]),
+
         tests(
-            "RainMaker",
-            [
-                "Account", "HTTPCore", "HTTPCurl", "JSON", "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary",
-                "cloud-sim",
-            ]),
+            "ProtocommWire", on: .boards, ["RainCrypto", "ProtocommWire", "TestSupport"],
+            resources: [.copy("Fixtures")]),
         tests(
-            "Onboarding",
-            [
-                "Account", "CryptoOpenSSL", "DeviceCore", "ESPProvisioning", "HTTPCore", "JSON", "Onboarding",
-                "Protocomm", "RainKitTesting", "RainMaker", "TestSupport", "Vocabulary", logging,
-            ]),
+            "ProtocommSecurity", on: .boards,
+            ["ProtocommSecurity", "ProtocommWire", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "TestSupport"],
+            resources: [.copy("Fixtures")]),
         tests(
-            "DeviceCore",
+            "Protocomm", on: .boards,
             [
-                "CryptoOpenSSL", "DeviceCore", "Hashing", "HashingOpenSSL", "JSON", "ProtocommSecurity",
-                "ProtocommWire",
+                "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainCryptoOpenSSL", "RainKitTesting",
                 "TestSupport",
             ]),
         tests(
-            "FirmwareSim",
-            ["DBus", "DeviceCore", "JSON", "ProtocommWire", "TestSupport", "cloud-sim", "firmware-sim", argumentParser]),
-        tests("CloudSimulator", ["CloudSimulator", "HTTPCore", "HTTPCurl", "JSON", "TestSupport", "cloud-sim"]),
+            "ProtocommBLE", on: .boards,
+            ["Protocomm", "ProtocommBLE", "ProtocommWire", "RainDBus", "RainKitTesting", "TestSupport", logging]),
+        tests(
+            "ProtocommSerial", on: .boards,
+            [
+                "Protocomm", "ProtocommSecurity", "ProtocommSerial", "ProtocommWire", "RainCryptoOpenSSL",
+                "RainKitTesting", "RainSerialPort", "TestSupport",
+            ]),
+        tests(
+            "ProtocommSoftAP", on: .boards,
+            [
+                "Protocomm", "ProtocommSoftAP", "ProtocommWire", "RainHTTP", "RainHTTPCurl", "RainKitTesting",
+                "TestSupport",
+            ]),
+        tests(
+            "ESPProvisioning", on: .boards,
+            [
+                "DeviceCore", "ESPProvisioning", "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainCore",
+                "RainCrypto", "RainCryptoOpenSSL", "RainKitTesting", "TestSupport", logging,
+            ]),
+        tests(
+            "RainMakerConsole", on: .boards,
+            [
+                "ESPProvisioning", "RainCore", "RainKitTesting", "RainMakerConsole", "RainSerialPort", "TestSupport",
+                logging,
+            ]),
+
+        tests(
+            "RainOAuth", on: .cloud, ["RainCore", "RainCryptoOpenSSL", "RainJSON", "RainOAuth", "TestSupport"]),
+        tests(
+            "RainSecretService", on: .cloud,
+            ["RainAccount", "RainCore", "RainKitTesting", "RainSecretService", "TestSupport"]),
+        tests(
+            "Cloud", on: .cloud,
+            [
+                "BrowserSignIn", "IdentityProviders", "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL",
+                "RainHTTP", "RainHTTPCurl", "RainJSON", "RainKitTesting", "RainMaker", "RainOAuth", "TestSupport",
+                "cloud-sim", logging,
+            ]),
+        tests(
+            "RainMaker", on: .cloud,
+            [
+                "RainAccount", "RainCore", "RainHTTP", "RainHTTPCurl", "RainJSON", "RainKitTesting", "RainMaker",
+                "TestSupport", "cloud-sim",
+            ]),
+
+        tests(
+            "RainOnboarding",
+            [
+                "DeviceCore", "ESPProvisioning", "Protocomm", "RainAccount", "RainCore", "RainCryptoOpenSSL",
+                "RainHTTP", "RainJSON", "RainKitTesting", "RainMaker", "RainOnboarding", "TestSupport", logging,
+            ]),
+
+        tests(
+            "DeviceCore", on: .simulators,
+            [
+                "DeviceCore", "ProtocommSecurity", "ProtocommWire", "RainCrypto", "RainCryptoOpenSSL", "RainJSON",
+                "TestSupport",
+            ]),
+        tests(
+            "FirmwareSim", on: .simulators,
+            [
+                "DeviceCore", "ProtocommWire", "RainDBus", "RainJSON", "TestSupport", "cloud-sim", "firmware-sim",
+                argumentParser,
+            ]),
+        tests(
+            "CloudSimulator", on: .simulators,
+            [
+                "CloudSimulator", "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
+                "TestSupport", "cloud-sim",
+            ]),
+
         tests(
             "rainctl",
-            ["JSON", "RainKit", "RainKitTesting", "TestSupport", "Vocabulary", "cloud-sim", "firmware-sim", "rainctl"],
+            [
+                "IdentityProviders", "RainAccount", "RainCore", "RainJSON", "RainKit", "RainKitTesting", "TestSupport",
+                "cloud-sim",
+                "firmware-sim", "rainctl",
+            ],
             resources: [.copy("Snapshots")]),
         tests(
             "Interop",
-            ["JSON", "OAuth2", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim", "firmware-sim", "rainctl"],
+            [
+                "RainJSON", "RainOAuth", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim", "firmware-sim",
+                "rainctl",
+            ],
             exclude: ["Clients", "Servers"]),
         // A gateway in one process, which the fault run and the benchmark count from outside.
         // (ProtocommBLE is named for the reason that stands at rainctl.)
-        tool("fleet", ["JSON", "ProtocommBLE", "RainKit", logging], path: "Tests/Fleet"),
-        tests("Fleet", ["JSON", "TestSupport", "cloud-sim", "firmware-sim", "fleet"]),
+        tool("fleet", path: "Tests/Fleet", ["RainJSON", "ProtocommBLE", "RainKit", logging]),
+        tests("Fleet", ["RainJSON", "TestSupport", "cloud-sim", "firmware-sim", "fleet"]),
         tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),
     ]
 )

@@ -1,7 +1,6 @@
-import CryptoOpenSSL
+import RainCryptoOpenSSL
 import ESPProvisioning
-import HTTPCurl
-import HashingOpenSSL
+import RainHTTPCurl
 import Logging
 import ProtocommBLE
 import ProtocommSoftAP

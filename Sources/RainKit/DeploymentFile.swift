@@ -1,7 +1,9 @@
-import Account
-import JSON
-import PrivateFiles
-import Vocabulary
+import IdentityProviders
+import RainAccount
+import RainMaker
+import RainJSON
+import RainPrivateFiles
+import RainCore
 
 /// The deployments that a user has added, and the one in use, in one file beside Espressif's own.
 public struct DeploymentFile: Sendable {

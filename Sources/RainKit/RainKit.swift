@@ -1,19 +1,21 @@
 // One import for those who put boards into accounts: every room of the client, wired to libcurl and OpenSSL where it needs a
 // library (see Boards and Accounts in this folder). Whoever wants less imports the rooms by name.
-@_exported import Account
-@_exported import CryptoOpenSSL
+@_exported import BrowserSignIn
+@_exported import IdentityProviders
+@_exported import RainAccount
+@_exported import RainMaker
+@_exported import RainCryptoOpenSSL
 @_exported import ESPProvisioning
-@_exported import HTTPCore
-@_exported import HTTPCurl
-@_exported import Hashing
-@_exported import HashingOpenSSL
-@_exported import Onboarding
+@_exported import RainHTTP
+@_exported import RainHTTPCurl
+@_exported import RainCrypto
+@_exported import RainOnboarding
 @_exported import Protocomm
 @_exported import ProtocommBLE
 @_exported import ProtocommSerial
 @_exported import ProtocommSoftAP
-@_exported import RainMaker
+
 @_exported import RainMakerConsole
-@_exported import SecretService
-@_exported import SerialPort
-@_exported import Vocabulary
+@_exported import RainSecretService
+@_exported import RainSerialPort
+@_exported import RainCore

@@ -1,10 +1,9 @@
-import CryptoOpenSSL
+import RainCryptoOpenSSL
 import ESPProvisioning
-import HashingOpenSSL
 import Logging
 import ProtocommSerial
 import RainMakerConsole
-import SerialPort
+import RainSerialPort
 
 /// A board on a serial port, in whichever dialect its console speaks: protocomm's, or RainMaker's own commands.
 ///

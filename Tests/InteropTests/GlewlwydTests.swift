@@ -1,6 +1,6 @@
 import Glibc
-import JSON
-import OAuth2
+import RainJSON
+import RainOAuth
 import RainKit
 import RainKitTesting
 import TestSupport

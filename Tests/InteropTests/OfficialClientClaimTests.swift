@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 import TestSupport
 import Testing
 

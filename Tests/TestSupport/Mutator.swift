@@ -1,4 +1,4 @@
-import Hashing
+import RainCrypto
 
 /// Makes broken inputs out of good ones, the same for the same seed.
 public struct Mutator: Sendable {

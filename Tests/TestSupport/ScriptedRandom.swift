@@ -1,4 +1,4 @@
-import Hashing
+import RainCrypto
 
 /// "Random" bytes that a test decides, handed out in order. Asking for more than there are is a test's mistake.
 public struct ScriptedRandom: RandomSource {

@@ -1,4 +1,4 @@
-import Hashing
+import RainCrypto
 
 /// The standard library's random choices, the same for the same seed.
 public struct SeededGenerator: RandomNumberGenerator {

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import Vocabulary
+import RainCore
 
 @testable import rainctl
 

@@ -1,5 +1,5 @@
 import Foundation
-import JSON
+import RainJSON
 import TestSupport
 
 /// Secrets that are known by name, and where any of them turned up.

@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 import TestSupport
 
 /// A maker whose every command talks as much as it can, and everything is kept: what it says, its arguments as other users of

@@ -1,6 +1,6 @@
 import ArgumentParser
-import DBus
-import JSON
+import RainDBus
+import RainJSON
 
 /// A simulated ESP32-C3 with RainMaker firmware, for clients that are to be tested against one.
 @main

@@ -1,6 +1,7 @@
-import Account
+import IdentityProviders
+import RainAccount
 import Logging
-import SecretService
+import RainSecretService
 
 /// The accounts of one user on this machine, several side by side: finds an account's session, and a place for a new one.
 ///

@@ -1,7 +1,9 @@
-import Account
-import JSON
-import PrivateFiles
-import Vocabulary
+import IdentityProviders
+import RainAccount
+import RainMaker
+import RainJSON
+import RainPrivateFiles
+import RainCore
 
 /// The accounts that were signed in on this machine: where each session is kept, and which one is in use at each deployment. No secret
 /// is in it.

@@ -1,4 +1,5 @@
-import Account
+import IdentityProviders
+import RainAccount
 import Synchronization
 
 /// The store of someone who is about to sign in: only when the session is there is it known whose it is.

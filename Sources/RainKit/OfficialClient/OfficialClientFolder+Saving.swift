@@ -1,7 +1,9 @@
-import Account
-import JSON
-import PrivateFiles
-import Vocabulary
+import IdentityProviders
+import RainAccount
+import RainMaker
+import RainJSON
+import RainPrivateFiles
+import RainCore
 
 extension OfficialClientFolder {
     /// Writes a session for that client, and makes its deployment the client's current profile. What the client has beside it stays.

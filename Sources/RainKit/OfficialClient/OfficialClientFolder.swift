@@ -1,7 +1,9 @@
-import Account
+import IdentityProviders
+import RainAccount
+import RainMaker
 import Glibc
-import JSON
-import Vocabulary
+import RainJSON
+import RainCore
 
 /// The configuration folder of Espressif's own command-line client (esp-rainmaker-cli 1.14.1): its profiles, and the session of each.
 ///

@@ -1,6 +1,8 @@
-import Account
+import IdentityProviders
+import RainAccount
+import RainMaker
 import Glibc
-import JSON
+import RainJSON
 
 /// The providers' profiles that a user has added: JSON files in one folder, read when they are needed. Nothing is compiled.
 ///

@@ -1,6 +1,8 @@
-import Account
-import JSON
-import PrivateFiles
+import IdentityProviders
+import RainAccount
+import RainMaker
+import RainJSON
+import RainPrivateFiles
 
 /// With which settings each provider was signed in to, so that later commands need none of them. No secret is in it: of the client's
 /// secret only the file's path is kept.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import JSON
+import RainJSON
 import RainKit
 
 /// Talks to a board without setting it up.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import JSON
+import RainJSON
 import RainKit
 
 /// The claim alone; `provision` claims by itself where a board needs it.

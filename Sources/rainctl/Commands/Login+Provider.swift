@@ -1,7 +1,7 @@
-import JSON
-import OAuth2
+import RainJSON
+import RainOAuth
 import RainKit
-import Vocabulary
+import RainCore
 
 extension Login {
     /// Signs in to an identity provider by its profile: what is asked for follows from the grant, never from the provider's name.

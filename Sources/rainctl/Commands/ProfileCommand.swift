@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import JSON
+import RainJSON
 import RainKit
 
 /// Deployments of the cloud: Espressif's, and those that a user adds.

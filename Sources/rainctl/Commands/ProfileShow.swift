@@ -1,5 +1,5 @@
 import ArgumentParser
-import JSON
+import RainJSON
 import RainKit
 
 struct ProfileShow: AsyncParsableCommand {

@@ -1,6 +1,6 @@
-import Deadlines
+import RainWaiting
 import RainKit
-import Vocabulary
+import RainCore
 
 /// Which network the board is to join, and which one after a failure.
 extension Provision {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import JSON
+import RainJSON
 import RainKit
-import Vocabulary
+import RainCore
 
 /// The main job: find the board, secure the session, tie it to the account, put it on Wi-Fi, wait for the cloud.
 struct Provision: AsyncParsableCommand {

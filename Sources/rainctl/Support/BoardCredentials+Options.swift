@@ -1,5 +1,5 @@
 import RainKit
-import Vocabulary
+import RainCore
 
 extension BoardCredentials {
     /// What the options and the board's label say, for a session with it.

@@ -1,5 +1,5 @@
 import RainKit
-import Vocabulary
+import RainCore
 
 extension BoardTarget {
     /// The one board that is heard, and that nobody on this machine talks to. Once the first is, others get a moment to be heard as well.

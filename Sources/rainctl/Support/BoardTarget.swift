@@ -1,6 +1,6 @@
 import Glibc
 import RainKit
-import Vocabulary
+import RainCore
 
 /// The board that the options name, and how to open it.
 struct BoardTarget {

@@ -1,6 +1,6 @@
 import Glibc
 import RainKit
-import Vocabulary
+import RainCore
 
 /// A sign-in through the person's own browser, as the options and the surroundings have it.
 struct BrowserSignIn: Sendable {

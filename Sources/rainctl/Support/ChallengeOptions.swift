@@ -1,6 +1,6 @@
 import ArgumentParser
 import RainKit
-import Vocabulary
+import RainCore
 
 /// What a server in front of the provider, a portal's gate or a proxy, is answered when it asks who is there.
 struct ChallengeOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import RainKit
-import Vocabulary
+import RainCore
 
 /// The code that the cloud has sent to the user. It is read only when it is wanted, so that a script can write it into a pipe
 /// once it has come.

@@ -1,6 +1,6 @@
-import JSON
+import RainJSON
 import RainKit
-import Vocabulary
+import RainCore
 
 /// Why a command stops: its exit status, the fine cause, and one or two sentences that say what to try.
 struct CommandFailure: Error {

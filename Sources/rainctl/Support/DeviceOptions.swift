@@ -1,6 +1,6 @@
 import ArgumentParser
 import RainKit
-import Vocabulary
+import RainCore
 
 /// How to reach a board and open a session with it: shared by every command that talks to one.
 struct DeviceOptions: ParsableArguments {

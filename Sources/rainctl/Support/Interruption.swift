@@ -1,7 +1,7 @@
-import CDescriptors
+import CRainDescriptors
 import Glibc
 import Synchronization
-import Threads
+import RainWaiting
 
 /// Waits for input without being deaf to the signal that ends the command: a read that blocks would be.
 enum Interruption {

@@ -1,5 +1,5 @@
 import RainKit
-import Vocabulary
+import RainCore
 
 /// What a person is asked about the network that a board is to join. An open one is never the meaning of an empty answer.
 struct NetworkQuestions: Sendable {

@@ -1,5 +1,5 @@
 import Glibc
-import JSON
+import RainJSON
 
 /// What a command says: the result on standard output, talk on standard error, and either as JSON when asked.
 struct Output: Sendable {

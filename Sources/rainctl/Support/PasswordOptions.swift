@@ -1,6 +1,6 @@
 import ArgumentParser
 import RainKit
-import Vocabulary
+import RainCore
 
 /// The password of an account.
 struct PasswordOptions: ParsableArguments {

@@ -1,7 +1,7 @@
-import JSON
-import PrivateFiles
+import RainJSON
+import RainPrivateFiles
 import RainKit
-import Vocabulary
+import RainCore
 
 /// A sign-in that waits for its code, kept in a private file so that a second command can finish it: the cloud takes the code only
 /// with the session that it gave for it.

@@ -1,4 +1,4 @@
-import Vocabulary
+import RainCore
 
 extension Remedy {
     /// What to type, to go into a sentence such as "Give the base URL with --base-url."

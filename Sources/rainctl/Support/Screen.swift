@@ -1,6 +1,6 @@
 import Synchronization
-import Threads
-import Vocabulary
+import RainWaiting
+import RainCore
 
 /// The terminal as a run's progress and its questions share it: while a person is asked, nothing is drawn over the question.
 ///

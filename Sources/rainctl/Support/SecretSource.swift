@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Vocabulary
+import RainCore
 
 /// Where a secret comes from: exactly one of a flag, a file, standard input, the environment or a prompt.
 ///

@@ -1,5 +1,5 @@
 import RainKit
-import Vocabulary
+import RainCore
 
 /// The variables of the environment that a secret may come from. ``SecretSource`` reads no others, and no program that is started here
 /// inherits them.

@@ -1,6 +1,6 @@
 import Logging
 import RainKit
-import Vocabulary
+import RainCore
 
 /// A session, whoever its provider is.
 struct SessionAccess: Sendable {

@@ -1,4 +1,4 @@
-import CDescriptors
+import CRainDescriptors
 import Glibc
 
 /// Turns SIGINT and SIGTERM into a cancellation, so that a command closes what it opened before it ends.

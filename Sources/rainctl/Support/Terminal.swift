@@ -1,6 +1,6 @@
 import Glibc
-import Threads
-import Vocabulary
+import RainWaiting
+import RainCore
 
 /// Questions to a person at a terminal. Ctrl-C ends each as the end of input does, and leaves the terminal as it was; so does the bell `end`.
 enum Terminal {

@@ -1,4 +1,4 @@
-import Deadlines
+import RainWaiting
 
 /// Runs `body` within a time, which may be what is left of a `total`. When that is over, cancels it and waits for it to let go; where it
 /// got done meanwhile that counts, else this throws `deadline`.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import RainKit
-import Vocabulary
+import RainCore
 
 /// The network that a board is to join.
 struct WiFiOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 import Glibc
-import HTTPCore
-import HTTPCurl
-import JSON
+import RainHTTP
+import RainHTTPCurl
+import RainJSON
 
 /// A real Chromium without a window, with a profile of its own, driven through the WebDriver protocol (W3C).
 ///

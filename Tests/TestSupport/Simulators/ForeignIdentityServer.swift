@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// An identity server that is not ours, running on loopback: see the scripts in Tests/InteropTests/Servers.
 public final class ForeignIdentityServer: Sendable {

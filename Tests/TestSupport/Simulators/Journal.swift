@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// What a simulator wrote down: one JSON object a line.
 public struct Journal: Sendable {

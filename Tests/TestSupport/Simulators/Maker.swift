@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// A person at the command line: a home folder, files with secrets, and `rainctl`.
 public struct Maker: Sendable {

@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// The codes that a simulated cloud has sent to its users: the file of `cloud-sim --mailbox`.
 public struct ReceivedCodes: Sendable {

@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// A bus of a test's own, with a simulated radio on it: `firmware-sim --ble`, which plays `org.bluez` for every client there.
 public final class SimulatedBluetooth: Sendable {

@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// A running `firmware-sim`.
 public final class SimulatedBoard: Sendable {

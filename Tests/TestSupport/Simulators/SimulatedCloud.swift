@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// A running `cloud-sim`.
 public final class SimulatedCloud: Sendable {

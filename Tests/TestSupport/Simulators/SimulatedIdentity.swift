@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// A running `cloud-sim identity`. People, clients and secrets are those of docs/simulated-identity.md.
 public final class SimulatedIdentity: Sendable {

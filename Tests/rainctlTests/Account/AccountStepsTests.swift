@@ -1,5 +1,5 @@
 import Glibc
-import JSON
+import RainJSON
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import JSON
+import RainJSON
 import Synchronization
 import TestSupport
 

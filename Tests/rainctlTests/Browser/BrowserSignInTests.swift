@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import JSON
+import RainJSON
 import RainKit
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import JSON
+import RainJSON
 import RainKit
 import Synchronization
 import TestSupport

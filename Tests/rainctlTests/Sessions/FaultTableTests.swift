@@ -1,9 +1,9 @@
-import JSON
+import RainJSON
 import RainKit
 import RainKitTesting
 import TestSupport
 import Testing
-import Vocabulary
+import RainCore
 
 /// What a renewal can meet on its way, and that nothing but the cloud's own word ends a session.
 @Suite("Faults of a renewal")

@@ -1,8 +1,8 @@
-import JSON
+import RainJSON
 import RainKit
 import TestSupport
 import Testing
-import Vocabulary
+import RainCore
 
 /// A signed-in maker on a machine where many programs use the one session, with the cloud that it belongs to.
 struct Gateway {

@@ -1,8 +1,8 @@
-import JSON
+import RainJSON
 import RainKit
 import TestSupport
 import Testing
-import Vocabulary
+import RainCore
 
 /// Many programs, one session, one expired token: the cloud ends the session of who presents a refresh token twice.
 @Suite("One session for many programs", .serialized)

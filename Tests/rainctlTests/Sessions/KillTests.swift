@@ -1,10 +1,10 @@
 import Glibc
-import JSON
+import RainJSON
 import RainKit
 import Synchronization
 import TestSupport
 import Testing
-import Vocabulary
+import RainCore
 
 /// Programs that die at any moment while they renew a session.
 @Suite("Sessions and kill -9", .serialized)

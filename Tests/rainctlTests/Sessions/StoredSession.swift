@@ -1,8 +1,8 @@
 import Foundation
-import JSON
+import RainJSON
 import RainKit
 import TestSupport
-import Vocabulary
+import RainCore
 
 /// A maker who signed in some time ago, as the session's file tells; nobody was asked for it.
 struct StoredSession {

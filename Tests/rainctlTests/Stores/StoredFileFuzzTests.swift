@@ -1,4 +1,4 @@
-import Account
+import IdentityProviders
 import RainKit
 import TestSupport
 import Testing

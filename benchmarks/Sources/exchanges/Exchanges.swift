@@ -1,5 +1,5 @@
 import Glibc
-import HTTPCurl
+import RainHTTPCurl
 import ProtocommSoftAP
 import ProtocommWire
 

@@ -1,7 +1,6 @@
-import CryptoOpenSSL
+import RainCryptoOpenSSL
 import Glibc
-import Hashing
-import HashingOpenSSL
+import RainCrypto
 import ProtocommSecurity
 
 /// `handshake client COUNT` prints the CPU milliseconds of the client's part of each of COUNT Security 2 handshakes, one a line.

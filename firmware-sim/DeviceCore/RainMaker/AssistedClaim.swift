@@ -1,4 +1,4 @@
-import Hashing
+import RainCrypto
 import ProtocommWire
 
 /// `rmaker_claim`: the board's side of assisted claiming.

@@ -1,4 +1,4 @@
-import Hashing
+import RainCrypto
 import ProtocommWire
 
 /// `ch_resp`: signs the cloud's challenge with the node's key, until a client disables it.

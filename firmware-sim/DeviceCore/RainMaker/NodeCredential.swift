@@ -1,4 +1,4 @@
-import Hashing
+import RainCrypto
 
 /// The node's private key, with what it takes to get a certificate for it. The key itself never leaves.
 ///

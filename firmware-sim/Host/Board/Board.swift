@@ -1,7 +1,7 @@
-import CryptoOpenSSL
+import RainCryptoOpenSSL
 import DeviceCore
 import Glibc
-import Hashing
+import RainCrypto
 import ProtocommSecurity
 import ProtocommWire
 

@@ -1,5 +1,5 @@
-import Hashing
-import JSON
+import RainCrypto
+import RainJSON
 
 /// What a board carries from its factory: its name, its proof of possession and its node id.
 struct BoardIdentity {

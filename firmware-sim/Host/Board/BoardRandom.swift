@@ -1,5 +1,5 @@
-import Hashing
-import HashingOpenSSL
+import RainCrypto
+import RainCryptoOpenSSL
 
 /// The board's random number generator: the system's, or with `--seed` the same each time.
 enum BoardRandom: RandomSource {

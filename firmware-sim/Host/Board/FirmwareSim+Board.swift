@@ -1,6 +1,6 @@
-import CryptoOpenSSL
+import RainCryptoOpenSSL
 import DeviceCore
-import Hashing
+import RainCrypto
 import ProtocommSecurity
 import ProtocommWire
 

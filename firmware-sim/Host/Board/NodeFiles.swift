@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// Who a board is to the cloud, and the files that prove it.
 struct NodeFiles {

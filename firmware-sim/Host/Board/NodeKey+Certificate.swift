@@ -1,8 +1,8 @@
-import COpenSSL
+import CRainOpenSSL
 import DeviceCore
 import Glibc
-import Hashing
-import HashingOpenSSL
+import RainCrypto
+import RainCryptoOpenSSL
 
 extension NodeKey {
     /// PKCS #10 as mbedtls writes it in the firmware: the common name and nothing else, signed with SHA-256.

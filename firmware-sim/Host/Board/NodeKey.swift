@@ -1,8 +1,8 @@
-import COpenSSL
+import CRainOpenSSL
 import DeviceCore
 import Glibc
-import Hashing
-import HashingOpenSSL
+import RainCrypto
+import RainCryptoOpenSSL
 
 /// The node's private key, which signs challenges as the firmware does: ECDSA with a P-256 key, RSASSA-PSS with an RSA one.
 struct NodeKey: NodeCredential {

@@ -1,7 +1,7 @@
-import CMosquitto
+import CRainMosquitto
 import DeviceCore
 import Glibc
-import HashingOpenSSL
+import RainCryptoOpenSSL
 
 /// The node's connection to RainMaker's MQTT broker: opened once the station has an address, kept until the process ends.
 ///

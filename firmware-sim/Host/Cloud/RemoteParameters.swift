@@ -1,5 +1,5 @@
 import DeviceCore
-import JSON
+import RainJSON
 
 /// What arrives on `params/remote`: `{"Light":{"Power":false}}`.
 enum RemoteParameters {

@@ -1,4 +1,4 @@
-import JSON
+import RainJSON
 
 /// What an ESP32-C3 says from reset until its application waits: the ROM, the second stage, the application, the QR code.
 enum BootLog {

@@ -1,4 +1,4 @@
-import Hashing
+import RainCrypto
 
 /// Log lines that have nothing to do with anyone's request, where a real board's other tasks would write them.
 struct LogNoise {

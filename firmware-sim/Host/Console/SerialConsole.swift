@@ -1,6 +1,6 @@
 import DeviceCore
 import Glibc
-import JSON
+import RainJSON
 
 /// The board's UART on a pty: boot log at the first open, echo and replies of the dialect, and the log in between.
 final class SerialConsole: EventSource {

@@ -1,4 +1,4 @@
-import CDescriptors
+import CRainDescriptors
 import DeviceCore
 import Glibc
 import ProtocommWire

@@ -1,5 +1,5 @@
 import DeviceCore
-import JSON
+import RainJSON
 import ProtocommWire
 
 extension Journal {

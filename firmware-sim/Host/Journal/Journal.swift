@@ -1,6 +1,6 @@
 import DeviceCore
 import Glibc
-import JSON
+import RainJSON
 import ProtocommWire
 
 /// What happened, as one JSON object a line: what tests count and assert on. No secret is ever written.

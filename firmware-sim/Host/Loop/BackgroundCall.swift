@@ -1,4 +1,4 @@
-import CDescriptors
+import CRainDescriptors
 import Glibc
 
 /// Calls something that may wait for long, on a thread of its own; the loop hears of its end by a descriptor.

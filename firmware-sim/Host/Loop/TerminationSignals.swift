@@ -1,4 +1,4 @@
-import CDescriptors
+import CRainDescriptors
 import Glibc
 
 /// Ends the loop on SIGTERM, SIGINT and SIGHUP, and, if asked to, when the parent process is gone.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import DeviceCore
-import JSON
+import RainJSON
 import ProtocommWire
 
 /// `--ap JSON`: one network in every detail. Keys: `ssid_hex` or `ssid`, `bssid` (12 hex digits, colons allowed),

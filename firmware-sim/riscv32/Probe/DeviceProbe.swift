@@ -1,5 +1,5 @@
 import DeviceCore
-import Hashing
+import RainCrypto
 import ProtocommSecurity
 import ProtocommWire
 

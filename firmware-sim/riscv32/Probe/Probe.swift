@@ -1,4 +1,4 @@
-import Hashing
+import RainCrypto
 import ProtocommSecurity
 import ProtocommWire
 

@@ -1,7 +1,7 @@
 import ArgumentParser
-import JSON
+import RainJSON
 import RainKit
-import Vocabulary
+import RainCore
 
 /// What the desktop starts when a browser opens an address with the scheme that a sign-in waits for.
 struct AccountCallback: AsyncParsableCommand {

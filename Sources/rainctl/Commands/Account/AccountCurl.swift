@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import RainKit
-import Vocabulary
+import RainCore
 
 /// Becomes curl, which reads the user's proof of identity from a pipe: it is never among the arguments, where every user of the
 /// machine could read it, nor in a file.

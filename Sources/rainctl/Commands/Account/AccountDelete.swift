@@ -1,7 +1,7 @@
 import ArgumentParser
-import JSON
+import RainJSON
 import RainKit
-import Vocabulary
+import RainCore
 
 struct AccountDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

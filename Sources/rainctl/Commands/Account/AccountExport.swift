@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
-import JSON
-import PrivateFiles
+import RainJSON
+import RainPrivateFiles
 import RainKit
 
 struct AccountExport: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
-import HTTPCore
-import PrivateFiles
+import RainHTTP
+import RainPrivateFiles
 import RainKit
 
 struct AccountFetch: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import RainKit
-import Vocabulary
+import RainCore
 
 struct AccountHeader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import RainKit
-import Vocabulary
+import RainCore
 
 struct AccountToken: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
-import JSON
+import RainJSON
 import RainKit
-import Vocabulary
+import RainCore
 
 struct AccountUpdate: AsyncParsableCommand {
     enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }

@@ -1,6 +1,6 @@
-import JSON
+import RainJSON
 import RainKit
-import Vocabulary
+import RainCore
 
 /// The second half of a sign-up: the code that was sent, entered now or by a later command.
 struct Confirmation {

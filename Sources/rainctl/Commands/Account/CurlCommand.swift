@@ -1,7 +1,7 @@
-import CDescriptors
+import CRainDescriptors
 import Glibc
 import RainKit
-import Vocabulary
+import RainCore
 
 /// curl with checked arguments and a configuration that it reads from a pipe.
 struct CurlCommand {

@@ -1,5 +1,5 @@
 import Glibc
-import JSON
+import RainJSON
 import RainKit
 
 /// A stored session as people and scripts are shown it: no secrets.

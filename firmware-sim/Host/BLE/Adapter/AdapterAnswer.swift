@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// What a board on a real adapter answers to a call of the Bluetooth service, apart from what its endpoints do.
 struct AdapterAnswer: Error {

@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// What we ask of the Bluetooth service.
 enum AdapterCall: Equatable, Hashable {

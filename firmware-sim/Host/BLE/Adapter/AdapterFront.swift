@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// How a board takes to the air on a real adapter, and leaves it: decides, and does nothing itself.
 ///

@@ -1,7 +1,7 @@
-import DBus
+import RainDBus
 import DeviceCore
 import Glibc
-import JSON
+import RainJSON
 
 /// The board on a real Bluetooth adapter, through this machine's Bluetooth service (BlueZ).
 ///

@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// Why an adapter cannot play the board: one sentence with the remedy.
 struct AdapterRefusal: Error, Equatable, CustomStringConvertible {

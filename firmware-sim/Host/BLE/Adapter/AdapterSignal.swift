@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// What a signal of the Bluetooth service's own means for a board.
 enum AdapterSignal {

@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// What a reply to `GetManagedObjects` of the Bluetooth service says about adapters.
 struct AdapterTree {

@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// The objects that the Bluetooth service reads from us: the service, its characteristics with their descriptions, and the
 /// advertisement. The service asks for them by `GetManagedObjects` and `GetAll`.

@@ -1,5 +1,5 @@
-import DBus
-import JSON
+import RainDBus
+import RainJSON
 
 extension FirmwareSim {
     /// Puts the board on a real adapter, and says which.

@@ -1,7 +1,7 @@
-import DBus
+import RainDBus
 import DeviceCore
 import Glibc
-import JSON
+import RainJSON
 
 /// Serves a ``SimulatedBlueZ`` as `org.bluez` on a bus, with a board behind each of its devices.
 final class BlueZService: EventSource {

@@ -1,5 +1,5 @@
 import DeviceCore
-import JSON
+import RainJSON
 import ProtocommWire
 
 /// A board's GATT server: what both radios, the simulated one and a real adapter, put in front of a ``Board``.

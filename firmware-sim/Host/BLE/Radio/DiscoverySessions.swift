@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// Who is looking for devices, and for which.
 ///

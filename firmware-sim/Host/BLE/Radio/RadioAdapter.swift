@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// The controller that the radio pretends to have.
 struct RadioAdapter: Sendable {

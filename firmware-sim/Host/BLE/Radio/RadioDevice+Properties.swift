@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 typealias Properties = [(String, DBusValue)]
 

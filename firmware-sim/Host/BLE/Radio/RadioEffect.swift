@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 /// A method call to the radio, as it came over the bus.
 struct RadioCall: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 extension SimulatedBlueZ {
     mutating func receiveAdapter(_ call: RadioCall, now: UInt64) throws(BlueZError) {

@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 extension SimulatedBlueZ {
     /// A method call came in. It is answered now or later, once.

@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 extension SimulatedBlueZ {
     mutating func receiveDevice(_ call: RadioCall, _ index: Int, now: UInt64) throws(BlueZError) {

@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 extension SimulatedBlueZ {
     /// The XML by which busctl and people find their way through the tree.

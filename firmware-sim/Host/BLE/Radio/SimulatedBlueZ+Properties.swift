@@ -1,4 +1,4 @@
-import DBus
+import RainDBus
 
 extension SimulatedBlueZ {
     mutating func receiveProperties(_ call: RadioCall, at object: BlueZPath, now: UInt64) throws(BlueZError) {

@@ -1,5 +1,5 @@
-import DBus
-import Hashing
+import RainDBus
+import RainCrypto
 
 /// A stand-in for bluetoothd as a value: calls and times in, answers and signals out.
 ///

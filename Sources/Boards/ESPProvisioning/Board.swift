@@ -1,0 +1,82 @@
+import RainCore
+
+/// One board that is being set up, whatever it speaks: protocomm over some transport, or the commands of its console.
+///
+/// The calls follow the order in which firmware accepts them: ``identify()``, ``secure()``, ``scan()`` if wanted,
+/// ``associate(_:)``, ``join(_:)``, ``watch(report:)``. Association comes before joining: a board that has applied its
+/// Wi-Fi settings may shut its provisioning service down. Every call throws ``ProvisioningError`` and ends promptly with
+/// `cancelled` when its task is cancelled; none of them retries what a board has already taken.
+public protocol Board: Sendable {
+    /// What messages call the board: its host, its port.
+    var peer: String { get }
+
+    /// Asks what the board is and what it can do. Costs no more than one exchange and needs no session.
+    func identify() async throws(ProvisioningError) -> BoardIdentity
+
+    /// Opens the secure session that all later calls travel in. Boards without one do nothing.
+    func secure() async throws(ProvisioningError)
+
+    /// The networks that the board hears, strongest first. Only before ``join(_:)``.
+    func scan() async throws(ProvisioningError) -> [AccessPoint]
+
+    /// Begins to give the board its cloud certificate, and returns what it says of itself, for the claim service.
+    ///
+    /// Needed where ``BoardIdentity/needsClaim`` says so, after ``secure()`` and before everything else. The three steps follow
+    /// each other, with the service's replies in between. After `claimInterrupted`, and wherever else the board still stands in the
+    /// middle of a claim, all three may be gone through again at once. `claimFailed` means that they would end as they did: have
+    /// ``abortClaim()`` end the claim at the board, which takes another one after a restart.
+    func startClaim() async throws(ProvisioningError) -> [UInt8]
+
+    /// Hands the board the service's reply to what it said, and returns its request for a certificate.
+    func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8]
+
+    /// Hands the board the service's second reply, with the certificate. From then on it has another node id.
+    func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError)
+
+    /// Ends at the board a claim that comes to nothing. From then on firmware takes no claim until it restarts, and stays off the
+    /// cloud; so this is not for a claim that may still succeed. Says whether the board was told, or may have been: it is not where
+    /// no claim was begun, where it has ended by itself or where the session broke.
+    @discardableResult
+    func abortClaim() async -> Bool
+
+    /// Ties the board to an account.
+    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply
+
+    /// Hands the board its network and has it try. Returns when the board has accepted, not when it is connected.
+    /// May be called again after ``reset()`` with other credentials, in the same session.
+    ///
+    /// After `mayBeJoining` nobody can say whether the board took them: the cloud may hear of it. The same goes for `cancelled`. Every
+    /// other error means that the board is not joining.
+    func join(_ network: WiFiNetwork) async throws(ProvisioningError)
+
+    /// Follows the attempt that ``join(_:)`` began and returns the moment the board is connected.
+    ///
+    /// Throws `wifiAuthenticationFailed` or `wifiNetworkNotFound` for the board's own verdicts, and `deviceLost` when it can
+    /// no longer be asked, which after joining may simply mean that it left for its new network. Has no deadline of its own:
+    /// the caller cancels.
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork
+
+    /// Forgets failed Wi-Fi credentials, so that the board accepts others.
+    func reset() async throws(ProvisioningError)
+
+    /// Ends the conversation and lets go of the port or socket.
+    func close() async
+}
+
+/// Most boards that do not speak protocomm cannot be claimed by a client.
+extension Board {
+    public func startClaim() async throws(ProvisioningError) -> [UInt8] { throw .claimingUnsupported }
+    public func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
+        throw .claimingUnsupported
+    }
+    public func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) { throw .claimingUnsupported }
+    public func abortClaim() async -> Bool { false }
+}
+
+extension ProvisioningError {
+    fileprivate static var claimingUnsupported: ProvisioningError {
+        ProvisioningError(
+            .unsupported,
+            message: "The board cannot be claimed this way: claim it over Bluetooth or its own access point.")
+    }
+}

@@ -1,0 +1,56 @@
+import RainCore
+
+/// What a board says of itself before any session.
+public struct BoardIdentity: Sendable, Equatable {
+    /// How the board wants to be talked to, or nil where there is no session (a console).
+    public var security: SecurityRequirement?
+    /// How it can be tied to an account.
+    public var association: AssociationMethod
+    /// Whether it must be claimed (given its cloud certificate) before anything else makes sense.
+    public var needsClaim: Bool
+    /// Whether it can list the networks around it.
+    public var canScan: Bool
+    /// Its id in the cloud, where it says so without a session.
+    public var nodeID: NodeID?
+    /// The version its provisioning service names, such as `netprov-v1.2`.
+    public var version: String
+    /// Every capability it listed, in its order, as `section.capability`.
+    public var capabilities: [String]
+
+    public init(
+        security: SecurityRequirement? = nil, association: AssociationMethod, needsClaim: Bool = false,
+        canScan: Bool = false, nodeID: NodeID? = nil, version: String = "", capabilities: [String] = []
+    ) {
+        self.security = security
+        self.association = association
+        self.needsClaim = needsClaim
+        self.canScan = canScan
+        self.nodeID = nodeID
+        self.version = version
+        self.capabilities = capabilities
+    }
+}
+
+/// The security scheme that a board requires.
+public struct SecurityRequirement: Sendable, Equatable {
+    /// `sec_ver`: 0, 1 or 2.
+    public var version: Int
+    /// `sec_patch_ver`: how Security 2 makes its nonces.
+    public var patch: Int
+    /// Whether the session wants a proof of possession. Security 0 never does; Security 1 unless the board says `no_pop`.
+    public var needsProofOfPossession: Bool
+
+    public init(version: Int, patch: Int = 0, needsProofOfPossession: Bool) {
+        self.version = version
+        self.patch = patch
+        self.needsProofOfPossession = needsProofOfPossession
+    }
+}
+
+/// The ways to tie a board to an account.
+public enum AssociationMethod: String, Sendable {
+    /// Board and user both tell the cloud one secret.
+    case userMapping = "user_mapping"
+    /// The board signs a challenge of the cloud.
+    case challengeResponse = "challenge_response"
+}

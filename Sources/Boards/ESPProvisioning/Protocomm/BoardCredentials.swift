@@ -1,0 +1,28 @@
+import RainCore
+
+/// What a client must know to open a session with a board.
+public struct BoardCredentials: Sendable {
+    /// Asked only when the board wants one: Security 0 and `no_pop` boards never cause a question. Nil when nobody knows it.
+    public var proofOfPossession: @Sendable () async -> ProofOfPossession?
+    /// The user name of Security 2.
+    public var username: String
+    /// The scheme to insist on, or nil for the one that the board names.
+    public var securityVersion: Int?
+    /// What is known of the board beforehand, from its label (``QRPayload/leastSecurity``). The board names its scheme in clear, and
+    /// whoever is in reach can do so in its place; one that claims less than this is not talked to any further (`securityMismatch`).
+    public var leastSecurity = SecurityRequirement(version: 0, needsProofOfPossession: false)
+    /// Called before a session in which the board does not prove which one it is, since it says that it wants no proof of possession.
+    public var whenUnproven: @Sendable (SecurityRequirement) -> Void = { _ in }
+
+    /// The user name that RainMaker's and ESP-IDF's examples are built with.
+    public static let defaultUsername = "wifiprov"
+
+    public init(
+        username: String = Self.defaultUsername, securityVersion: Int? = nil,
+        proofOfPossession: @escaping @Sendable () async -> ProofOfPossession?
+    ) {
+        self.username = username
+        self.securityVersion = securityVersion
+        self.proofOfPossession = proofOfPossession
+    }
+}

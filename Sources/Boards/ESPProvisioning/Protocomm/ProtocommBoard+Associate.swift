@@ -1,0 +1,62 @@
+import ProtocommWire
+import RainCore
+
+extension ProtocommBoard {
+    /// The firmware's own limits: it builds the mapping message in a 200-byte buffer (esp-rainmaker, user mapping).
+    static var maximumMappingBytes: Int { 150 }
+
+    public func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
+        do {
+            switch request {
+            case .userMapping(let user, let secret): return try await setUserMapping(user, secret)
+            case .challenge(let challenge): return try await sign(challenge)
+            }
+        } catch {
+            // Not one that the transport cannot carry the message to.
+            guard error.code == .unsupported, error.remedies.isEmpty else { throw error }
+            throw ProvisioningError(
+                .notRainMaker,
+                message:
+                    "The board has no RainMaker endpoint, so it cannot be put into an account. Its Wi-Fi alone can be set up.",
+                cause: error.cause, remedies: [.withoutMapping])
+        }
+    }
+
+    private func setUserMapping(
+        _ user: UserID, _ secret: MappingSecret
+    ) async throws(ProvisioningError) -> AssociationReply {
+        guard user.rawValue.utf8.count + secret.secret.count <= Self.maximumMappingBytes else {
+            throw ProvisioningError(.invalidArgument, message: "The user id is too long for a board to keep.")
+        }
+        let command = SetUserMappingCommand(userID: Array(user.rawValue.utf8), secretKey: secret.secret.revealBytes())
+        let answer = try await ask(UserMappingPayload(.commandSetUserMapping(command)), on: .userMapping)
+        guard case .responseSetUserMapping(let response)? = answer.payload else {
+            throw .unexpectedAnswer(on: .userMapping)
+        }
+        guard response.status == .success else { throw .rejected("the user mapping", status: response.status.rawValue) }
+        return AssociationReply(nodeID: try nodeID(response.nodeID))
+    }
+
+    private func sign(_ challenge: [UInt8]) async throws(ProvisioningError) -> AssociationReply {
+        let command = ChallengeCommand(payload: challenge)
+        let answer = try await ask(
+            ChallengeResponsePayload(.commandChallengeResponse(command)), on: .challengeResponse)
+        if answer.status == .disabled {
+            throw ProvisioningError(
+                .rejected, message: "The board has challenge and response switched off. Reset it to factory settings.")
+        }
+        guard answer.status == .success else { throw .rejected("the challenge", status: answer.status.rawValue) }
+        guard case .responseChallengeResponse(let response)? = answer.payload, !response.payload.isEmpty else {
+            throw .unexpectedAnswer(on: .challengeResponse)
+        }
+        return AssociationReply(nodeID: try nodeID(response.nodeID), signature: response.payload)
+    }
+
+    /// Node ids are opaque text; anything that is not printable ASCII is not one.
+    private func nodeID(_ bytes: [UInt8]) throws(ProvisioningError) -> NodeID {
+        guard (1...64).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw ProvisioningError(.malformed, message: "The board did not say a node id. Has it been claimed?")
+        }
+        return NodeID(String(decoding: bytes, as: UTF8.self))
+    }
+}

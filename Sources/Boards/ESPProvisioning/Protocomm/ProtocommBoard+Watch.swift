@@ -1,0 +1,144 @@
+import RainWaiting
+import ProtocommWire
+import RainCore
+
+extension ProtocommBoard {
+    /// How long a board may stay silent while its access point follows the network's channel. Afterwards the cloud must tell.
+    var patience: Duration { .seconds(12) }
+
+    public func watch(
+        report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) -> JoinedNetwork {
+        var schedule = PollSchedule.boardStatus
+        var silentSince: Duration?
+        var last: WiFiProgress?
+        while true {
+            try await pause(schedule.next())
+            let status: WiFiStatusResponse
+            let asked = time.elapsed()
+            do {
+                // A transport that looks for a board that has left would take longer than that by itself.
+                let left = patience - (asked - (silentSince ?? asked))
+                status = try await answer(within: left, isSilent: silentSince != nil)
+                silentSince = nil
+            } catch {
+                guard error.mayPassAfterJoining else { throw error }
+                let since = silentSince ?? asked
+                silentSince = since
+                guard time.elapsed() - since < patience else { throw error.asLost(peer) }
+                await report(.unreachable)
+                last = .unreachable
+                continue
+            }
+            let progress: WiFiProgress
+            switch try verdict(status) {
+            case .joined(let network):
+                if let adopted, !network.ssid.bytes.isEmpty, network.ssid != adopted.ssid {
+                    throw ProvisioningError(
+                        .rejected,
+                        message:
+                            "The board is on the network \(network.ssid) already, and takes no other. Reset it to factory settings to "
+                            + "give it another.")
+                }
+                return network
+            case .attemptFailed(let remaining): progress = .attemptFailed(remaining: remaining)
+            case .connecting: progress = .connecting
+            }
+            if progress != last { await report(progress) }
+            last = progress
+        }
+    }
+
+    /// Whether a board that refuses a second Apply took the first. One that leaves while it is asked has joined, as far as anybody can
+    /// tell; ``watch(report:)`` and the cloud find out.
+    func isJoining() async throws(ProvisioningError) -> Bool {
+        do {
+            return try await answer(within: patience, isSilent: false).state != .connectionFailed
+        } catch {
+            guard error.mayPassAfterJoining else { throw error }
+            return true
+        }
+    }
+
+    /// The board's status, over a new session where it was silent before; `deviceLost` when the time is over.
+    private func answer(
+        within limit: Duration, isSilent: Bool
+    ) async throws(ProvisioningError) -> WiFiStatusResponse {
+        let result = await withDeadline(limit, sleep: time.sleep) { () async throws(ProvisioningError) in
+            if isSilent { try await self.secureAgain() }
+            return try await self.wifiStatus()
+        }
+        guard let result else { throw .silent(peer, for: limit) }
+        return try result.get()
+    }
+
+    private enum Verdict {
+        case joined(JoinedNetwork), connecting, attemptFailed(Int)
+    }
+
+    func wifiStatus() async throws(ProvisioningError) -> WiFiStatusResponse {
+        let answer = try await ask(NetworkConfigPayload(.commandGetWiFiStatus), on: .config)
+        guard case .responseGetWiFiStatus(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }
+        guard response.status == .success else { throw .rejected("the question", status: response.status.rawValue) }
+        return response
+    }
+
+    private func verdict(_ status: WiFiStatusResponse) throws(ProvisioningError) -> Verdict {
+        switch (status.state, status.detail) {
+        case (.connected, let detail):
+            guard case .connected(let connection)? = detail else {
+                return .joined(JoinedNetwork(address: "", ssid: SSID([])))
+            }
+            return .joined(JoinedNetwork(connection))
+        case (.connectionFailed, .failed(.authenticationError)?):
+            throw ProvisioningError(
+                .wifiAuthenticationFailed,
+                message: "The access point refused the board: check the Wi-Fi password, then run this again.")
+        case (.connectionFailed, .failed(.networkNotFound)?):
+            throw ProvisioningError(
+                .wifiNetworkNotFound,
+                message: "The board does not hear that network: check the name, and that it is on 2.4 GHz and in reach."
+            )
+        case (.connectionFailed, _):
+            throw ProvisioningError(
+                .wifiFailed,
+                message: "The board could not join the network and did not say why. Try again, nearer to it.")
+        case (_, .attemptFailed(let failure)?):
+            return .attemptFailed(Int(failure.attemptsRemaining))
+        default:
+            return .connecting
+        }
+    }
+}
+
+extension JoinedNetwork {
+    init(_ connection: WiFiConnection) {
+        // An address is at most 15 characters; anything else is not one.
+        let address = connection.ip4Address
+        let isAddress = address.count <= 15 && address.allSatisfy { (0x2E...0x39).contains($0) && $0 != 0x2F }
+        self.init(
+            address: isAddress ? String(decoding: address, as: UTF8.self) : "",
+            ssid: SSID(Array(connection.ssid.prefix(32))),
+            channel: connection.channel > 0 ? Int(connection.channel) : nil)
+    }
+}
+
+extension ProvisioningError {
+    /// Whether this may be the silence of a board that is changing its channel, or has left for its network; or an answer that its log
+    /// has torn, for boards have much to say then.
+    var mayPassAfterJoining: Bool {
+        [.deviceLost, .unavailable, .neverAnswered, .rejected, .securityMismatch, .malformed].contains(code)
+    }
+
+    static func silent(_ peer: String, for limit: Duration) -> ProvisioningError {
+        ProvisioningError(.deviceLost, message: "The board at \(peer) did not answer within \(limit).")
+    }
+
+    fileprivate func asLost(_ peer: String) -> ProvisioningError {
+        ProvisioningError(
+            .deviceLost,
+            message:
+                "The board at \(peer) stopped answering after it got its Wi-Fi settings. It may be online: look for it "
+                + "in your account, or run this again.", cause: cause)
+    }
+}

@@ -1,0 +1,196 @@
+import RainCrypto
+import Logging
+import Protocomm
+import ProtocommSecurity
+import ProtocommWire
+import RainCore
+
+/// A ``Board`` that speaks protocomm, over whatever transport.
+///
+/// With the network given, a whole set-up costs six exchanges under Security 1 or 2: version, two of the handshake, set, apply,
+/// and one status when the board joins at once; tying it to an account adds one.
+public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
+    public nonisolated let peer: String
+    let session: ProtocommSession
+    let credentials: BoardCredentials
+    private let policy: SecurityPolicy
+    private var random: Random
+    let time: Timekeeper
+    let logger: Logger
+    private var identity: BoardIdentity?
+    /// Kept for a session that must be opened again in the middle; a person is asked once.
+    private var proofOfPossession: ProofOfPossession?
+    /// How often the connection broke and was made again.
+    private(set) var lostLinks = 0
+    /// What was asked for, where the board is following an earlier run's settings instead; ``watch(report:)`` compares.
+    var adopted: WiFiNetwork?
+    /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
+    private static var maximumLostLinks: Int { 8 }
+    /// How many answers came that could not be read: torn by the log on a console, say.
+    private var tornAnswers = 0
+    private static var maximumTornAnswers: Int { 3 }
+    /// The claim that is under way.
+    var claim = ClaimAttempt()
+
+    /// - Parameters:
+    ///   - suite: the cryptography of the handshake, such as libcrypto's.
+    ///   - random: draws the handshake's private keys.
+    public init(
+        transport: any Transport, credentials: BoardCredentials, suite: Suite.Type, random: Random,
+        clock: any Clock<Duration> = ContinuousClock(), logger: Logger
+    ) {
+        peer = transport.peer
+        session = ProtocommSession(transport: transport, clock: clock, logger: logger)
+        self.credentials = credentials
+        policy = SecurityPolicy(credentials)
+        self.random = random
+        time = Timekeeper(clock)
+        self.logger = logger
+    }
+
+    public func identify() async throws(ProvisioningError) -> BoardIdentity {
+        let text: [UInt8]
+        do throws(ProtocommError) {
+            text = try await throughLosses { () throws(ProtocommError) in try await session.versionInfo() }
+        } catch {
+            throw ProvisioningError(error)
+        }
+        let identity = try VersionInformation(text).identity
+        self.identity = identity
+        logger.debug("board identified", metadata: ["peer": "\(peer)", "version": "\(identity.version)"])
+        return identity
+    }
+
+    public func secure() async throws(ProvisioningError) {
+        let required: SecurityRequirement
+        if let known = identity?.security {
+            required = known
+        } else if let found = try await identify().security {
+            required = found
+        } else {
+            return
+        }
+        if let refusal = policy.refusal(of: required) { throw refusal }
+        if !required.needsProofOfPossession { credentials.whenUnproven(required) }
+        if required.needsProofOfPossession, proofOfPossession == nil {
+            proofOfPossession = await credentials.proofOfPossession()
+            guard proofOfPossession != nil else {
+                if Task.isCancelled { throw ProvisioningError(.cancelled, message: "Cancelled.") }
+                throw ProvisioningError(
+                    .invalidArgument,
+                    message: "The board wants a proof of possession: it is on its label or in its QR code.",
+                    remedies: [.proofOfPossession])
+            }
+        }
+        try await handshake(required)
+    }
+
+    private func handshake(_ required: SecurityRequirement) async throws(ProvisioningError) {
+        let selection = SecuritySelection(
+            required, username: credentials.username, secret: proofOfPossession?.secret)
+        guard let refused = try await shakeHands(selection) else { return }
+        guard refused.code == .wrongProofOfPossession, let other = selection.fallback(Suite.self) else {
+            throw ProvisioningError(refused)
+        }
+        logger.debug("proof refused; trying the other way to make it", metadata: ["peer": "\(peer)"])
+        guard let again = try await shakeHands(selection, passwordHash: other) else { return }
+        // What the first refusal said is what counts, unless the board is gone meanwhile.
+        throw ProvisioningError(again.code == .wrongProofOfPossession ? refused : again)
+    }
+
+    /// What the handshake failed with, or nil.
+    private func shakeHands(
+        _ selection: SecuritySelection, passwordHash: PasswordHash = .standard
+    ) async throws(ProvisioningError) -> ProtocommError? {
+        while true {
+            let scheme = try selection.scheme(Suite.self, passwordHash: passwordHash, random: &random)
+            do throws(ProtocommError) {
+                try await session.handshake(scheme)
+                return nil
+            } catch {
+                guard survives(error) else { return error }
+            }
+        }
+    }
+
+    /// Whether the connection broke, can be made again, and has not done so too often. An answer that cannot be read breaks the session,
+    /// too, over any transport.
+    private func survives(_ error: ProtocommError) -> Bool {
+        if error.cause?.code == .malformed, tornAnswers < Self.maximumTornAnswers {
+            tornAnswers += 1
+            logger.debug("an answer cannot be read; asking again", metadata: ["peer": "\(peer)"])
+            return true
+        }
+        guard session.restoresLinks, error.cause?.code == .lost, lostLinks < Self.maximumLostLinks else { return false }
+        lostLinks += 1
+        logger.debug("the connection broke; making it again", metadata: ["peer": "\(peer)", "times": "\(lostLinks)"])
+        return true
+    }
+
+    private func throughLosses<Value>(
+        _ body: () async throws(ProtocommError) -> Value
+    ) async throws(ProtocommError) -> Value {
+        while true {
+            do throws(ProtocommError) {
+                return try await body()
+            } catch {
+                guard survives(error) else { throw error }
+            }
+        }
+    }
+
+    /// Opens the session again after an exchange was lost; the board starts over at any time.
+    func secureAgain() async throws(ProvisioningError) {
+        guard let required = identity?.security else { return }
+        // The board may have been asked again what it is.
+        if let refusal = policy.refusal(of: required) { throw refusal }
+        try await handshake(required)
+    }
+
+    /// One request and its answer as messages. It is asked again where the connection broke: whatever is asked this way may be asked twice.
+    func ask<Message: WireMessage>(_ request: Message, on endpoint: Endpoint) async throws(ProvisioningError) -> Message
+    {
+        while true {
+            if let answer = try await askOnce(request, on: endpoint) { return answer }
+        }
+    }
+
+    /// The same, asked once: nil where the connection broke before there was an answer, and a new session stands.
+    ///
+    /// An exchange that somebody gave up before, and went on without its answer, has left no session to ask in: it is opened again first.
+    ///
+    /// - Parameter restores: false to leave it to the caller to open the new session.
+    func askOnce<Message: WireMessage>(
+        _ request: Message, on endpoint: Endpoint, restores: Bool = true
+    ) async throws(ProvisioningError) -> Message? {
+        if await session.state == .outOfStep { try await secureAgain() }
+        let answer: [UInt8]
+        do throws(ProtocommError) {
+            answer = try await session.request(request.encoded(), on: endpoint)
+        } catch {
+            guard survives(error) else { throw ProvisioningError(error) }
+            if restores { try await secureAgain() }
+            return nil
+        }
+        do {
+            return try Message(decoding: answer)
+        } catch {
+            // Its cipher may have lost count.
+            await session.distrust()
+            throw ProvisioningError(
+                .malformed,
+                message: "The board's answer on \(endpoint) cannot be read. Restart the board, then run this again.",
+                cause: "\(error)")
+        }
+    }
+
+    func pause(_ duration: Duration) async throws(ProvisioningError) {
+        do {
+            try await time.sleep(duration)
+        } catch {
+            throw ProvisioningError(.cancelled, message: "Cancelled.")
+        }
+    }
+
+    public func close() async { await session.end() }
+}

@@ -1,0 +1,48 @@
+import Protocomm
+import ProtocommWire
+import RainCore
+
+extension ProvisioningError {
+    /// What a fault of the conversation means for the board that is being set up.
+    init(_ error: ProtocommError) {
+        let code: Code
+        var message = error.message
+        var remedies: [Remedy] = []
+        switch error.code {
+        case .unreachable: code = error.hasAnswered ? .deviceLost : .unavailable
+        case .busy: code = .busy
+        case .neverAnswered: code = .neverAnswered
+        case .refused where !error.hasAnswered: code = .neverAnswered
+        case .timeout, .lost:
+            code = .deviceLost
+            message = "The board at \(error.peer) stopped answering. Check its power and distance, then run this again."
+        case .wrongProofOfPossession: code = .wrongProofOfPossession
+        case .securityMismatch: code = .securityMismatch
+        case .noSuchEndpoint: code = .unsupported
+        case .tooLong:
+            code = .unsupported
+            remedies = [.otherTransport]
+        case .cancelled: code = .cancelled
+        case .ended: code = .cancelled
+        case .refused: code = .rejected
+        default: code = .malformed
+        }
+        self.init(
+            code, message: message, cause: error.description,
+            reason: error.code == .unreachable ? error.cause?.reason : nil, remedies: remedies)
+    }
+
+    static func unexpectedAnswer(on endpoint: Endpoint) -> ProvisioningError {
+        ProvisioningError(
+            .malformed,
+            message:
+                "The board's answer on \(endpoint) is not the one that belongs there. Restart the board, then run this "
+                + "again.")
+    }
+
+    static func rejected(_ what: String, status: Int32) -> ProvisioningError {
+        ProvisioningError(
+            .rejected,
+            message: "The board did not accept \(what) (status \(status)). Restart the board, then run this again.")
+    }
+}

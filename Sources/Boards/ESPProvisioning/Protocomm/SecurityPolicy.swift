@@ -1,0 +1,46 @@
+import RainCore
+
+/// What a user insists on and what is known of a board beforehand, against what the board says of itself.
+///
+/// A board names its scheme in clear, before any session, and so can whoever answers in its place.
+struct SecurityPolicy: Sendable, Equatable {
+    /// The scheme to insist on, whatever else is known.
+    var wanted: Int?
+    /// What is taken from a board, no less.
+    var least: SecurityRequirement
+
+    init(wanted: Int? = nil, least: SecurityRequirement) {
+        self.wanted = wanted
+        self.least = least
+    }
+
+    init(_ credentials: BoardCredentials) {
+        self.init(wanted: credentials.securityVersion, least: credentials.leastSecurity)
+    }
+
+    /// Why no session is opened with a board that says this; nil where one may be.
+    func refusal(of claim: SecurityRequirement) -> ProvisioningError? {
+        if let wanted, wanted != claim.version {
+            return ProvisioningError(
+                .securityMismatch,
+                message: "The board speaks Security \(claim.version), not \(wanted).", remedies: [.anySecurity])
+        }
+        guard let shortfall = shortfall(of: claim) else { return nil }
+        return ProvisioningError(
+            .securityMismatch,
+            message:
+                "The board says that it \(shortfall), but its label says otherwise: another one may use its name. Nothing "
+                + "secret was sent.", remedies: [.acceptedSecurity(version: claim.version)])
+    }
+
+    /// What a board says that is less than what is known of it.
+    private func shortfall(of claim: SecurityRequirement) -> String? {
+        if claim.version >= 0, claim.version < least.version {
+            return "speaks Security \(claim.version)" + (claim.version == 0 ? ", where all goes in clear" : "")
+        }
+        if claim.version == 1, least.needsProofOfPossession, !claim.needsProofOfPossession {
+            return "wants no proof of possession"
+        }
+        return nil
+    }
+}

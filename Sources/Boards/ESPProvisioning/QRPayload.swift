@@ -1,0 +1,131 @@
+import RainJSON
+import RainCore
+
+/// What a board's QR code says, in each of the forms in use: a JSON object, a URL with that object behind `data=`, and the
+/// compact `NP:name|pop|b`.
+///
+/// The forms are those of Espressif's provisioning apps and of RainMaker's firmware.
+public struct QRPayload: Sendable {
+    public enum Transport: String, Sendable { case ble, softap }
+
+    /// The board's service name, such as `PROV_a1b2c3`.
+    public var name: String
+    public var proofOfPossession: ProofOfPossession?
+    public var transport: Transport?
+    /// The user name of Security 2.
+    public var username: String?
+    /// The passphrase of the board's own access point.
+    public var accessPointPassphrase: Secret?
+    /// The scheme, where the code names one.
+    public var securityVersion: Int?
+    /// What the labelled board must at least say of itself, which it does in clear.
+    ///
+    /// The scheme that the code names; else what it implies: firmware prints a proof of possession only under Security 1 and 2, and
+    /// a user name only under Security 2 (ESP-IDF's wifi_prov example, RainMaker's app_wifi). The compact form has neither key.
+    public private(set) var leastSecurity = SecurityRequirement(version: 0, needsProofOfPossession: false)
+    /// What the board joins: `wifi` or `thread`; nil where the code does not say, which means Wi-Fi.
+    public var network: String?
+
+    /// No QR code of a board holds more.
+    public static let maximumBytes = 1024
+
+    public init(_ text: [UInt8]) throws(ProvisioningError) {
+        guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
+        var text = text[...]
+        while let last = text.last, Self.isSpace(last) { text = text.dropLast() }
+        text = text.drop(while: Self.isSpace)
+        if text.prefix(4).map({ $0 | 0x20 }) == Array("http".utf8) {
+            guard let start = Self.start(ofData: text) else { throw Self.unreadable("the URL has no data= part") }
+            text = Self.percentDecoded(text[start...])[...]
+        }
+        if text.starts(with: Self.compactPrefix) {
+            try self.init(compact: text.dropFirst(Self.compactPrefix.count))
+        } else {
+            try self.init(json: Array(text))
+        }
+    }
+
+    private static let compactPrefix = Array("NP:".utf8)
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 }
+
+    private init(json: [UInt8]) throws(ProvisioningError) {
+        let document: JSONValue
+        do {
+            document = try JSONValue(
+                parsing: json, limits: JSONLimits(maximumBytes: Self.maximumBytes, maximumDepth: 4))
+        } catch {
+            throw Self.unreadable("it is neither JSON nor NP:name|pop|transport")
+        }
+        func text(_ key: String) -> String? {
+            guard case .string(let value)? = document[key], !value.isEmpty else { return nil }
+            return value
+        }
+        guard let name = text("name") else { throw Self.unreadable("it names no board") }
+        self.name = name
+        proofOfPossession = text("pop").map { ProofOfPossession($0) }
+        transport = text("transport").flatMap { Transport(rawValue: $0) }
+        username = text("username")
+        accessPointPassphrase = text("password").map { Secret($0) }
+        if case .integer(let version)? = document["security"] {
+            guard (0...2).contains(version) else { throw Self.unreadable("it names Security \(version)") }
+            securityVersion = Int(version)
+        }
+        network = text("network")
+        leastSecurity = least(username == nil ? 1 : 2)
+    }
+
+    /// - Parameter implied: the scheme of a code that has a proof of possession and names no scheme.
+    private func least(_ implied: Int) -> SecurityRequirement {
+        let version = securityVersion ?? (proofOfPossession == nil ? 0 : implied)
+        return SecurityRequirement(
+            version: version, needsProofOfPossession: version > 0 && proofOfPossession != nil)
+    }
+
+    /// `name|pop|b` or `name|pop|s`. Nothing is escaped, so what stands between the first bar and the last is the proof of
+    /// possession. It implies the usual user name under Security 2.
+    private init(compact: ArraySlice<UInt8>) throws(ProvisioningError) {
+        let bar = UInt8(ascii: "|")
+        guard let first = compact.firstIndex(of: bar), let last = compact.lastIndex(of: bar), first < last,
+            first > compact.startIndex
+        else { throw Self.unreadable("the compact form is NP:name|pop|b") }
+        name = String(decoding: compact[..<first], as: UTF8.self)
+        let proof = Array(compact[(first + 1)..<last])
+        proofOfPossession = proof.isEmpty ? nil : ProofOfPossession(Secret(proof))
+        username = BoardCredentials.defaultUsername
+        leastSecurity = least(1)
+        switch Array(compact[(last + 1)...]) {
+        case Array("b".utf8): transport = .ble
+        case Array("s".utf8): transport = .softap
+        default: throw Self.unreadable("the compact form ends in b (Bluetooth) or s (SoftAP)")
+        }
+    }
+
+    private static func start(ofData text: ArraySlice<UInt8>) -> Int? {
+        let key = Array("data=".utf8)
+        guard text.count >= key.count else { return nil }
+        return (text.startIndex...(text.endIndex - key.count)).first { text[$0...].starts(with: key) }.map {
+            $0 + key.count
+        }
+    }
+
+    /// Firmware prints the object as it is; some printers of labels encode it.
+    private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        guard text.contains(UInt8(ascii: "%")) else { return Array(text) }
+        var result: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                result.append(UInt8(digits[0] << 4 | digits[1]))
+                rest = rest.dropFirst(2)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+
+    private static func unreadable(_ why: String) -> ProvisioningError {
+        ProvisioningError(.malformed, message: "This is not a board's QR code: \(why).")
+    }
+}

@@ -1,0 +1,83 @@
+import RainDBus
+
+/// Which adapter is used, out of those that BlueZ has.
+enum AdapterChoice {
+    /// - Parameters:
+    ///   - wanted: `hci1`, or an adapter's address; nil takes the first that is switched on.
+    ///   - isBlocked: whether rfkill holds the machine's Bluetooth off.
+    /// - Returns: the adapter's path.
+    static func path(
+        in tree: ObjectTree, wanted: String?, isBlocked: () -> Bool
+    ) throws(BluetoothError) -> String {
+        let all = tree.paths(with: BlueZName.adapter, below: BlueZName.root)
+        guard !all.isEmpty else {
+            throw BluetoothError(
+                .noAdapter,
+                message: "This machine has no Bluetooth adapter: plug one in, and look for it with `bluetoothctl list`."
+            )
+        }
+        let candidates = all.filter { path in wanted.map { isNamed($0, path, tree) } ?? true }
+        guard let first = candidates.first else {
+            let names = all.map(name).joined(separator: ", ")
+            throw BluetoothError(
+                .noAdapter, message: "There is no Bluetooth adapter \(wanted ?? ""): this machine has \(names).")
+        }
+        if let ready = candidates.first(where: { isReady($0, tree) }) { return ready }
+        let isOff = isOn(first, tree) == false
+        guard isOff else {
+            throw BluetoothError(
+                .noAdapter,
+                message: "The Bluetooth adapter \(name(first)) cannot connect to boards: it lacks Bluetooth Low Energy."
+            )
+        }
+        if tree[first, BlueZName.adapter]?["PowerState"]?.text == "off-blocked" || isBlocked() {
+            throw blocked
+        }
+        throw off(first)
+    }
+
+    static let blocked = BluetoothError(
+        .blocked,
+        message: "Bluetooth is blocked on this machine: unblock it with `rfkill unblock bluetooth`, or by its "
+            + "switch or airplane mode.")
+
+    static func gone(_ path: String) -> BluetoothError {
+        BluetoothError(.noAdapter, message: "The Bluetooth adapter \(name(path)) is gone: plug it in again.")
+    }
+
+    static func off(_ path: String) -> BluetoothError {
+        BluetoothError(
+            .poweredOff,
+            message: "The Bluetooth adapter \(name(path)) is off: switch it on with `bluetoothctl power on` "
+                + "(if that fails, with `rfkill unblock bluetooth` first).")
+    }
+
+    static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// Whether an adapter has that path: `/org/bluez/hci0`, and nothing below.
+    static func isAdapter(_ path: String) -> Bool {
+        path.hasPrefix(BlueZName.root + "/") && path.utf8.count { $0 == UInt8(ascii: "/") } == 3
+    }
+
+    private static func isNamed(_ wanted: String, _ path: String, _ tree: ObjectTree) -> Bool {
+        let address = tree[path, BlueZName.adapter]?["Address"]?.text ?? ""
+        return name(path) == wanted || address.asciiLowercased == wanted.asciiLowercased
+    }
+
+    private static func isOn(_ path: String, _ tree: ObjectTree) -> Bool? {
+        tree[path, BlueZName.adapter]?["Powered"]?.boolean
+    }
+
+    private static func isReady(_ path: String, _ tree: ObjectTree) -> Bool {
+        guard isOn(path, tree) == true else { return false }
+        // Absent in old versions, which knew nothing else.
+        return tree[path, BlueZName.adapter]?["Roles"]?.texts?.contains("central") ?? true
+    }
+}
+
+extension String {
+    /// Names and addresses of the radio are compared in ASCII, without Unicode's tables.
+    var asciiLowercased: String {
+        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,75 @@
+import RainDBus
+import Logging
+
+/// This machine's Bluetooth, as far as boards need it: one adapter of BlueZ's, what it hears, and the connections through it.
+///
+/// One value serves a whole process, for as long as that runs: the transports of fifty boards share its connection to the bus and its
+/// scanner. Where D-Bus is restarted, or the adapter comes back under another name, the next use opens both anew. Only the links to boards
+/// are lost then, which is told as any broken link is.
+public final class BluetoothCentral: Sendable {
+    private let lasting: LastingAdapter
+
+    /// The adapter's name, `hci0`: the one it has now, or had last.
+    public var adapterName: String { AdapterChoice.name(lasting.last.path) }
+
+    /// Reaches BlueZ and chooses an adapter. Nothing is sent by radio.
+    ///
+    /// - Parameters:
+    ///   - adapter: `hci1`, which is whatever adapter has that name; or an adapter's address, which is found again under any name. Nil takes the
+    ///     first that is switched on, and another where that is gone.
+    ///   - bus: where BlueZ is; the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
+    ///   - isBlocked: whether rfkill holds Bluetooth off; nil asks the kernel.
+    /// - Throws: `noBus`, `noBlueZ`, `noAdapter`, `poweredOff`, `blocked` or `accessDenied`, within two seconds; `cancelled`.
+    public static func open(
+        adapter: String? = nil, bus: DBusAddress = .system, isBlocked: (@Sendable () -> Bool)? = nil,
+        logger: Logger
+    ) async throws(BluetoothError) -> BluetoothCentral {
+        let request = OpenAdapter.Request(
+            adapter: adapter, bus: bus, isBlocked: isBlocked ?? { RadioSwitch.isBlocked() })
+        let lasting = LastingAdapter(try await OpenAdapter.open(request, logger: logger)) {
+            () async throws(BluetoothError) in
+            try await OpenAdapter.open(request, logger: logger)
+        }
+        return BluetoothCentral(lasting)
+    }
+
+    private init(_ lasting: LastingAdapter) { self.lasting = lasting }
+
+    /// Lets go of the bus; everything under way ends with `cancelled`.
+    public func close() { lasting.close() }
+
+    /// The one that was opened last.
+    var adapter: OpenAdapter { lasting.last }
+
+    /// Does something that begins anew where the adapter is lost meanwhile: on the one that is opened in its place, while there is time.
+    ///
+    /// - Throws: what `body` does, and why no adapter can be opened (``open(adapter:bus:isBlocked:logger:)``).
+    func withAdapter<Result>(
+        until end: ContinuousClock.Instant, _ body: (OpenAdapter) async throws(BluetoothError) -> Result
+    ) async throws(BluetoothError) -> Result {
+        var adapter = try await lasting.current(until: end)
+        while true {
+            do {
+                return try await body(adapter)
+            } catch {
+                // What is gone may have been replaced.
+                guard [.radioLost, .noAdapter].contains(error.code), ContinuousClock.now < end else { throw error }
+                let next = try await lasting.current(until: end)
+                guard next !== adapter else { throw error }
+                adapter = next
+            }
+        }
+    }
+
+    /// Finds the board and connects to it; see ``OpenAdapter/connect(_:within:isFresh:)``.
+    ///
+    /// - Throws: `notFound`, `connectionFailed`, what ails this machine, `cancelled`.
+    func connect(
+        _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
+    ) async throws(BluetoothError) -> BoardLink {
+        let end = ContinuousClock.now + limit
+        return try await withAdapter(until: end) { (adapter) async throws(BluetoothError) in
+            try await adapter.connect(filter, within: end - ContinuousClock.now, isFresh: isFresh)
+        }
+    }
+}

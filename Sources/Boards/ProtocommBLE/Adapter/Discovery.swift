@@ -1,0 +1,120 @@
+import RainDBus
+
+/// The scanner of one adapter, shared by everyone in this process who looks for a board: BlueZ counts by connection to the bus.
+///
+/// A scan that BlueZ ended, and that cannot be begun anew, is tried again for as long as anybody listens; what keeps it from beginning is
+/// noted for them meanwhile.
+actor Discovery {
+    /// The first pause after a failure, which BlueZ often needs right after an adapter was switched on; each is twice the one before.
+    static let shortestPause = Duration.milliseconds(250)
+    static let longestPause = Duration.seconds(4)
+
+    private let start: @Sendable () async -> Result<Void, BluetoothError>
+    private let stop: @Sendable () async -> Void
+    private let isReady: @Sendable () -> Bool
+    private let note: @Sendable (BluetoothError?) -> Void
+    private let sleep: @Sendable (Duration) async throws -> Void
+    private var users = 0
+    private var isRunning = false
+    /// The last change of the scanner; each waits for the one before.
+    private var last: Task<Result<Void, BluetoothError>, Never>?
+    /// Tries again, until it is cancelled or nobody listens.
+    private var repetition: Task<Void, Never>?
+    private var isTroubled = false
+
+    /// - Parameters:
+    ///   - isReady: whether there is an adapter that can scan. Trying again ends without one: whoever sees it come back restarts.
+    ///   - note: told why those who listen hear nothing, and nil when that is over.
+    init(
+        start: @escaping @Sendable () async -> Result<Void, BluetoothError>, stop: @escaping @Sendable () async -> Void,
+        isReady: @escaping @Sendable () -> Bool = { true },
+        note: @escaping @Sendable (BluetoothError?) -> Void = { _ in },
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
+        self.start = start
+        self.stop = stop
+        self.isReady = isReady
+        self.note = note
+        self.sleep = sleep
+    }
+
+    /// Scans until ``leave()`` was called as often as this.
+    func join() async throws(BluetoothError) {
+        users += 1
+        let result = await adjust().value
+        do {
+            try result.get()
+        } catch {
+            oneFewer()
+            throw error
+        }
+    }
+
+    func leave() async {
+        oneFewer()
+        _ = await adjust().value
+    }
+
+    /// BlueZ has ended the scan: whoever still looks wants a new one. Returns after the first attempt.
+    func restart() async {
+        isRunning = false
+        guard case .failure(let error) = await adjust().value, users > 0, !isRunning else { return }
+        tell(error)
+        repetition?.cancel()
+        repetition = Task { await self.repeatUntilRunning() }
+    }
+
+    private func oneFewer() {
+        users -= 1
+        if users == 0 { calm() }
+    }
+
+    private func adjust() -> Task<Result<Void, BluetoothError>, Never> {
+        let before = last
+        let task = Task { () -> Result<Void, BluetoothError> in
+            _ = await before?.value
+            return await settle()
+        }
+        last = task
+        return task
+    }
+
+    private func settle() async -> Result<Void, BluetoothError> {
+        if users > 0, !isRunning {
+            isRunning = true
+            let result = await start()
+            if case .failure = result { isRunning = false } else { calm() }
+            return result
+        }
+        if users == 0, isRunning {
+            isRunning = false
+            await stop()
+        }
+        return .success(())
+    }
+
+    // MARK: trying again
+
+    private func repeatUntilRunning() async {
+        var pause = Self.shortestPause
+        while (try? await sleep(pause)) != nil, !Task.isCancelled {
+            guard users > 0, !isRunning, isReady() else { return calm() }
+            guard case .failure(let error) = await adjust().value, !Task.isCancelled else { return }
+            tell(error)
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
+    private func tell(_ error: BluetoothError) {
+        isTroubled = true
+        note(error)
+    }
+
+    private func calm() {
+        repetition?.cancel()
+        repetition = nil
+        guard isTroubled else { return }
+        isTroubled = false
+        note(nil)
+    }
+}

@@ -1,0 +1,156 @@
+import RainDBus
+import Synchronization
+
+/// The tree of BlueZ's objects as signals change it, and everyone who waits for something in it.
+///
+/// Nobody is resumed, and nothing is cancelled, with the lock held: a task that is being cancelled holds a lock of the runtime's while its
+/// handler wants this one, and resuming it wants the runtime's.
+final class ObjectWatch: Sendable {
+    private struct Waiter {
+        /// The objects that it is about; nil for any.
+        var paths: [String]?
+        /// What sends it on its way, where it found what it waits for.
+        var check: (ObjectTree, ObjectTree.Change) -> (() -> Void)?
+        var giveUp: (BluetoothError) -> Void
+    }
+
+    private struct State: ~Copyable {
+        var tree = ObjectTree()
+        var waiters: [Int: Waiter] = [:]
+        /// Who waits for a certain object; the others are shown every change.
+        var byPath: [String: Set<Int>] = [:]
+        var general: Set<Int> = []
+        var nextID = 0
+        /// Those who have not gone yet.
+        var present: Set<Int> = []
+        /// Given up before they began to wait.
+        var early: [Int: BluetoothError] = [:]
+        var end: (error: BluetoothError, at: ContinuousClock.Instant)?
+
+        mutating func add(_ id: Int, _ waiter: Waiter) {
+            waiters[id] = waiter
+            guard let paths = waiter.paths else { return _ = general.insert(id) }
+            for path in paths { byPath[path, default: []].insert(id) }
+        }
+
+        @discardableResult
+        mutating func remove(_ id: Int) -> Waiter? {
+            guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+            general.remove(id)
+            for path in waiter.paths ?? [] {
+                byPath[path]?.remove(id)
+                if byPath[path]?.isEmpty == true { byPath[path] = nil }
+            }
+            return waiter
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Changes the tree, and shows what changed to whoever waits for it. Of a thousand boards that are heard each second, fifty
+    /// waiters want one each.
+    @discardableResult
+    func change(_ body: (inout ObjectTree) -> ObjectTree.Change) -> ObjectTree.Change {
+        var change = ObjectTree.Change.nothing
+        let found = state.withLock { state -> [() -> Void] in
+            guard state.end == nil else { return [] }
+            change = body(&state.tree)
+            let ids: [Int] =
+                switch change {
+                case .nothing: []
+                case .object(let path): Array(state.general) + Array(state.byPath[path] ?? [])
+                case .everything: Array(state.waiters.keys)
+                }
+            return ids.compactMap { id in
+                guard let goOn = state.waiters[id]?.check(state.tree, change) else { return nil }
+                state.remove(id)
+                return goOn
+            }
+        }
+        for goOn in found { goOn() }
+        return change
+    }
+
+    func read<Result: Sendable>(_ body: (ObjectTree) -> Result) -> Result { state.withLock { body($0.tree) } }
+
+    /// When it ended; nil while it goes on.
+    var ended: ContinuousClock.Instant? { state.withLock { $0.end?.at } }
+
+    /// The bus is gone, or this side let go of it, or the adapter is another: nobody waits any longer, and nothing is known any more. What
+    /// ended it first is told to who comes later.
+    func end(_ error: BluetoothError) {
+        let waiters = state.withLock { state in
+            if state.end == nil { state.end = (error, .now) }
+            let waiters = Array(state.waiters.values)
+            state.waiters = [:]
+            state.byPath = [:]
+            state.general = []
+            state.tree.removeAll()
+            return waiters
+        }
+        for waiter in waiters { waiter.giveUp(error) }
+    }
+
+    /// Waits until `probe` finds something in the tree. It is asked at once, with everything changed, and after each change.
+    ///
+    /// - Parameter paths: the objects that it looks at; nil for any.
+    /// - Throws: `timeout` when the time is over, `cancelled` when the calling task is, and what ``end(_:)`` was told.
+    func wait<Found: Sendable>(
+        forAny paths: [String]?, within limit: Duration,
+        _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
+    ) async throws(BluetoothError) -> Found {
+        let id = state.withLock { state in
+            state.nextID += 1
+            state.present.insert(state.nextID)
+            return state.nextID
+        }
+        let timer = Task {
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
+            self.giveUp(id, BluetoothError(.timeout, message: "Nothing happened in time."))
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Found, BluetoothError>, Never>) in
+                let now: Result<Found, BluetoothError>? = state.withLock { state in
+                    if let early = state.early.removeValue(forKey: id) { return .failure(early) }
+                    if let end = state.end { return .failure(end.error) }
+                    if let found = probe(state.tree, .everything) { return .success(found) }
+                    state.add(
+                        id,
+                        Waiter(
+                            paths: paths,
+                            check: { tree, change in
+                                guard let found = probe(tree, change) else { return nil }
+                                return { continuation.resume(returning: .success(found)) }
+                            }, giveUp: { continuation.resume(returning: .failure($0)) }))
+                    return nil
+                }
+                if let now { continuation.resume(returning: now) }
+            }
+        } onCancel: {
+            giveUp(id, .cancelled)
+        }
+        timer.cancel()
+        state.withLock { state in
+            state.present.remove(id)
+            state.early[id] = nil
+        }
+        return try result.get()
+    }
+
+    /// The same for one object.
+    func wait<Found: Sendable>(
+        for path: String, within limit: Duration,
+        _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
+    ) async throws(BluetoothError) -> Found {
+        try await wait(forAny: [path], within: limit, probe)
+    }
+
+    private func giveUp(_ id: Int, _ error: BluetoothError) {
+        let waiter = state.withLock { state -> Waiter? in
+            if let waiter = state.remove(id) { return waiter }
+            if state.present.contains(id) { state.early[id] = error }
+            return nil
+        }
+        waiter?.giveUp(error)
+    }
+}

@@ -1,0 +1,84 @@
+import RainDBus
+
+/// How an attempt at a connection ended that came to nothing.
+enum AttemptError: Error {
+    case failed(ConnectFailure, DBusError)
+    /// Connected, and gone before everything was known.
+    case lost
+    /// Connected, and without the endpoints of a board.
+    case stale
+    case other(BluetoothError)
+
+    var isCancellation: Bool {
+        switch self {
+        case .failed(.cancelled, _): true
+        case .other(let error): error.code == .cancelled
+        default: false
+        }
+    }
+}
+
+/// The attempts at one connection: what is done after each that came to nothing, and what is told in the end. A value, so that the
+/// policy can be read and tested by itself.
+struct ConnectAttempts: Sendable {
+    enum Next: Equatable {
+        /// After that pause, with the board that was found.
+        case sameBoard(Duration)
+        /// After that pause, once it was heard anew.
+        case listenAgain(Duration)
+        /// Once BlueZ has forgotten the board, and it was heard anew.
+        case forget
+    }
+
+    private var budget: RetryBudget
+    private var hasForgotten: Bool
+    private var last: BluetoothError?
+
+    /// - Parameters:
+    ///   - limit: for all of them together.
+    ///   - hasForgotten: whether BlueZ knows nothing of the board from before; else it is made to forget it where that may help, once.
+    init(within limit: Duration, hasForgotten: Bool, now: ContinuousClock.Instant = .now) {
+        budget = RetryBudget(within: limit, now: now)
+        self.hasForgotten = hasForgotten
+    }
+
+    var end: ContinuousClock.Instant { budget.end }
+
+    /// Which one this is, from 1.
+    var number: Int { budget.attempts + 1 }
+
+    /// What an attempt leads to.
+    ///
+    /// - Parameter board: how messages name it.
+    /// - Throws: what to tell, where there is none after it.
+    mutating func failed(
+        _ error: AttemptError, board: String, now: ContinuousClock.Instant = .now
+    ) throws(BluetoothError) -> Next {
+        let reason: String
+        var isHeard = false
+        switch error {
+        case .other(let error), .failed(.machine(let error), _): throw error
+        case .failed(.cancelled, _): throw .cancelled
+        case .failed(let failure, let cause):
+            isHeard = failure == .again
+            reason = "No Bluetooth connection to \(board) came about in \(number) attempts (\(cause.message))"
+        case .lost: reason = "The Bluetooth connection to \(board) broke each time it came about"
+        case .stale:
+            let told = BluetoothError(
+                .connectionFailed, message: "\(board) has no provisioning service: is it in provisioning mode?")
+            guard !hasForgotten else { throw told }
+            hasForgotten = true
+            last = told
+            return .forget
+        }
+        let told = BluetoothError(.connectionFailed, message: reason + ": move nearer to it, or restart it.")
+        last = told
+        guard let pause = budget.next(now: now) else { throw told }
+        return isHeard ? .sameBoard(pause) : .listenAgain(pause)
+    }
+
+    /// What to tell where no board was found: that it was heard before, and what broke the connections.
+    func unfound(_ error: BluetoothError) -> BluetoothError {
+        error.code == .notFound ? last ?? error : error
+    }
+}

@@ -1,0 +1,103 @@
+import RainDBus
+
+/// A read or a write of one attribute of a board's: done again while the board is busy with another, and once after pairing where it wants
+/// that.
+struct GATTOperation: Sendable {
+    /// The board whose link it needs.
+    var device: String
+    /// The attribute.
+    var path: String
+    var interface: String
+    var member: String
+    var arguments: [DBusValue]
+
+    static func read(_ path: String, _ interface: String, of device: String) -> GATTOperation {
+        GATTOperation(
+            device: device, path: path, interface: interface, member: "ReadValue", arguments: [.properties([])])
+    }
+
+    static func write(_ value: [UInt8], to path: String, of device: String) -> GATTOperation {
+        GATTOperation(
+            device: device, path: path, interface: BlueZName.characteristic, member: "WriteValue",
+            arguments: [.bytes(value), .properties([("type", .string("request"))])])
+    }
+
+    enum Failure: Error {
+        /// Never `ambiguous`: by then it is known what became of the link.
+        case failed(GATTFailure, DBusError)
+        /// Pairing failed, or was called off.
+        case notPaired(BluetoothError)
+    }
+
+    /// Ends with the link at the latest, whatever BlueZ does about it.
+    @discardableResult
+    func run(
+        through adapter: OpenAdapter, until end: ContinuousClock.Instant
+    ) async throws(Failure) -> [DBusValue] {
+        var hasPaired = false
+        var wasBusy = false
+        var pause = Duration.milliseconds(2)
+        while true {
+            let left = max(end - ContinuousClock.now, .milliseconds(1))
+            switch await race(adapter, left) {
+            case .success(let answer): return answer
+            case .failure(let error):
+                switch GATTFailure(error) {
+                case .busy where ContinuousClock.now < end:
+                    // An operation that was given up is still under way at the board.
+                    wasBusy = true
+                    do { try await Task.sleep(for: pause) } catch { throw .failed(.cancelled, .cancelled) }
+                    pause = min(pause * 2, .milliseconds(50))
+                case .wantsPairing where !hasPaired:
+                    hasPaired = true
+                    do { try await adapter.pair(device, within: left) } catch { throw .notPaired(error) }
+                // A link that stayed busy to the end is stuck, whichever of the two is said last: another one helps.
+                case .timeout where wasBusy: throw .failed(.busy, error)
+                case .ambiguous: throw .failed(await isCutOff(adapter) ? .linkLost : .refused, error)
+                case let failure: throw .failed(failure, error)
+                }
+            }
+        }
+    }
+
+    /// Whether the link is gone, or goes in a moment: BlueZ says what it cut off before it says that the link has ended.
+    private func isCutOff(_ adapter: OpenAdapter) async -> Bool {
+        let device = device
+        return await isDown(device, adapter, within: .seconds(1))
+    }
+
+    /// Waits for the end of the link, or of all that goes through the adapter; false where neither comes in time.
+    private func isDown(_ device: String, _ adapter: OpenAdapter, within limit: Duration) async -> Bool {
+        do {
+            return try await adapter.watch.wait(for: device, within: limit) { tree, _ -> Bool? in
+                BoardLink.isConnected(device, tree) ? nil : true
+            }
+        } catch {
+            return error.code == .radioLost
+        }
+    }
+
+    private func race(_ adapter: OpenAdapter, _ limit: Duration) async -> Result<[DBusValue], DBusError> {
+        let device = device
+        let gone = DBusError(.remote, name: BlueZErrorName.notConnected, message: "Not connected")
+        return await withTaskGroup(of: Result<[DBusValue], DBusError>?.self) { group in
+            group.addTask {
+                do throws(DBusError) {
+                    return .success(try await adapter.call(path, interface, member, arguments, within: limit))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                await isDown(device, adapter, within: limit + .seconds(1)) ? .failure(gone) : nil
+            }
+            defer { group.cancelAll() }
+            for await result in group { if let result { return result } }
+            return .failure(.cancelled)
+        }
+    }
+}
+
+extension DBusError {
+    fileprivate static let cancelled = DBusError(.cancelled, message: "Cancelled.")
+}

@@ -1,0 +1,36 @@
+import RainCrypto
+
+/// The cipher of whichever scheme was selected at run time, without an existential.
+public enum SelectedCipher<Suite: CryptoSuite>: SessionCipher {
+    case security0(PlainCipher)
+    case security1(Security1Cipher<Suite>)
+    case security2(Security2Cipher<Suite>)
+
+    public mutating func encrypt(_ plaintext: [UInt8]) throws(CipherError) -> [UInt8] {
+        switch self {
+        case .security0(var cipher):
+            defer { self = .security0(cipher) }
+            return try cipher.encrypt(plaintext)
+        case .security1(var cipher):
+            defer { self = .security1(cipher) }
+            return try cipher.encrypt(plaintext)
+        case .security2(var cipher):
+            defer { self = .security2(cipher) }
+            return try cipher.encrypt(plaintext)
+        }
+    }
+
+    public mutating func decrypt(_ ciphertext: [UInt8]) throws(CipherError) -> [UInt8] {
+        switch self {
+        case .security0(var cipher):
+            defer { self = .security0(cipher) }
+            return try cipher.decrypt(ciphertext)
+        case .security1(var cipher):
+            defer { self = .security1(cipher) }
+            return try cipher.decrypt(ciphertext)
+        case .security2(var cipher):
+            defer { self = .security2(cipher) }
+            return try cipher.decrypt(ciphertext)
+        }
+    }
+}

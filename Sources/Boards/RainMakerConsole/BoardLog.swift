@@ -1,0 +1,121 @@
+import RainSerialPort
+import RainCore
+
+/// Reads the lines of a RainMaker board's console and log.
+///
+/// Log lines are `I (1234) tag: text`, and lines that commands print `tag: text`. The texts are those of esp-rainmaker
+/// (`esp_rmaker_commands.c`, `rmaker_console.c`, `app_network.c`, `app_wifi_internal.c`), of the provisioning managers
+/// (`wifi_provisioning/src/manager.c` in ESP-IDF, `network_provisioning/src/manager.c`) and of ESP-IDF's
+/// `esp_netif_handlers`.
+struct BoardLog: Sendable {
+    /// The line after "Provisioning failed!" names the reason.
+    private var expectsReason = false
+
+    mutating func event(in line: [UInt8]) -> BoardEvent? {
+        if BootLoader.says(line) {
+            expectsReason = false
+            return .restarted
+        }
+        if expectsReason, line.first == UInt8(ascii: "\t") {
+            expectsReason = false
+            return Self.failureReason(line)
+        }
+        guard let (tag, text) = Self.split(line) else { return nil }
+        switch tag {
+        case "esp_rmaker_commands":
+            return Self.commandEvent(text)
+        case "rmaker_console", "esp_rmaker_console":
+            return Self.consoleEvent(text)
+        case "network_prov_mgr", "wifi_prov_mgr":
+            return Self.managerEvent(text)
+        case "app_network", "app_wifi":
+            expectsReason = text == "Provisioning failed!"
+            return Self.applicationEvent(text)
+        case "esp_netif_handlers":
+            return text.dropPrefix("sta ip: ").flatMap { Self.address($0) }.map { .gotAddress($0) }
+        default:
+            return nil
+        }
+    }
+
+    private static func commandEvent(_ text: String) -> BoardEvent? {
+        if let id = text.dropPrefix("Node ID: ") {
+            // Opaque text: a MAC address, 22 base-62 characters, or whatever a private deployment assigns.
+            guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                return nil
+            }
+            return .nodeID(NodeID(String(id)))
+        }
+        switch text {
+        case "Starting user-node mapping": return .mappingStarted
+        case "Invalid Usage.": return .invalidUsage
+        case "Failed to set WiFi configuration", "Failed to start WiFi", "Failed to connect WiFi":
+            return .settingsRefused(.notReady)
+        default: return nil
+        }
+    }
+
+    private static func consoleEvent(_ text: String) -> BoardEvent? {
+        if let number = text.dropPrefix("Console command failed with error: ") {
+            return Int32(number).map { .commandFailed($0) }
+        }
+        return text.hasSuffix("Line discarded.") ? .lineDiscarded : nil
+    }
+
+    private static func managerEvent(_ text: String) -> BoardEvent? {
+        if let number = text.dropPrefix("Disconnect reason : ") {
+            return Int32(number).map { .disconnected(reason: $0) }
+        }
+        switch text {
+        case "STA Auth Error": return .authenticationFailed
+        case "STA AP Not found": return .networkNotFound
+        case "Wi-Fi credentials already received by provisioning app": return .settingsRefused(.alreadyGiven)
+        case "Provisioning manager not initialized", "Invalid state of Provisioning app", "Failed to set Wi-Fi mode",
+            "Failed to set storage Wi-Fi", "Failed to set Wi-Fi configuration", "Failed to start Wi-Fi connect timer",
+            "Failed to connect Wi-Fi":
+            return .settingsRefused(.notReady)
+        default: return nil
+        }
+    }
+
+    private static func applicationEvent(_ text: String) -> BoardEvent? {
+        if let address = text.dropPrefix("Connected with IP Address:") {
+            return self.address(address).map { .gotAddress($0) }
+        }
+        return text == "Disconnected. Connecting to the AP again..." ? .retrying : nil
+    }
+
+    private static func failureReason(_ line: [UInt8]) -> BoardEvent? {
+        let text = String(decoding: line, as: UTF8.self)
+        if text.hasSuffix("Wi-Fi station authentication failed") { return .provisioningFailed(.authentication) }
+        return text.hasSuffix("Wi-Fi access-point not found") ? .provisioningFailed(.notFound) : nil
+    }
+
+    /// A dotted IPv4 address at the beginning of a text.
+    private static func address(_ text: Substring) -> String? {
+        let digits = text.prefix { $0 == "." || $0.isASCII && $0.isWholeNumber }
+        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts.allSatisfy({ $0.utf8.count <= 3 && UInt8($0) != nil }) else { return nil }
+        return String(digits)
+    }
+
+    /// Tag and text, with the level and the time of a log line taken off.
+    private static func split(_ line: [UInt8]) -> (tag: String, text: String)? {
+        var rest = line[...]
+        if let level = rest.first, "EWIDV".utf8.contains(level), rest.dropFirst().starts(with: " (".utf8),
+            let end = rest.prefix(40).firstIndex(of: UInt8(ascii: ")"))
+        {
+            rest = rest[(end + 1)...].drop { $0 == UInt8(ascii: " ") }
+        }
+        guard let colon = rest.prefix(64).firstIndex(of: UInt8(ascii: ":")),
+            rest[colon...].dropFirst().first == UInt8(ascii: " ")
+        else { return nil }
+        var text = rest[(colon + 2)...]
+        while text.last == UInt8(ascii: " ") { text.removeLast() }
+        return (String(decoding: rest[..<colon], as: UTF8.self), String(decoding: text, as: UTF8.self))
+    }
+}
+
+extension String {
+    fileprivate func dropPrefix(_ prefix: String) -> Substring? { hasPrefix(prefix) ? dropFirst(prefix.count) : nil }
+}

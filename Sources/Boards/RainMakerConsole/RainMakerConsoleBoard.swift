@@ -1,0 +1,324 @@
+import RainWaiting
+import ESPProvisioning
+import Logging
+import RainSerialPort
+import RainCore
+
+/// A ``Board`` over the console that RainMaker's stock examples serve on their UART: `get-node-id`, `add-user`, `wifi-prov`.
+///
+/// There is no encryption and no proof of possession: whoever holds the cable holds the board. The board echoes and logs the
+/// mapping secret and the passphrase, so nothing that it prints is ever logged or put into an error; only what
+/// ``BoardEvent`` can say is taken from it. How the attempt to join ends is read from the board's log.
+public actor RainMakerConsoleBoard: Board {
+    /// A command takes milliseconds; a board that boots, two or three seconds.
+    public static let commandDeadline = Duration.seconds(5)
+
+    public nonisolated let peer: String
+    private let console: CommandConsole
+    private let clock: any Clock<Duration>
+    private let logger: Logger
+    private var nodeID: NodeID?
+    private var hasAnswered = false
+    private var network: WiFiNetwork?
+    /// The `add-user` line that the board has taken, and how often it had restarted by then: it keeps the user in memory only.
+    private var association: (line: [UInt8], restarts: Int)?
+    /// What the board has said of the attempt so far.
+    private var events: [BoardEvent] = []
+    private var hasFailedToJoin = false
+
+    /// - Parameters:
+    ///   - console: belongs to the board from now on, and is closed with it.
+    ///   - nodeID: the board's id, if probing has found it already.
+    public init(
+        console: CommandConsole, nodeID: NodeID? = nil, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
+    ) {
+        peer = console.port.path
+        self.console = console
+        self.nodeID = nodeID
+        hasAnswered = nodeID != nil
+        self.clock = clock
+        self.logger = logger
+    }
+
+    public func identify() async throws(ProvisioningError) -> BoardIdentity {
+        BoardIdentity(
+            association: .userMapping, nodeID: try await knownNodeID(), version: "rainmaker-console",
+            capabilities: ["console.user_mapping", "console.wifi_prov"])
+    }
+
+    public func secure() async throws(ProvisioningError) {}
+
+    public func scan() async throws(ProvisioningError) -> [AccessPoint] {
+        throw ProvisioningError(
+            .unsupported, message: "The board's console cannot list networks; name the one to join.",
+            remedies: [.networkName])
+    }
+
+    public func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
+        guard case .userMapping(let user, let secret) = request else {
+            throw ProvisioningError(
+                .unsupported,
+                message: "The board's console knows no challenge; it can be associated by user mapping only.")
+        }
+        let nodeID = try await knownNodeID()
+        try await tellUser(
+            try line("add-user", [Array(user.rawValue.utf8), secret.secret.revealBytes()], what: "user id"))
+        return AssociationReply(nodeID: nodeID)
+    }
+
+    private func tellUser(_ line: [UInt8]) async throws(ProvisioningError) {
+        let events = try await run(line, "add-user")
+        if let error = failure(events, "add-user") { throw error }
+        guard events.contains(.mappingStarted) else {
+            throw ProvisioningError(
+                .notRainMaker,
+                message: "The board's firmware does not know the command add-user. Is it a RainMaker example?")
+        }
+        association = (line, await console.restarts)
+    }
+
+    /// A board that has restarted since, say while a person was asked for another network, has forgotten its user.
+    private func tellUserAgainAfterRestart() async throws(ProvisioningError) {
+        try await within("an empty line") { console async throws(SerialPortError) in try await console.makeReady() }
+        guard let association, await console.restarts != association.restarts else { return }
+        logger.debug("the board restarted; telling its user again", metadata: ["peer": "\(peer)"])
+        try await tellUser(association.line)
+    }
+
+    public func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+        var words = [network.ssid.bytes]
+        if !network.passphrase.isEmpty { words.append(network.passphrase.revealBytes()) }
+        let line = try line("wifi-prov", words, what: "network name or passphrase")
+        try await tellUserAgainAfterRestart()
+        let events: [BoardEvent]
+        do {
+            events = try await run(line, "wifi-prov")
+        } catch {
+            throw error.code == .deviceLost ? .mayBeJoining(peer, error) : error
+        }
+        if let error = failure(events, "wifi-prov") {
+            throw events.contains(.restarted) ? .mayBeJoining(peer, error) : error
+        }
+        for case .settingsRefused(let refusal) in events { throw refused(refusal) }
+        if let association, await console.restarts != association.restarts {
+            throw .mayBeJoining(peer, restarted(in: "wifi-prov"))
+        }
+        self.network = network
+        self.events = events
+        hasFailedToJoin = false
+    }
+
+    public func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
+        guard let network else {
+            throw ProvisioningError(.invalidArgument, message: "No network was given to the board yet.")
+        }
+        do {
+            return JoinedNetwork(address: try await address(on: network, report: report), ssid: network.ssid)
+        } catch {
+            hasFailedToJoin = [.wifiAuthenticationFailed, .wifiNetworkNotFound, .wifiFailed].contains(error.code)
+            throw error
+        }
+    }
+
+    private func address(
+        on network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) -> String {
+        await report(.connecting)
+        var verdict = JoinVerdict()
+        var reader = EventReader(events)
+        events = []
+        while true {
+            let event = try await next(&reader)
+            switch verdict.take(event) {
+            case nil: continue
+            case .retrying: await report(.connecting)
+            case .joined(let address): return address
+            case .authenticationFailed:
+                throw ProvisioningError(
+                    .wifiAuthenticationFailed,
+                    message: "The network \(network.ssid) refused the board. Check the passphrase.")
+            case .networkNotFound:
+                throw ProvisioningError(
+                    .wifiNetworkNotFound,
+                    message:
+                        "The board does not hear a network \(network.ssid). It hears 2.4 GHz only; check name and distance."
+                )
+            case .failed(let reason):
+                throw ProvisioningError(
+                    .wifiFailed,
+                    message:
+                        "The board gave up on the network \(network.ssid): reason \(reason) of ESP-IDF's wifi_err_reason_t."
+                )
+            case .refused(let refusal): throw refused(refusal)
+            case .restarted:
+                throw ProvisioningError(
+                    .deviceLost,
+                    message: "The board restarted while it was joining. Check its power supply, then run this again.")
+            }
+        }
+    }
+
+    /// The console has no such command. After a failed attempt RainMaker's examples forget the settings by themselves
+    /// (`CONFIG_APP_NETWORK_RESET_PROV_ON_FAILURE`), and `join` says so if this board does not.
+    public func reset() async throws(ProvisioningError) {
+        guard !hasFailedToJoin else { return }
+        throw ProvisioningError(
+            .unsupported,
+            message:
+                "The board's console cannot forget Wi-Fi settings alone. Type `reset-to-factory` there to forget everything."
+        )
+    }
+
+    public func close() async { await console.close() }
+}
+
+// MARK: - Commands
+
+extension RainMakerConsoleBoard {
+    private func knownNodeID() async throws(ProvisioningError) -> NodeID {
+        if let nodeID { return nodeID }
+        let events = try await run(Array("get-node-id".utf8), "get-node-id")
+        for case .nodeID(let id) in events {
+            nodeID = id
+            return id
+        }
+        if let error = failure(events, "get-node-id") { throw error }
+        throw ProvisioningError(
+            .notRainMaker, message: "The board's console does not know get-node-id, so its firmware is not RainMaker's."
+        )
+    }
+
+    private func line(_ command: String, _ arguments: [[UInt8]], what: String) throws(ProvisioningError) -> [UInt8] {
+        var words = [ConsoleWord(command)]
+        for argument in arguments { words.append(ConsoleWord(argument)) }
+        let typed = words.compactMap(\.self)
+        guard typed.count == words.count else {
+            throw ProvisioningError(
+                .invalidArgument,
+                message:
+                    "The \(what) holds a control character, which cannot be typed on the board's console. Use HTTP or BLE."
+            )
+        }
+        guard let line = ConsoleLine.make(typed) else {
+            throw ProvisioningError(
+                .invalidArgument,
+                message:
+                    "The \(what) makes the line longer than the \(ConsoleLine.maximumLength) characters that the board's "
+                    + "console takes.")
+        }
+        return line
+    }
+
+    private func run(_ line: [UInt8], _ name: String) async throws(ProvisioningError) -> [BoardEvent] {
+        let events = try await within(name) { console async throws(SerialPortError) in
+            try await console.run(CommandReply(command: line))
+        }
+        logger.debug("console command", metadata: ["peer": "\(peer)", "command": "\(name)"])
+        return events
+    }
+
+    /// - Parameter what: what the board is to answer.
+    private func within<Answer: Sendable>(
+        _ what: String, _ body: @escaping @Sendable (CommandConsole) async throws(SerialPortError) -> Answer
+    ) async throws(ProvisioningError) -> Answer {
+        let (console, clock) = (console, clock)
+        let result = await withDeadline(Self.commandDeadline, sleep: { try await clock.sleep(for: $0) }) {
+            () async throws(SerialPortError) in try await body(console)
+        }
+        switch result {
+        case .success(let answer)?:
+            hasAnswered = true
+            return answer
+        case .failure(let error)?: throw ProvisioningError(error, hasAnswered: hasAnswered)
+        case nil:
+            throw ProvisioningError(
+                hasAnswered ? .deviceLost : .neverAnswered,
+                message: "The board's console at \(peer) did not answer \(what) within \(Self.commandDeadline). "
+                    + "Boards with native USB only print there: use the UART connector.")
+        }
+    }
+
+    /// What went wrong with a command, if something did.
+    private func failure(_ events: [BoardEvent], _ name: String) -> ProvisioningError? {
+        for event in events {
+            switch event {
+            case .commandFailed(let code):
+                return ProvisioningError(
+                    .rejected,
+                    message: "The board's command \(name) failed with error \(code). Has the board been claimed?")
+            case .invalidUsage:
+                return ProvisioningError(.rejected, message: "The board did not understand the arguments of \(name).")
+            case .lineDiscarded:
+                return ProvisioningError(
+                    .deviceLost, message: "The board lost a part of the line while it was typed. Run this again.")
+            case .restarted: return restarted(in: name)
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private func restarted(in name: String) -> ProvisioningError {
+        ProvisioningError(
+            .deviceLost, message: "The board restarted in the middle of \(name). Check its power supply.")
+    }
+
+    private func refused(_ refusal: BoardEvent.Refusal) -> ProvisioningError {
+        switch refusal {
+        case .alreadyGiven:
+            ProvisioningError(
+                .rejected,
+                message: "The board is still trying, or has failed with, other Wi-Fi settings. Restart it, or type "
+                    + "`reset-to-factory` on its console.")
+        case .notReady:
+            ProvisioningError(
+                .rejected,
+                message:
+                    "The board does not take Wi-Fi settings now: its provisioning has stopped. Restart it and try again."
+            )
+        }
+    }
+
+    private func next(_ reader: inout EventReader) async throws(ProvisioningError) -> BoardEvent {
+        if let event = reader.pending() { return event }
+        var copy = reader
+        let event: BoardEvent
+        do {
+            event = try await console.read { copy.append($0) }
+        } catch {
+            throw ProvisioningError(error, hasAnswered: hasAnswered)
+        }
+        reader = copy
+        return event
+    }
+}
+
+/// Events from the log as it comes in, after those that were read already.
+private struct EventReader {
+    private var waiting: ArraySlice<BoardEvent>
+    private var transcript = ConsoleTranscript(command: [])
+    private var log = BoardLog()
+
+    init(_ events: [BoardEvent]) { waiting = events[...] }
+
+    mutating func pending() -> BoardEvent? { waiting.popFirst() }
+
+    mutating func append(_ byte: UInt8) -> BoardEvent? {
+        guard case .line(let line) = transcript.append(byte) else { return nil }
+        return log.event(in: line.text)
+    }
+}
+
+extension ProvisioningError {
+    /// What a fault of the port means for the board behind it.
+    init(_ error: SerialPortError, hasAnswered: Bool) {
+        let code: Code =
+            switch error.code {
+            case .busy: .busy
+            case .cancelled, .closed: .cancelled
+            case .lost where hasAnswered: .deviceLost
+            default: .unavailable
+            }
+        self.init(code, message: error.message, cause: error.description)
+    }
+}

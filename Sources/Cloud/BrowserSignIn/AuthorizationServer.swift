@@ -1,0 +1,87 @@
+import RainAccount
+import RainCrypto
+import RainOAuth
+import Synchronization
+import RainCore
+
+/// A provider's sign-in page and its token endpoint, and who we are there.
+public struct AuthorizationServer: Sendable {
+    /// The page.
+    public var authorizeURL: String
+    /// Where codes become tokens.
+    public var tokenURL: String
+    public var client: ClientAuthentication
+    public var clientID: String
+    public var scope: [String]
+    /// What the server calls itself in `iss`, if that is known.
+    public var issuer: String?
+    /// Whether its answers always name it (RFC 9207, section 3).
+    public var namesIssuer = false
+    /// What the page wants besides, in order.
+    public var parameters: [(name: String, value: String)] = []
+    /// Only servers that refuse a challenge are asked without (RFC 7636).
+    public var usesCodeChallenge = true
+    /// Whether a person who gives up comes back with nothing but the state.
+    public var leavesBare = false
+    /// Whether an id token will come that repeats a nonce.
+    public var usesNonce = true
+    /// What the page is to answer with: a code, or tokens at once where there is nothing better.
+    public var responseType = AuthorizationRequest.ResponseType.code
+
+    /// A public client, as every installed program is one.
+    public init(authorizeURL: String, tokenURL: String, clientID: String, scope: [String] = [], issuer: String? = nil) {
+        self.authorizeURL = authorizeURL
+        self.tokenURL = tokenURL
+        self.clientID = clientID
+        client = .none(clientID: clientID)
+        self.scope = scope
+        self.issuer = issuer
+    }
+
+    /// Takes the person to the sign-in page and comes back with a code to be redeemed at once, or with tokens. State, code verifier and nonce are
+    /// 256 random bits each.
+    /// - Throws: `accessDenied` if the person or the server says no; what the agent throws.
+    public func signIn(
+        through agent: any AuthorizationUserAgent, random: inout some RandomSource, hashes: (some Hashes).Type
+    ) async throws(AccountError) -> SignInCredentials {
+        let fresh = State(random: &random)
+        let wantsCode = responseType == .code
+        let verifier = usesCodeChallenge && wantsCode ? CodeVerifier(random: &random) : nil
+        let nonce = usesNonce ? State(random: &random).secret.revealString() : nil
+        let challenge = verifier?.challenge(hashes)
+
+        let used = UsedRedirect()
+        let response = try await agent.authorize { target throws(AccountError) in
+            used.set(target.redirectURI.text)
+            var request = AuthorizationRequest(
+                endpoint: authorizeURL, clientID: clientID, redirectURI: target.redirectURI)
+            request.responseType = responseType
+            request.scope = scope
+            request.state = target.state(fresh)
+            request.codeChallenge = challenge
+            request.nonce = nonce
+            request.more = parameters
+            var attempt = AuthorizationAttempt(request, issuer: issuer, requiresIssuer: namesIssuer)
+            attempt.leavesBare = leavesBare
+            return attempt
+        }
+        switch response.outcome {
+        case .code(let code) where wantsCode:
+            return .authorizationCode(
+                code, redirectURI: used.text, codeVerifier: verifier?.secret, nonce: nonce)
+        case .refused(let error): throw AccountError(signIn: error)
+        case .tokens(let response) where !wantsCode: return .tokens(response, nonce: nonce)
+        case .code, .tokens:
+            throw AccountError(
+                .malformedAnswer, message: "the sign-in page did not send what was asked for (\(responseType.rawValue))"
+            )
+        }
+    }
+}
+
+/// What the agent chose, for the token request to repeat.
+private final class UsedRedirect: Sendable {
+    private let value = Mutex("")
+    var text: String { value.withLock { $0 } }
+    func set(_ text: String) { value.withLock { $0 = text } }
+}

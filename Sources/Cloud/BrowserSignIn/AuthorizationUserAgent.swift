@@ -1,0 +1,85 @@
+import RainAccount
+import RainOAuth
+import RainCore
+
+/// Takes a person to a provider's sign-in page, in a browser of their own, and brings back what the page answered.
+///
+/// It never shows the page itself: only the browser that the person trusts may see their password (RFC 8252, section 8.12).
+/// Agents differ in how the answer comes back: ``LoopbackUserAgent``, ``RelayUserAgent``, ``PasteUserAgent``,
+/// ``CustomSchemeUserAgent``.
+public protocol AuthorizationUserAgent: Sendable {
+    /// Gets ready for an answer, shows the page that `attempt` asks for, and waits for the first answer that belongs to it.
+    /// Answers that do not, with another state above all, are told so and otherwise ignored.
+    ///
+    /// Whatever was opened is closed again when this returns, at once if the calling task is cancelled.
+    /// - Parameter attempt: makes the request, now that the redirect URI is known.
+    /// - Throws: ``AccountError/Code-swift.struct/noAnswer`` when the agent's time is over, `cannotListen` if no answer could be
+    ///   received, `cancelled`, or what `attempt` throws.
+    /// - Returns: a code or a refusal, whose state and issuer were checked.
+    func authorize(
+        _ attempt: @Sendable (RedirectTarget) throws(AccountError) -> AuthorizationAttempt
+    ) async throws(AccountError) -> AuthorizationResponse
+}
+
+/// Where an agent can be reached this time.
+public struct RedirectTarget: Sendable, Equatable {
+    public enum StateForm: Sendable, Equatable {
+        /// Random, and nothing else.
+        case random
+        /// `port:N`, out of which a relay page reads where to send the browser on to; extended by `:` and a random part if the
+        /// page lets that stand.
+        case relay(port: UInt16, isExtended: Bool)
+    }
+
+    /// What the server is told.
+    public var redirectURI: RedirectURI
+    /// Where the browser may end up besides, so that an address pasted from there is known again.
+    public var aliases: [RedirectURI] = []
+    public var stateForm = StateForm.random
+
+    public init(redirectURI: RedirectURI, aliases: [RedirectURI] = [], stateForm: StateForm = .random) {
+        self.redirectURI = redirectURI
+        self.aliases = aliases
+        self.stateForm = stateForm
+    }
+
+    /// The state to send, `fresh` being random.
+    public func state(_ fresh: State) -> State {
+        switch stateForm {
+        case .random: fresh
+        case .relay(let port, isExtended: false): State("port:\(port)") ?? fresh
+        case .relay(let port, isExtended: true): State("port:\(port):\(fresh.secret.revealString())") ?? fresh
+        }
+    }
+
+    /// Relay pages are not known to hand the state on; where it has no random part nothing is lost by that.
+    var mayLackState: Bool {
+        if case .relay(_, isExtended: false) = stateForm { true } else { false }
+    }
+}
+
+/// One sign-in that waits for its answer.
+public struct AuthorizationAttempt: Sendable {
+    public var request: AuthorizationRequest
+    /// Whom the request goes to, if that is known.
+    public var issuer: String?
+    /// Whether the state alone is an answer: that nobody signed in.
+    public var leavesBare = false
+    /// Whether an answer that does not name its issuer is none (RFC 9207).
+    public var requiresIssuer: Bool
+
+    public init(_ request: AuthorizationRequest, issuer: String? = nil, requiresIssuer: Bool = false) {
+        self.request = request
+        self.issuer = issuer
+        self.requiresIssuer = requiresIssuer
+    }
+
+    func url() throws(AccountError) -> String {
+        do throws(OAuth2FormatError) {
+            return try request.url()
+        } catch {
+            throw AccountError(
+                .invalidConfiguration, message: "the sign-in page's address cannot be made: \(error.message)")
+        }
+    }
+}

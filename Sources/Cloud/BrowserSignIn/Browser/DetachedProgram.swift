@@ -1,0 +1,59 @@
+import RainAccount
+import Glibc
+import RainWaiting
+
+/// Starts a desktop's helper programs: in a session of their own, so that Ctrl-C in the terminal does not end the browser, with
+/// nothing on their standard streams.
+enum DetachedProgram {
+    /// The exit status; nil if the program could not be started or still runs when the time is over. It is left running then.
+    static func run(_ words: [String], environment: [String: String], within limit: Duration) async -> Int32? {
+        guard let child = start(words, environment: environment) else { return nil }
+        let end = ContinuousClock.now + limit
+        var pause = Duration.milliseconds(5)
+        while true {
+            var status: Int32 = 0
+            let found = waitpid(child, &status, WNOHANG)
+            if found == child { return status & 0x7F == 0 ? (status >> 8) & 0xFF : -1 }
+            if found < 0, errno != EINTR { return nil }
+            guard ContinuousClock.now < end, (try? await Task.sleep(for: pause)) != nil else {
+                collectLater(child)
+                return nil
+            }
+            pause = min(pause * 2, .milliseconds(100))
+        }
+    }
+
+    /// The process's id, or nil.
+    private static func start(_ words: [String], environment: [String: String]) -> pid_t? {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for number in [SIGPIPE, SIGINT, SIGTERM] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        // POSIX_SPAWN_SETSID, which Glibc's module leaves out.
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80))
+
+        var argv = words.map { strdup($0) } + [nil]
+        var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (argv + envp).forEach { free($0) } }
+        var child: pid_t = 0
+        return posix_spawnp(&child, words[0], &actions, &attributes, &argv, &envp) == 0 ? child : nil
+    }
+
+    /// A browser's starter may run as long as the browser. It is collected when it ends, or by the system when we do.
+    private static func collectLater(_ child: pid_t) {
+        _ = startThread {
+            while waitpid(child, nil, 0) < 0, errno == EINTR {}
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import RainAccount
+import Glibc
+import RainOAuth
+
+/// What a request to the listener must be like, and where its answer goes.
+struct CallbackRules {
+    var path: [UInt8]
+    var hosts: Set<String>
+    var desk: AnswerDesk
+
+    /// The page for a request, and whether it brought the answer.
+    func page(for request: CallbackRequest) -> (CallbackPage, isAnswer: Bool) {
+        guard hosts.contains(request.host) else { return (.refusal(421), false) }
+        guard request.path == path else { return (.notFound, false) }
+        let answer: [UInt8]
+        switch request.method {
+        case "GET" where desk.expectsFragment && request.query.isEmpty && desk.answer == nil:
+            return (.fragmentRelay, false)
+        case "GET": answer = request.query
+        // What the relay page found behind the `#`. Only pages from here may say so: another site's would have another Origin.
+        case "POST" where desk.expectsFragment && request.query.isEmpty:
+            guard request.origin.map({ hosts.contains($0) }) != false else { return (.refusal(403), false) }
+            answer = request.body
+        // A link checker's HEAD must not use up the one answer.
+        default: return (.refusal(405), false)
+        }
+        switch desk.consider(query: answer) {
+        case .answer(let response):
+            if case .refused = response.outcome { return (.notSignedIn, true) }
+            return (.received, true)
+        case .stray: return (.stray, false)
+        case .late: return (.late, false)
+        }
+    }
+}
+
+/// One browser connection: a request is read, a page is written, and the browser is given a moment to take it.
+struct CallbackConnection {
+    private enum Phase { case reading(CallbackRequestParser), writing(ArraySlice<UInt8>), draining, over }
+
+    let descriptor: Int32
+    private var phase = Phase.reading(CallbackRequestParser())
+    /// By the monotonic clock, in milliseconds.
+    private(set) var deadline: Int64
+    private(set) var carriedAnswer = false
+
+    private static let readingLimit: Int64 = 10_000
+    private static let writingLimit: Int64 = 5_000
+    /// How long the browser may take to close its end. Closing ours first, with something unread, would take the page back.
+    private static let drainingLimit: Int64 = 1_000
+
+    init(descriptor: Int32, now: Int64) {
+        self.descriptor = descriptor
+        deadline = now + Self.readingLimit
+    }
+
+    var isOver: Bool { if case .over = phase { true } else { false } }
+
+    /// Whether a page is on its way.
+    var isAnswering: Bool {
+        switch phase {
+        case .writing, .draining: true
+        case .reading, .over: false
+        }
+    }
+
+    var events: Int16 {
+        if case .writing = phase { return Int16(POLLOUT) }
+        return Int16(POLLIN)
+    }
+
+    /// The time is over.
+    mutating func expire() { phase = .over }
+
+    func close() { Glibc.close(descriptor) }
+
+    /// Does what can be done without waiting.
+    mutating func advance(_ rules: CallbackRules, at now: Int64) {
+        switch phase {
+        case .reading(var parser):
+            guard let bytes = receive() else { return }
+            parser.append(bytes)
+            switch bytes.isEmpty ? .refused(status: 0) : parser.next() {
+            case .needsMore: phase = .reading(parser)
+            case .refused(status: 0): phase = .over
+            case .refused(let status): begin(.refusal(status), at: now)
+            case .request(let request):
+                let (page, isAnswer) = rules.page(for: request)
+                carriedAnswer = isAnswer
+                begin(page, at: now)
+            }
+        case .writing(let rest): write(rest, at: now)
+        case .draining: if receive()?.isEmpty == true { phase = .over }
+        case .over: break
+        }
+    }
+
+    private mutating func begin(_ page: CallbackPage, at now: Int64) {
+        deadline = now + Self.writingLimit
+        write(page.response[...], at: now)
+    }
+
+    private mutating func write(_ bytes: ArraySlice<UInt8>, at now: Int64) {
+        let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        if count < 0 {
+            phase = errno == EAGAIN || errno == EINTR ? .writing(bytes) : .over
+        } else if count < bytes.count {
+            phase = .writing(bytes.dropFirst(count))
+        } else {
+            shutdown(descriptor, Int32(SHUT_WR))
+            phase = .draining
+            deadline = now + Self.drainingLimit
+        }
+    }
+
+    /// What has come; empty at the end or at a fault, nil if nothing is there yet.
+    private func receive() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        if count > 0 { return Array(buffer[..<count]) }
+        return count < 0 && (errno == EAGAIN || errno == EINTR) ? nil : []
+    }
+}

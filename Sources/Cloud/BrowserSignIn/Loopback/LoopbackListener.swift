@@ -1,0 +1,77 @@
+import RainAccount
+import CRainDescriptors
+import Glibc
+import RainWaiting
+
+/// The smallest web server that can hear a browser's answer: one path, GET only, plain pages.
+///
+/// It serves on one thread with `poll`, so that many silent connections (browsers open some ahead of need) cost nothing and none
+/// of them keeps the answer waiting.
+struct LoopbackListener: RedirectSource {
+    let sockets: LoopbackSockets
+    /// Compared byte for byte.
+    let path: String
+
+    /// More connections than that at once wait in the system's queue.
+    private static let maximumConnections = 32
+
+    func serve(_ desk: AnswerDesk) async throws(AccountError) {
+        let failure: Int32 = try await onInterruptibleThread { interrupt in run(desk, interrupt) }
+        guard failure == 0 else {
+            throw AccountError(
+                .cannotListen,
+                message: "the browser's answer cannot be listened for: \(String(cString: strerror(failure)))")
+        }
+    }
+
+    /// Whom a browser may take us for. Another name in `Host` means that a page elsewhere has its own name lead here
+    /// (DNS rebinding).
+    private var ownNames: Set<String> {
+        Set(
+            ["127.0.0.1", "[::1]", "localhost"].flatMap {
+                sockets.port == 80 ? [$0, "\($0):80"] : ["\($0):\(sockets.port)"]
+            })
+    }
+
+    /// Returns `errno`'s value, 0 for a proper end: interrupted, or answered and the browser has its page.
+    private func run(_ desk: AnswerDesk, _ interrupt: Int32) -> Int32 {
+        let rules = CallbackRules(path: Array(path.utf8), hosts: ownNames, desk: desk)
+        var connections: [CallbackConnection] = []
+        defer { for connection in connections { connection.close() } }
+        while true {
+            let now = monotonicMilliseconds()
+            var watched = [pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0)]
+            let listening = connections.count < Self.maximumConnections ? sockets.descriptors : []
+            watched += listening.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            watched += connections.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
+            let next = connections.map(\.deadline).min()
+            let count = poll(&watched, nfds_t(watched.count), next.map { Int32(clamping: max(0, $0 - now)) } ?? -1)
+            if count < 0, errno != EINTR, errno != EAGAIN { return errno }
+            if count > 0, watched[0].revents != 0 { return 0 }
+
+            let time = monotonicMilliseconds()
+            for index in connections.indices {
+                let revents = count > 0 ? watched[1 + listening.count + index].revents : 0
+                if revents != 0 { connections[index].advance(rules, at: time) }
+                if time >= connections[index].deadline { connections[index].expire() }
+            }
+            for connection in connections where connection.isOver { connection.close() }
+            let answered = connections.contains { $0.isOver && $0.carriedAnswer }
+            connections.removeAll(where: \.isOver)
+            if answered { return 0 }
+            if count > 0 {
+                for (index, listener) in listening.enumerated() where watched[1 + index].revents != 0 {
+                    if let connection = accepted(from: listener, at: time) { connections.append(connection) }
+                }
+            }
+            // Another source has the answer, and nobody here waits for a page.
+            if desk.answer != nil, !connections.contains(where: \.isAnswering) { return 0 }
+        }
+    }
+
+    private func accepted(from listener: Int32, at now: Int64) -> CallbackConnection? {
+        let descriptor = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
+        guard descriptor >= 0 else { return nil }
+        return CallbackConnection(descriptor: descriptor, now: now)
+    }
+}

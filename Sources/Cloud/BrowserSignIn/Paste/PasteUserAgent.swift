@@ -1,0 +1,81 @@
+import RainAccount
+import RainOAuth
+import RainCore
+
+/// Where a person, or a program in their place, hands in the address that the browser ended on.
+public protocol PastedAddresses: Sendable {
+    /// The next line; nil when no more will come. Cancelling the task ends the wait.
+    func next() async throws(AccountError) -> Secret?
+
+    /// Says why the last line was not the answer.
+    func refuse(_ reason: String) async
+
+    /// No line will be asked for any more: what was changed at a terminal is to be as before.
+    func finish() async
+}
+
+extension PastedAddresses {
+    public func finish() async {}
+}
+
+/// Has the person paste the address that the browser ended on, where no browser can reach this machine: over SSH, in a container.
+public struct PasteUserAgent: AuthorizationUserAgent {
+    private let target: String
+    private let hand: AuthorizationHand
+
+    /// - Parameter redirectURI: a registered one. Nothing needs to answer there.
+    public init(
+        redirectURI: String, pasted: any PastedAddresses, within limit: Duration = .seconds(300),
+        by clock: any Clock<Duration> = ContinuousClock(), show: @escaping ShowSignInPage
+    ) {
+        target = redirectURI
+        hand = AuthorizationHand(pasted: pasted, limit: limit, clock: clock, show: show)
+    }
+
+    public func authorize(
+        _ attempt: @Sendable (RedirectTarget) throws(AccountError) -> AuthorizationAttempt
+    ) async throws(AccountError) -> AuthorizationResponse {
+        try await hand.authorize(attempt, at: RedirectTarget(redirectURI: try redirectURI(target)), hearing: nil)
+    }
+}
+
+struct PasteSource: RedirectSource {
+    let addresses: any PastedAddresses
+
+    /// Whoever has pasted that much is no person who mistook something.
+    private static let maximumTries = 50
+
+    func serve(_ desk: AnswerDesk) async throws(AccountError) {
+        do throws(AccountError) {
+            try await read(desk)
+        } catch {
+            await addresses.finish()
+            throw error
+        }
+        await addresses.finish()
+    }
+
+    private func read(_ desk: AnswerDesk) async throws(AccountError) {
+        for _ in 0..<Self.maximumTries {
+            guard let line = try await addresses.next() else { return }
+            var text = line.revealString()[...]
+            // What comes along when an address is copied out of a message.
+            while let first = text.first, first.isWhitespace || "\"'<".contains(first) { text.removeFirst() }
+            while let last = text.last, last.isWhitespace || "\"'>".contains(last) { text.removeLast() }
+            if text.isEmpty { continue }
+            switch desk.consider(url: String(text)) {
+            case .answer, .late: return
+            case .stray(let error): await addresses.refuse(Self.words(for: error))
+            }
+        }
+        throw AccountError(.noAnswer, message: "none of the pasted addresses was the sign-in page's answer")
+    }
+
+    private static func words(for error: OAuth2FormatError) -> String {
+        switch error.code {
+        case .mismatch: "that address belongs to another sign-in, or to none (\(error.message))"
+        case .missing: "that address has no answer in it yet: finish at the sign-in page, then copy the address"
+        default: "that address cannot be read (\(error.message)); copy the whole of it"
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import RainAccount
+
+/// One way in, or on, and whether a provider has it.
+public struct ProviderCapability: Sendable, Equatable {
+    public var grant: GrantName
+    /// Why not; nil if the provider has it.
+    public var whyNot: String?
+
+    public var isAvailable: Bool { whyNot == nil }
+}
+
+extension ProviderProfile {
+    /// What the provider can do, and why it cannot do the rest.
+    public var capabilities: [ProviderCapability] {
+        GrantName.all.map { grant in
+            if grants?[grant.rawValue] != nil { return ProviderCapability(grant: grant) }
+            return ProviderCapability(
+                grant: grant, whyNot: unsupported?[grant.rawValue] ?? "\(title ?? id) does not offer it")
+        }
+    }
+}
+
+extension ProviderProfile {
+    /// The grant that a mode stands for; nil if there is no such mode.
+    public func grant(ofMode mode: String) -> GrantName? {
+        guard modes?.contains(mode) == true else { return nil }
+        return GrantName(rawValue: modeGrants?[mode] ?? mode)
+    }
+}

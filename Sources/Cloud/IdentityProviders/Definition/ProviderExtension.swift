@@ -1,0 +1,91 @@
+import RainAccount
+import RainHTTP
+import RainJSON
+import RainOAuth
+import RainCore
+
+/// What a provider does that its profile cannot say. Each step has the engine's own behaviour as its default: an extension writes
+/// only what is different, and keeps nothing.
+public protocol ProviderExtension: Sendable {
+    /// Signs in in a way of its own; nil leaves it to the engine.
+    func signIn(
+        _ credentials: SignInCredentials, _ provider: ProfiledProvider
+    ) async throws(AccountError) -> Tokens?
+
+    /// Looks at a request to the token endpoint, or one with the client's credentials, before it is sent: may sign it.
+    func prepare(
+        _ request: inout HTTPRequest, for grant: GrantName, _ provider: ProfiledProvider
+    ) throws(AccountError)
+
+    /// Looks at what came of a token response, and takes what else is in it.
+    func complete(
+        _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ProfiledProvider
+    ) throws(AccountError)
+
+    /// What an answer that is no success means; nil leaves it to the profile's rules. Called for every answer, whatever its status:
+    /// some services refuse with 200.
+    func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ProfiledProvider) -> AccountError?
+
+    /// Takes the content out of an envelope, once it is no failure.
+    func content(
+        of json: JSONValue, in response: HTTPResponse, _ provider: ProfiledProvider
+    ) throws(AccountError) -> JSONValue
+
+    /// Renews in a way of its own; nil leaves it to the engine.
+    func renew(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(RenewalError) -> Tokens?
+
+    /// Fetches the user in a way of its own; nil leaves it to the engine.
+    func profile(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(AccountError) -> Profile?
+
+    /// Ends the session in a way of its own; false leaves it to the engine.
+    func signOut(
+        _ tokens: Tokens, everywhere: Bool, _ provider: ProfiledProvider
+    ) async throws(AccountError) -> Bool
+
+    /// Puts the proof on a request in a way of its own; false leaves it to the profile's placement.
+    func authorize(_ request: inout HTTPRequest, with tokens: Tokens, _ provider: ProfiledProvider) -> Bool
+
+    /// What sessions are bound to beside the profile's own ``ProviderProfile/context``.
+    func context(of provider: ProfiledProvider) -> [String: String]
+}
+
+extension ProviderExtension {
+    public func signIn(
+        _ credentials: SignInCredentials, _ provider: ProfiledProvider
+    ) async throws(AccountError) -> Tokens? { nil }
+
+    public func prepare(
+        _ request: inout HTTPRequest, for grant: GrantName, _ provider: ProfiledProvider
+    ) throws(AccountError) {}
+
+    public func complete(
+        _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ProfiledProvider
+    ) throws(AccountError) {}
+
+    public func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ProfiledProvider) -> AccountError? {
+        nil
+    }
+
+    public func content(
+        of json: JSONValue, in response: HTTPResponse, _ provider: ProfiledProvider
+    ) throws(AccountError) -> JSONValue { json }
+
+    public func renew(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(RenewalError) -> Tokens? { nil }
+
+    public func profile(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(AccountError) -> Profile? { nil }
+
+    public func signOut(
+        _ tokens: Tokens, everywhere: Bool, _ provider: ProfiledProvider
+    ) async throws(AccountError) -> Bool { false }
+
+    public func authorize(
+        _ request: inout HTTPRequest, with tokens: Tokens, _ provider: ProfiledProvider
+    ) -> Bool { false }
+
+    public func context(of provider: ProfiledProvider) -> [String: String] { [:] }
+}
+
+/// For providers whose profile says all.
+public struct NoExtension: ProviderExtension {
+    public init() {}
+}

@@ -1,0 +1,111 @@
+import RainAccount
+import RainJSON
+
+/// The identity providers that there are: those built in, and the profiles that a user added.
+///
+/// ```swift
+/// var registry = ProviderRegistry.builtIn
+/// try registry.add(parsing: bytes, origin: path)
+/// let provider = try registry.provider("company", settings: settings, tools: tools)
+/// ```
+public struct ProviderRegistry: Sendable {
+    public struct Entry: Sendable {
+        public var profile: ProviderProfile
+        public var hooks: any ProviderExtension
+        /// The profile's JSON, for one that extends it.
+        var json: JSONValue
+        public var isBuiltIn: Bool
+    }
+
+    /// In the order in which they are listed.
+    public private(set) var entries: [Entry] = []
+
+    /// Those that need no file.
+    public static let builtIn = ProviderRegistry([
+        (SPiDProfile.text, SPiDExtension()),
+        (LiferayProfile.text, LiferayExtension()),
+        (OCLCProfile.text, OCLCExtension()), (OCLCProfile.current, OCLCExtension()),
+        (OIDCProfile.text, NoExtension()),
+        (NeoProfile.text, NeoExtension()),
+        (CognitoProfile.text, CognitoExtension()),
+    ])
+
+    private init(_ builtIn: [(text: String, hooks: any ProviderExtension)]) {
+        for (text, hooks) in builtIn {
+            do throws(AccountError) {
+                try add(parsing: Array(text.utf8), origin: "built in", hooks: hooks)
+            } catch {
+                preconditionFailure("a built-in provider is not valid: \(error)")
+            }
+        }
+    }
+
+    /// - Throws: `unknownProvider`, naming those that there are.
+    public func entry(_ id: String) throws(AccountError) -> Entry {
+        if let entry = entries.first(where: { $0.profile.id == id }) { return entry }
+        let names = entries.map(\.profile.id).joined(separator: ", ")
+        throw AccountError(
+            .unknownProvider, message: "there is no identity provider \"\(presentable(id))\"; there are \(names)")
+    }
+
+    public func provider(
+        _ id: String, settings: ProviderSettings = ProviderSettings(), tools: ProviderTools
+    ) throws(AccountError) -> ProfiledProvider {
+        let entry = try entry(id)
+        return try ProfiledProvider(
+            profile: entry.profile, settings: settings, tools: tools, extension: entry.hooks)
+    }
+
+    /// Adds a user's own profile. With `extends` it has everything of that provider, its extension too, but for what it says
+    /// otherwise.
+    /// - Throws: `unreadableProfile`, also for a name that is taken.
+    public mutating func add(parsing text: [UInt8], origin: String) throws(AccountError) {
+        try add(parsing: text, origin: origin, hooks: nil)
+    }
+
+    private mutating func add(
+        parsing text: [UInt8], origin: String, hooks: (any ProviderExtension)?
+    ) throws(AccountError) {
+        var json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: text, limits: ProviderProfile.limits)
+        } catch {
+            throw ProviderProfile.unreadable(origin, "it is not JSON: \(error)")
+        }
+        var inherited: any ProviderExtension = NoExtension()
+        if let parent = json["extends"]?.unlessNull {
+            guard let id = parent.string, let entry = entries.first(where: { $0.profile.id == id }) else {
+                throw ProviderProfile.unreadable(origin, "extends names no provider that there is")
+            }
+            inherited = entry.hooks
+            json = json.without("extends").laid(over: entry.json)
+        }
+        let profile = try ProviderProfile(json, origin: origin)
+        guard !entries.contains(where: { $0.profile.id == profile.id }) else {
+            throw ProviderProfile.unreadable(origin, "there is a provider \(profile.id) already: choose another id")
+        }
+        entries.append(Entry(profile: profile, hooks: hooks ?? inherited, json: json, isBuiltIn: hooks != nil))
+    }
+}
+
+extension JSONValue {
+    func without(_ name: String) -> JSONValue {
+        guard let members else { return self }
+        return .object(members.filter { $0.name != name })
+    }
+
+    /// This object's members in the place of another's, and so on inside of them; a `null` takes a member away.
+    func laid(over other: JSONValue) -> JSONValue {
+        guard let members, let under = other.members else { return self }
+        var result: [Member] = []
+        for member in under {
+            guard let own = self[member.name] else {
+                result.append(member)
+                continue
+            }
+            if !own.isNull { result.append(Member(member.name, own.laid(over: member.value))) }
+        }
+        result += members.filter { member in !member.value.isNull && !under.contains { $0.name == member.name } }
+        return .object(result)
+    }
+}

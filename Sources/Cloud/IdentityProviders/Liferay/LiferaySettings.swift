@@ -1,0 +1,63 @@
+import RainAccount
+import RainCore
+
+/// A portal's settings, checked: what Liferay's Login Screenlet has as attributes, under the same names.
+struct LiferaySettings: Sendable {
+    enum Mode: String, Sendable, CaseIterable { case basic, cookie, oauth2Redirect, oauth2UsernameAndPassword }
+
+    var server: ServiceURL
+    var mode: Mode
+    /// The portal instance: the one that was set, or the server context's where that is 0.
+    var companyID: Int64
+    var loginBy: LiferayLogin.Kind?
+    var version: LiferayVersion
+    var renewsCookies: Bool
+    /// In seconds.
+    var cookieLifetime: Double
+
+    /// Liferay's Login Screenlet says 15 minutes, and so does the portal.
+    static let usualCookieLifetime = 900.0
+
+    init(_ provider: ProfiledProvider) throws(AccountError) {
+        guard let base = provider["base"] else {
+            throw AccountError(
+                .missingParameter,
+                message: "\(provider.name) cannot be used without the portal's address", remedies: [.baseURL])
+        }
+        server = try ServiceURL(base)
+        mode = try Self.choice(provider.settings.mode ?? "basic", "mode")
+        loginBy = try provider["loginBy"].map { text throws(AccountError) in try Self.choice(text, "loginBy") }
+        companyID = try Self.companyID(provider)
+        guard let version = Int(provider["serverVersion"] ?? "70"), (60...99).contains(version) else {
+            throw Self.wrong("serverVersion", "a number such as 62 or 70")
+        }
+        self.version = LiferayVersion(rawValue: version)
+        let renews = provider["shouldHandleCookieExpiration"] ?? "true"
+        guard renews == "true" || renews == "false" else {
+            throw Self.wrong("shouldHandleCookieExpiration", "true or false")
+        }
+        renewsCookies = renews == "true"
+        guard let lifetime = Double(provider["cookieExpirationTime"] ?? "900"), lifetime >= 0, lifetime < 1e9 else {
+            throw Self.wrong("cookieExpirationTime", "a number of seconds")
+        }
+        cookieLifetime = lifetime
+    }
+
+    static func companyID(_ provider: ProfiledProvider) throws(AccountError) -> Int64 {
+        guard let own = Int64(provider["companyId"] ?? "0"), own >= 0,
+            let context = Int64(provider["contextCompanyId"] ?? "0"), context >= 0
+        else { throw wrong("companyId", "a number") }
+        return own == 0 ? context : own
+    }
+
+    private static func choice<Value: RawRepresentable & CaseIterable>(
+        _ text: String, _ name: String
+    ) throws(AccountError) -> Value where Value.RawValue == String {
+        if let value = Value(rawValue: text) { return value }
+        throw wrong(name, Value.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+
+    private static func wrong(_ name: String, _ what: String) -> AccountError {
+        AccountError(.invalidConfiguration, message: "liferay's \(name) is \(what)")
+    }
+}

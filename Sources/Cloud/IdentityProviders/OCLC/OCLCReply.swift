@@ -1,0 +1,84 @@
+import RainAccount
+import RainHTTP
+import RainJSON
+import RainOAuth
+
+/// Reads what OCLC's servers refuse with: RFC 6749's JSON at the current service, `{code:{type,value},message,details}` at the one
+/// before it.
+///
+/// `details` quotes the whole `Authorization` header of the request, signature and all. It is never kept, and neither is anything in
+/// `message` that looks like such a header.
+enum OCLCReply {
+    /// What an answer refuses with; nil for one that does not.
+    static func failure(_ json: JSONValue?, status: Int, from host: String) -> AccountError? {
+        let isSuccess = 200..<300 ~= status
+        guard let json, json.members != nil else {
+            if isSuccess { return nil }
+            return AccountError(
+                status >= 500 ? .serverFault : .rejected,
+                message: "\(host) answered with HTTP \(status) and no readable JSON; try again later", status: status)
+        }
+        if let refusal = OAuthError(json) { return standard(redacted(refusal), status: status, host: host) }
+        return json["code"]?.members != nil || !isSuccess ? legacy(json, status: status, host: host) : nil
+    }
+
+    private static func standard(_ refusal: OAuthError, status: Int, host: String) -> AccountError {
+        var error = AccountError(token: refusal, host: host, status: status)
+        error.serverCause = presentable(refusal.code.rawValue)
+        switch refusal.code {
+        case .invalidClient, .unauthorizedClient: error.code = .clientRefused
+        case .invalidToken: error.code = .expired
+        default: break
+        }
+        return error
+    }
+
+    private static func redacted(_ error: OAuthError) -> OAuthError {
+        var error = error
+        error.description = error.description.map(withoutHeaders)
+        return error
+    }
+
+    private static func legacy(_ json: JSONValue, status: Int, host: String) -> AccountError {
+        let code = json["code"].flatMap { $0["value"] }.flatMap(LenientInteger.init).map { Int($0.value) } ?? status
+        let words = (json["message"]?.string).map(withoutHeaders).map(presentable)
+        let said = (words ?? "").lowercased()
+        let (meaning, sentence): (AccountError.Code, String) =
+            switch code {
+            case 400 where said.contains("institution") && said.contains("missing"):
+                (
+                    .missingParameter,
+                    "\(host) misses an institution; set authenticatingInstitutionId and contextInstitutionId"
+                )
+            case 400 where said.contains("refresh token"), 401 where said.contains("refresh token"):
+                (.invalidGrant, "\(host) does not accept what renews the session any more; sign in again")
+            case 400 where said.contains("used before"):
+                (.usedCode, "the code has been used before; begin again")
+            case 400 where said.hasPrefix("the code"):
+                (.invalidGrant, "\(host) does not accept the code: it is wrong, used up or too old; sign in again")
+            case 401 where said.contains("token"):
+                (.expired, "\(host) does not accept the session's token; sign in again")
+            case 401, 403:
+                (
+                    .clientRefused,
+                    "\(host) does not accept this WSKey, its signature, or the services that were asked for"
+                )
+            case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")
+            case 500...: (.serverFault, "\(host) has a fault of its own (HTTP \(status)); try again later")
+            default: (.rejected, "\(host) refused the request (HTTP \(status))")
+            }
+        return AccountError(meaning, message: sentence, serverCode: code, serverMessage: words, status: status)
+    }
+
+    /// A server's words up to where they begin to quote the request.
+    static func withoutHeaders(_ words: String) -> String {
+        let lower = words.lowercased()
+        let marks = ["authorization", "signature=", WSKeySignature.scheme, "bearer ", "basic ", "tk_", "rt_"]
+        let cut = marks.compactMap { lower.ranges(of: $0).first?.lowerBound }.map {
+            lower.distance(from: lower.startIndex, to: $0)
+        }.min()
+        guard let cut else { return words }
+        let kept = words.prefix(cut)
+        return kept + "(the request, left out)"
+    }
+}

@@ -1,0 +1,91 @@
+import RainPrivateFiles
+import RainCore
+
+/// Sessions as files: `NAME.json`, mode 0600, in a folder of mode 0700, each with a lock file beside it.
+///
+/// A session is written to a temporary file, synced, and renamed over the old one, so a reader never meets half of it and a
+/// crash loses nothing. Symbolic links are refused, and so is whatever belongs to another user or is readable by others. The lock is a
+/// file of its own, because renaming replaces the file that it would be held on.
+public final class FileCredentialStore: CredentialStore {
+    public let folder: String
+
+    /// A stored session is some kilobytes.
+    private static let maximumBytes = 256 << 10
+    /// What a probe writes: more than a session of RainMaker's is.
+    private static let probeBytes = 16 << 10
+
+    /// - Parameter folder: made when the first session is saved, its parents too.
+    public init(folder: String) { self.folder = folder }
+
+    /// Where a session lies.
+    public func path(of key: CredentialKey) -> String { "\(folder)/\(key.name).json" }
+
+    public func load(_ key: CredentialKey) throws(AccountError) -> SavedSession? {
+        let path = folder
+        guard let folder = try storing({ () throws(PrivateFileError) in try PrivateFolder.open(path, create: false) })
+        else { return nil }
+        return try session(key, in: folder)
+    }
+
+    public func exclusively<Result: Sendable>(
+        _ key: CredentialKey, within limit: Duration,
+        _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
+    ) async throws(AccountError) -> Result {
+        try await PrivateFolder.withTurn("\(key.name).lock", in: folder, within: limit) {
+            folder async throws(AccountError) in
+            try await body(Access(store: self, folder: folder, key: key))
+        }
+    }
+
+    public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
+        try await PrivateFolder.withTurn("\(key.name).lock", in: folder, within: limit) { folder throws(AccountError) in
+            try probe(key, in: folder)
+        }
+    }
+
+    private func probe(_ key: CredentialKey, in folder: PrivateFolder) throws(AccountError) {
+        try storing { () throws(PrivateFileError) in try folder.probe("\(key.name).json", count: Self.probeBytes) }
+    }
+
+    private func session(_ key: CredentialKey, in folder: PrivateFolder) throws(AccountError) -> SavedSession? {
+        let bytes: [UInt8]?
+        do throws(PrivateFileError) {
+            bytes = try folder.read("\(key.name).json", maximumBytes: Self.maximumBytes)
+        } catch {
+            throw AccountError(.storeUnreadable, message: "\(error)")
+        }
+        guard let bytes else { return nil }
+        do throws(AccountError) {
+            return try SavedSession(serialized: Secret(bytes))
+        } catch {
+            var error = error
+            error.message += " (\(self.folder)/\(key.name).json)"
+            throw error
+        }
+    }
+
+    private struct Access: CredentialAccess {
+        let store: FileCredentialStore
+        let folder: PrivateFolder
+        let key: CredentialKey
+
+        func load() throws(AccountError) -> SavedSession? { try store.session(key, in: folder) }
+        func probe() throws(AccountError) { try store.probe(key, in: folder) }
+
+        func save(_ session: SavedSession) throws(AccountError) {
+            let text = session.serialized
+            guard text.count <= FileCredentialStore.maximumBytes else {
+                throw AccountError(.cannotStore, message: "the session is too long to be stored: \(text.count) bytes")
+            }
+            try storing { () throws(PrivateFileError) in
+                try text.reveal { bytes throws(PrivateFileError) in
+                    try folder.replace("\(key.name).json", with: bytes)
+                }
+            }
+        }
+
+        func remove() throws(AccountError) {
+            try storing { () throws(PrivateFileError) in try folder.remove("\(key.name).json") }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import RainJSON
+import RainCore
+
+/// A session as it is stored: whose, with which provider, and its tokens.
+public struct SavedSession: Sendable, Equatable {
+    public var provider: String
+    public var userID: UserID
+    public var userName: String
+    public var tokens: Tokens
+    /// How many seconds the server's clock was ahead of this machine's when it was last heard of; nil if it never was.
+    public var serverIsAhead: Double?
+
+    /// What the provider said about the user at sign-in, to be read offline.
+    public var attributes: [JSONValue.Member]
+    /// Which of the provider's settings the session is good with, such as its server; see ``IdentityProvider/context``.
+    public var context: [String: String]
+
+    public init(
+        provider: String, userID: UserID, userName: String, tokens: Tokens, serverIsAhead: Double? = nil,
+        attributes: [JSONValue.Member] = [], context: [String: String] = [:]
+    ) {
+        self.provider = provider
+        self.userID = userID
+        self.userName = userName
+        self.tokens = tokens
+        self.serverIsAhead = serverIsAhead
+        self.attributes = attributes
+        self.context = context
+    }
+
+    /// The user as far as the stored session tells.
+    public var profile: Profile {
+        let user = JSONValue.object(attributes)
+        var profile = Profile(userID: userID, userName: userName)
+        profile.name = user["name"]?.string
+        profile.email = user["email"]?.string
+        profile.phoneNumber = user["phone_number"]?.string
+        profile.locale = user["locale"]?.string
+        profile.attributes = attributes
+        return profile
+    }
+
+    /// The second version has what only some sessions have; one that has none of it is written in the first, which older programs
+    /// read too.
+    private static let versions: [Int64] = [1, 2]
+
+    /// The session as JSON text, tokens in clear: for a credential store and nothing else.
+    public var serialized: Secret {
+        let optional = { (secret: Secret?) -> JSONValue in secret.map { .string($0.revealString()) } ?? .null }
+        let more = laterMembers
+        let members: [JSONValue.Member] = [
+            .init("schemaVersion", .integer(more.isEmpty ? 1 : 2)), .init("provider", .string(provider)),
+            .init("userID", .string(userID.rawValue)), .init("userName", .string(userName)),
+            .init("accessToken", .string(tokens.access.revealString())),
+            .init("refreshToken", optional(tokens.refresh)),
+            .init("identityToken", optional(tokens.identity)), .init("received", .number(tokens.received.seconds)),
+            .init("expires", tokens.expires.map { .number($0.seconds) } ?? .null),
+            .init("serverIsAhead", serverIsAhead.map { .number($0) } ?? .null),
+        ]
+        return Secret(JSONValue.object(members + more).serialized(pretty: true) + [0x0A])
+    }
+
+    private var laterMembers: [JSONValue.Member] {
+        var members: [JSONValue.Member] = []
+        if tokens.kind != .oauth { members.append(.init("kind", .string(tokens.kind.rawValue))) }
+        if let end = tokens.refreshExpires { members.append(.init("refreshExpires", .number(end.seconds))) }
+        if tokens.signsInAgain { members.append(.init("signsInAgain", true)) }
+        if let margin = tokens.renewalMargin { members.append(.init("renewalMargin", .number(margin))) }
+        if !tokens.extras.isEmpty {
+            members.append(.init("extras", Self.object(tokens.extras.mapValues { $0.revealString() })))
+        }
+        if !attributes.isEmpty { members.append(.init("attributes", .object(attributes))) }
+        if !context.isEmpty { members.append(.init("context", Self.object(context))) }
+        return members
+    }
+
+    private static func object(_ texts: [String: String]) -> JSONValue {
+        .object(texts.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })
+    }
+
+    private static func texts(_ json: JSONValue?) -> [String: String] {
+        var texts: [String: String] = [:]
+        for member in json?.members ?? [] { texts[member.name] = member.value.string }
+        return texts
+    }
+
+    /// - Throws: `storeUnreadable` if the text is not a session, or one of a later version.
+    public init(serialized text: Secret) throws(AccountError) {
+        guard let json = try? JSONValue(parsing: text.revealBytes()) else {
+            throw AccountError(.storeUnreadable, message: "the stored session is not JSON; sign in again to replace it")
+        }
+        guard let version = json["schemaVersion"]?.integer, Self.versions.contains(version) else {
+            throw AccountError(
+                .storeUnreadable, message: "the stored session is of a version this program does not know")
+        }
+        guard let provider = json["provider"]?.string, let userID = json["userID"]?.string, !userID.isEmpty,
+            let userName = json["userName"]?.string, let access = json["accessToken"]?.string, !access.isEmpty,
+            let received = json["received"]?.double
+        else {
+            throw AccountError(
+                .storeUnreadable, message: "the stored session is incomplete; sign in again to replace it")
+        }
+        let optional = { (name: String) in json[name]?.string.map { Secret($0) } }
+        let time = { (name: String) in json[name]?.double.map { UnixTime(seconds: $0) } }
+        var tokens = Tokens(
+            kind: json["kind"]?.string.map(CredentialKind.init) ?? .oauth, access: Secret(access),
+            refresh: optional("refreshToken"), identity: optional("identityToken"),
+            received: UnixTime(seconds: received), expires: time("expires"))
+        tokens.refreshExpires = time("refreshExpires")
+        tokens.signsInAgain = json["signsInAgain"]?.bool ?? false
+        tokens.renewalMargin = json["renewalMargin"]?.double
+        tokens.extras = Self.texts(json["extras"]).mapValues { Secret($0) }
+        self.init(
+            provider: provider, userID: UserID(userID), userName: userName, tokens: tokens,
+            serverIsAhead: json["serverIsAhead"]?.double, attributes: json["attributes"]?.members ?? [],
+            context: Self.texts(json["context"]))
+    }
+}

@@ -1,0 +1,35 @@
+import RainHTTP
+
+extension AccountError {
+    /// An exchange that gave no response, as the account sees it.
+    package init(_ error: HTTPError) {
+        switch error.code {
+        case .timeout:
+            self.init(.timeout, message: "\(error.host) did not answer in time; try again")
+        case .tls:
+            self.init(.tls, message: "no trusted connection to \(error.host): \(error.message)")
+        case .cancelled:
+            self.init(.cancelled, message: "the request to \(error.host) was cancelled")
+        case .tooLarge, .malformed:
+            self.init(.malformedAnswer, message: "\(error.host) did not answer as the service does: \(error.message)")
+        case .invalidRequest:
+            self.init(.invalidConfiguration, message: "a request to \(error.host) cannot be sent: \(error.message)")
+        default:
+            self.init(
+                .network,
+                message: "\(error.host) cannot be reached: \(error.message); check the connection and try again")
+        }
+    }
+}
+
+/// A server's own words, fit to be shown: one line of bounded length without control characters, which a terminal would obey.
+package func presentable(_ words: String) -> String {
+    let line = String(
+        String.UnicodeScalarView(
+            words.unicodeScalars.prefix(300).map { scalar in
+                let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+                let movesText = (0x2028...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+                return isControl || movesText ? " " : scalar
+            }))
+    return words.unicodeScalars.count > 300 ? line + "…" : line
+}

@@ -1,0 +1,9 @@
+extension AccountSession {
+    /// Whom the provider knew the user to be at sign-in, from the stored session: nothing is sent, so it works offline.
+    public func storedProfile() async throws(AccountError) -> Profile { try await keeper.stored().profile }
+}
+
+extension AccountSession {
+    /// By how many seconds the provider's clock is ahead of this machine's, as far as the stored session knows.
+    package func serverIsAhead() async throws(AccountError) -> Double? { try await keeper.stored().serverIsAhead }
+}

@@ -1,0 +1,72 @@
+import RainHTTP
+import RainJSON
+import RainCore
+
+/// A stored session without its secrets: fit to be shown.
+public struct SessionStatus: Sendable, Equatable {
+    /// The provider's name, such as `rainmaker`.
+    public var provider: String
+    public var userID: UserID
+    public var userName: String
+    /// When the access token came, by this machine's clock.
+    public var received: UnixTime
+    /// When the access token expires, by this machine's clock; nil if nobody said.
+    public var expires: UnixTime?
+    /// Whether the access token is beyond its end.
+    public var hasExpired: Bool
+    /// Whether new tokens can be had without the user.
+    public var isRenewable: Bool
+    /// What kind of proof the session holds.
+    public var kind = CredentialKind.oauth
+    /// When what renews it expires itself, by this machine's clock; nil if nobody said.
+    public var refreshExpires: UnixTime?
+    /// What the provider said about the user at sign-in, in its own words.
+    public var attributes: [JSONValue.Member] = []
+}
+
+/// What scripts and gateways need when another program makes the requests.
+extension AccountSession {
+    /// What is stored of the session: nothing is sent.
+    public func status() async throws(AccountError) -> SessionStatus { keeper.status(of: try await keeper.stored()) }
+
+    /// An access token that is good for a while, renewed first if it is not.
+    ///
+    /// Send it nowhere but to the provider's services (``isForTokens(_:)``).
+    public func accessToken() async throws(AccountError) -> Secret { try await keeper.fresh().tokens.access }
+
+    /// The `Authorization` header of a request made now, with a token that is good for a while.
+    /// - Throws: `invalidConfiguration` for a provider that proves who is asking in another way.
+    public func authorization() async throws(AccountError) -> (name: String, value: Secret) {
+        let session = try await keeper.fresh()
+        var request = HTTPRequest(method: .get, url: "")
+        provider.authorize(&request, with: session.tokens)
+        guard let header = request.headers.first(where: { $0.name.lowercased() == "authorization" }) else {
+            throw AccountError(
+                .invalidConfiguration, message: "\(provider.name) takes no Authorization header: use the token itself")
+        }
+        return (header.name, Secret(header.value))
+    }
+
+    /// Renews the tokens now, however long the old ones would still live.
+    ///
+    /// If another process does so meanwhile, its tokens are taken.
+    /// - Throws: `notRenewable` for a session that lives and has nothing to be renewed with.
+    public func renew() async throws(AccountError) -> SessionStatus {
+        keeper.status(of: try await keeper.renewed(try await keeper.stored()))
+    }
+
+    /// Renews the tokens because the provider did not accept them: a session that nothing renews has ended with that.
+    package func renewRejected() async throws(AccountError) {
+        _ = try await keeper.renewed(replacing: try await keeper.stored().tokens.access)
+    }
+
+    /// Whether a URL is one of the provider's services, where alone its tokens belong.
+    public func isForTokens(_ url: String) -> Bool {
+        provider.resources.contains { service in
+            var rest = url.utf8[...]
+            guard rest.starts(with: service.text.utf8) else { return false }
+            rest.removeFirst(service.text.utf8.count)
+            return rest.first == UInt8(ascii: "/")
+        }
+    }
+}

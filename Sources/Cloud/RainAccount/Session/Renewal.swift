@@ -1,0 +1,128 @@
+import Logging
+import RainCore
+
+/// One renewal, by whoever has the turn at the store: new tokens from the provider, stored before anyone sees them, unless somebody
+/// else has been here first.
+struct Renewal: Sendable {
+    let keeper: TokenKeeper
+    /// The access token that is not good any more, if it was one.
+    let rejected: Secret?
+    let unsaved: TokenKeeper.Unsaved?
+    let pause: TokenKeeper.Pause?
+
+    /// How often a refused token may turn out not to be the stored one any more. Those who change sessions take turns, so once is much.
+    private static let attempts = 2
+
+    func run(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
+        var refusal: AccountError?
+        for _ in 0..<Self.attempts {
+            let stored = try await load(access)
+            let session = unsaved?.newer(than: stored) ?? stored
+            // Another process may have been here first.
+            guard session.tokens.access == rejected || session.tokens.shouldBeRenewed(at: keeper.now) else {
+                return session
+            }
+            if session.tokens.access != rejected, !session.tokens.haveRenewal {
+                guard session.tokens.haveExpired(at: keeper.now) else { return session }
+                throw Self.beyondItsEnd
+            }
+            if let pause { throw rest(pause) }
+            // Where new tokens cannot be kept, none are asked for: the provider may forget the old ones when it gives them.
+            try await access.probe()
+            do throws(RenewalError) {
+                let renewed = try await renewed(session)
+                return try await save(renewed, over: stored, access)
+            } catch {
+                switch error {
+                case .unavailable(let cause): throw Self.passing(cause)
+                case .refused(let cause):
+                    refusal = cause
+                    // Only what is stored now can end: who does not take turns may have replaced it meanwhile.
+                    if try await access.load()?.tokens == stored.tokens { throw try await end(cause, access) }
+                }
+            }
+        }
+        // Two sessions were refused and neither is the one that is there now: nothing was said about that.
+        throw refusal.map { AccountError(.rejected, message: $0.message, serverCode: $0.serverCode, status: $0.status) }
+            ?? AccountError(.rejected, message: "the session could not be renewed")
+    }
+
+    func load(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
+        let moment = keeper.events.moment
+        return try keeper.own(try await access.load(), since: moment)
+    }
+
+    private func renewed(_ session: SavedSession) async throws(RenewalError) -> SavedSession {
+        var renewed = session
+        renewed.tokens = try await keeper.provider.renew(session.tokens)
+        renewed.tokens.carryOver(from: session.tokens)
+        renewed.serverIsAhead = keeper.server?.secondsAhead ?? renewed.tokens.serverIsAhead ?? session.serverIsAhead
+        if let ahead = renewed.serverIsAhead { renewed.tokens.correctEnd(serverIsAhead: ahead) }
+        return renewed
+    }
+
+    private func save(
+        _ renewed: SavedSession, over stored: SavedSession, _ access: any CredentialAccess
+    ) async throws(RenewalError) -> SavedSession {
+        let status = keeper.status(of: renewed)
+        let events = keeper.events
+        // No child of this task: tokens that came in the last moment of a turn are saved all the same.
+        let saving = Task { () async -> Result<Void, AccountError> in
+            do throws(AccountError) {
+                try await events.changing { () async throws(AccountError) in
+                    try await access.save(renewed)
+                    return .wrote(renewed, [.saved(status), .refreshed(status)])
+                }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        do throws(AccountError) {
+            try await saving.value.get()
+        } catch {
+            let isReadOnly = error.code == .storeReadOnly
+            await keeper.keep(TokenKeeper.Unsaved(stored: stored, renewed: renewed, staysUnsaved: isReadOnly))
+            guard isReadOnly else { throw .unavailable(error) }
+            keeper.events.happened(.refreshed(status))
+            return renewed
+        }
+        await keeper.keep(nil)
+        keeper.logger.debug("session renewed")
+        return renewed
+    }
+
+    /// For a session that nothing renews, and that is over by the clock here. It is kept.
+    static let beyondItsEnd = AccountError(
+        .expired, message: "the session's token has ended, by this machine's clock; sign in again")
+
+    private func end(_ cause: AccountError, _ access: any CredentialAccess) async throws(AccountError) -> AccountError {
+        keeper.logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])
+        let error = AccountError(
+            .expired, message: "the session has ended; sign in again", serverCode: cause.serverCode,
+            serverMessage: cause.serverMessage, status: cause.status)
+        try await keeper.events.changing { () async throws(AccountError) in
+            try await access.remove()
+            return .removed(.expired(error))
+        }
+        await keeper.keep(nil)
+        return error
+    }
+
+    /// A gateway's 401, or a fault that quotes a refusal: it sounds like the session's end and is none.
+    private static func passing(_ cause: AccountError) -> AccountError {
+        guard cause.code == .expired else { return cause }
+        var error = cause
+        error.code = .serverFault
+        error.message =
+            "the session was not renewed (HTTP \(cause.status.map { "\($0)" } ?? "error")), and not ended either; try again later"
+        return error
+    }
+
+    /// What the provider said when it asked to be left alone, with what is left of the time.
+    private func rest(_ pause: TokenKeeper.Pause) -> AccountError {
+        var error = pause.reason
+        error.retryAfter = .seconds(pause.until.seconds - keeper.now.seconds)
+        return error
+    }
+}

@@ -1,0 +1,50 @@
+import RainJSON
+import RainCore
+
+/// Reads what a JSON Web Token (RFC 7519) says about itself. Nothing is verified: the server does that, and a client that
+/// believes its own token deceives only itself.
+package enum JSONWebToken {
+    /// Tokens are a few kilobytes; anything much longer is no token.
+    private static let limits = JSONLimits(maximumBytes: 32 << 10, maximumDepth: 16, maximumValues: 2000)
+
+    package static func claims(of token: Secret) -> JSONValue? {
+        let payload: [UInt8]? = token.reveal { bytes in
+            let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[1].count <= 44 << 10 else { return nil }
+            return base64URLDecoded(parts[1])
+        }
+        guard let payload, let claims = try? JSONValue(parsing: payload, limits: limits), claims.members != nil else {
+            return nil
+        }
+        return claims
+    }
+}
+
+/// RFC 4648, section 5, with or without padding; nil for anything else.
+func base64URLDecoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
+    var digits = text
+    while digits.last == UInt8(ascii: "="), text.count - digits.count < 2 { digits = digits.dropLast() }
+    guard digits.count % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count * 3 / 4)
+    var pending: UInt32 = 0
+    var bits = 0
+    for digit in digits {
+        let value: UInt8
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = digit - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): value = digit - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"): value = 62
+        case UInt8(ascii: "_"): value = 63
+        default: return nil
+        }
+        pending = pending << 6 | UInt32(value)
+        bits += 6
+        if bits >= 8 {
+            bits -= 8
+            bytes.append(UInt8(truncatingIfNeeded: pending >> UInt32(bits)))
+        }
+    }
+    return bytes
+}

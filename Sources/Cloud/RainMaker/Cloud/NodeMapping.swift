@@ -1,0 +1,52 @@
+import RainAccount
+import RainCore
+
+/// The cloud's side of tying a node to the signed-in user: what an onboarding needs of the cloud, and nothing else.
+///
+/// Every call throws ``AccountError``; one that could not reach the cloud may simply be made again.
+public protocol NodeMapping: Sendable {
+    /// The user's half of a mapping by secret. The cloud confirms it once the node has reported the same secret.
+    func addMapping(node: NodeID, secret: MappingSecret, notes: MappingNotes) async throws(AccountError) -> RequestID
+
+    func mappingStatus(_ request: RequestID) async throws(AccountError) -> MappingStatus
+
+    /// A challenge for a node to sign, good for `lifetime`.
+    func initiateChallenge(lifetime: Duration) async throws(AccountError) -> MappingChallenge
+
+    /// Hands in a node's signature over a challenge. On return the mapping is final.
+    func verifyChallenge(
+        _ request: RequestID, node: NodeID, signature: [UInt8], notes: MappingNotes
+    ) async throws(AccountError)
+}
+
+/// How far a mapping request has come.
+public enum MappingStatus: Sendable, Hashable {
+    case requested, confirmed, timedOut, discarded
+    /// A word this version does not know.
+    case other(String)
+}
+
+/// A challenge and the request it belongs to.
+public struct MappingChallenge: Sendable {
+    public var request: RequestID
+    /// What the node signs: the UTF-8 bytes of the cloud's text.
+    public var challenge: [UInt8]
+
+    public init(request: RequestID, challenge: [UInt8]) {
+        self.request = request
+        self.challenge = challenge
+    }
+}
+
+/// What the user wants remembered with a node.
+public struct MappingNotes: Sendable, Equatable {
+    /// `key:value` each.
+    public var tags: [String]
+    /// One JSON object as text, or nil.
+    public var metadata: String?
+
+    public init(tags: [String] = [], metadata: String? = nil) {
+        self.tags = tags
+        self.metadata = metadata
+    }
+}

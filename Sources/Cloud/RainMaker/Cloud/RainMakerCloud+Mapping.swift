@@ -1,0 +1,80 @@
+import RainAccount
+import RainHTTP
+import RainJSON
+import RainCore
+
+extension RainMakerCloud: NodeMapping {
+    public func addMapping(
+        node: NodeID, secret: MappingSecret, notes: MappingNotes = MappingNotes()
+    ) async throws(AccountError) -> RequestID {
+        let body: [JSONValue.Member] = [
+            .init("node_id", .string(node.rawValue)), .init("secret_key", .string(secret.secret.revealString())),
+            .init("operation", "add"),
+        ]
+        let reply = try await call(
+            RainMakerCall(.put, "user/nodes/mapping", body: .object(body + (try members(notes)))))
+        guard let request = reply["request_id"]?.string, !request.isEmpty else { throw incomplete("request_id") }
+        return RequestID(request)
+    }
+
+    public func mappingStatus(_ request: RequestID) async throws(AccountError) -> MappingStatus {
+        let query = [(name: "request_id", value: request.rawValue)]
+        let reply = try await call(RainMakerCall(.get, "user/nodes/mapping", query: query))
+        switch reply["request_status"]?.string {
+        case "requested": return .requested
+        case "confirmed": return .confirmed
+        case "timedout": return .timedOut
+        case "discarded": return .discarded
+        case let word?: return .other(presentable(word))
+        case nil: throw incomplete("request_status")
+        }
+    }
+
+    /// Unties a node from the user. The node itself is not told.
+    public func removeMapping(node: NodeID) async throws(AccountError) {
+        let body: JSONValue = ["node_id": .string(node.rawValue), "operation": "remove"]
+        _ = try await call(RainMakerCall(.put, "user/nodes/mapping", body: body))
+    }
+
+    public func initiateChallenge(lifetime: Duration) async throws(AccountError) -> MappingChallenge {
+        // The service's description does not say the unit; every client sends 360 and means six minutes.
+        let body: JSONValue = ["timeout": .integer(lifetime.components.seconds)]
+        let reply = try await call(RainMakerCall(.post, "user/nodes/mapping/initiate", body: body))
+        guard let request = reply["request_id"]?.string, !request.isEmpty else { throw incomplete("request_id") }
+        guard let challenge = reply["challenge"]?.string, !challenge.isEmpty else { throw incomplete("challenge") }
+        return MappingChallenge(request: RequestID(request), challenge: Array(challenge.utf8))
+    }
+
+    public func verifyChallenge(
+        _ request: RequestID, node: NodeID, signature: [UInt8], notes: MappingNotes = MappingNotes()
+    ) async throws(AccountError) {
+        let body: [JSONValue.Member] = [
+            .init("request_id", .string(request.rawValue)), .init("node_id", .string(node.rawValue)),
+            .init("challenge_response", .string(lowercaseHex(signature))),
+        ]
+        let call = RainMakerCall(.post, "user/nodes/mapping/verify", body: .object(body + (try members(notes))))
+        do {
+            _ = try await self.call(call)
+        } catch {
+            // The answer to an earlier call was lost on its way; this is the same one again.
+            guard error.serverCode == Self.alreadyConfirmed else { throw error }
+        }
+    }
+
+    /// "Mapping request is already confirmed."
+    private static let alreadyConfirmed = 103_033
+
+    private func members(_ notes: MappingNotes) throws(AccountError) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = []
+        if !notes.tags.isEmpty { members.append(.init("tags", .array(notes.tags.map { .string($0) }))) }
+        guard let text = notes.metadata else { return members }
+        guard let metadata = try? JSONValue(parsing: Array(text.utf8)), metadata.members != nil else {
+            throw AccountError(.invalidConfiguration, message: "the metadata is not a JSON object")
+        }
+        return members + [.init("metadata", metadata)]
+    }
+}
+
+private func lowercaseHex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+}

@@ -1,0 +1,31 @@
+import RainAccount
+import RainHTTP
+import RainJSON
+
+/// The RainMaker cloud beyond sign-in, in the name of the user whom an ``RainAccount/AccountSession`` has signed in.
+///
+/// Every call throws ``RainAccount/AccountError`` and takes at most some ten seconds; a call whose token was rejected renews the
+/// session and is made once more.
+public struct RainMakerCloud: Sendable {
+    private let service: RainMakerService
+    private let session: AccountSession
+
+    /// - Parameter session: one at the same deployment; another's tokens are refused before anything is sent.
+    public init(_ deployment: Deployment, session: AccountSession, http: any HTTPClient) {
+        service = RainMakerService(deployment, http: http)
+        self.session = session
+    }
+
+    /// In the user's name.
+    @discardableResult
+    func call(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
+        try await service.call(call, in: session)
+    }
+
+    /// In nobody's.
+    func callAnonymously(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
+        try await service.call(call)
+    }
+
+    func incomplete(_ member: String) -> AccountError { service.incomplete(member) }
+}

@@ -1,0 +1,47 @@
+import RainAccount
+import RainHTTP
+import RainJSON
+
+/// One call of RainMaker's REST interface, before it has a host and a user.
+struct RainMakerCall: Sendable {
+    var method: HTTPRequest.Method
+    /// Below `v1/`, its segments escaped where they need it.
+    var path: String
+    var query: [(name: String, value: String)]
+    var body: JSONValue?
+    /// The two calls that exist beside the versions, `apiversions` and `mqtt_host`, have no `v1/`.
+    var isVersioned = true
+
+    /// The time that one call to the cloud may take.
+    static let deadline = Duration.seconds(10)
+
+    init(
+        _ method: HTTPRequest.Method, _ path: String, query: [(name: String, value: String)] = [],
+        body: JSONValue? = nil
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.body = body
+    }
+
+    func request(to deployment: Deployment) -> HTTPRequest {
+        request(below: deployment.base.text + (isVersioned ? "/v1/" : "/"))
+    }
+
+    /// - Parameter root: ends with a slash.
+    func request(below root: String) -> HTTPRequest {
+        var url = root + path
+        if !query.isEmpty {
+            url += "?" + query.map { "\($0.name)=\(percentEncoded($0.value))" }.joined(separator: "&")
+        }
+        var headers = [HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "RainKit")]
+        if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
+        return HTTPRequest(
+            method: method, url: url, headers: headers, body: body?.serialized() ?? [], deadline: Self.deadline,
+            maximumResponseBytes: Self.maximumResponseBytes)
+    }
+
+    /// A page of nodes with all details is some hundred kilobytes.
+    private static let maximumResponseBytes = 4 << 20
+}

@@ -1,0 +1,33 @@
+import RainJSON
+
+/// Values of applications that the cloud keeps with an account, each under a key.
+public struct RainMakerCustomData: Sendable, Equatable {
+    public struct Entry: Sendable, Equatable {
+        public var key: String
+        /// Any JSON; nil where a key has no value.
+        public var value: JSONValue?
+        /// Who else may see it, in the deployment's own terms.
+        public var permissions: [JSONValue]
+
+        public init(key: String, value: JSONValue?, permissions: [JSONValue] = []) {
+            self.key = key
+            self.value = value
+            self.permissions = permissions
+        }
+    }
+
+    /// In the order in which the cloud gave them.
+    public var entries: [Entry]
+
+    public subscript(key: String) -> Entry? { entries.last { $0.key == key } }
+
+    /// `{"<key>": {"value": …, "perms": […]}}`; nil for anything but an object.
+    init?(_ json: JSONValue) {
+        guard let members = json.members else { return nil }
+        entries = members.map { member in
+            Entry(
+                key: member.name, value: member.value["value"]?.unlessNull,
+                permissions: member.value["perms"]?.array ?? [])
+        }
+    }
+}

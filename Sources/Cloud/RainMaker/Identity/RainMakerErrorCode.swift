@@ -1,0 +1,144 @@
+import RainAccount
+
+/// What the RainMaker cloud's own numbers (`error_code`) mean, as its interface description 3.8.0 and the official apps have them.
+enum RainMakerErrorCode {
+    struct Meaning {
+        var code: AccountError.Code
+        /// What happened, and what to try where there is something.
+        var sentence: String
+    }
+
+    /// Nil for a number that nobody has documented: it goes on to the caller as it came.
+    static func meaning(of number: Int) -> Meaning? {
+        guard let (code, sentence) = entry(number) else { return nil }
+        return Meaning(code: code, sentence: sentence)
+    }
+
+    private typealias Entry = (AccountError.Code, String)
+
+    private static func entry(_ number: Int) -> Entry? {
+        switch number {
+        case 403, 100_000..<101_000: general(number)
+        case 101_000..<102_000: account(number)
+        case 119_000..<119_018: deletion(number)
+        case 112_048: (.invalidLocale, "the cloud does not know this locale; one is written like en or en-us")
+        default: node(number)
+        }
+    }
+
+    private static func general(_ number: Int) -> Entry? {
+        switch number {
+        case 403, 100_004: (.forbidden, "the signed-in user may not do this")
+        case 100_001: (.serverFault, "the cloud could not look the user up; try again later")
+        case 100_002: (.unsupported, "the deployment does not speak version 1 of the interface; check its base URL")
+        case 100_003: (.unsupported, "the deployment does not have this call; check its base URL")
+        case 100_006: (.rejected, "the cloud could not read the request")
+        case 100_007: (.rejected, "the cloud found no user in the request; sign in again")
+        case 100_008: (.serverFault, "the cloud has a fault of its own (tenant context); try again later")
+        case 100_009: (.rejected, "the cloud found no node in the request")
+        case 100_010: (.unknownNode, "the node belongs to another user, who must remove or share it first")
+        case 100_012: (.rejected, "the cloud does not take this request as valid")
+        case 100_015: (.unknownNode, "the cloud does not know this node; was it claimed for this deployment?")
+        case 100_021, 100_023: (.rejected, "the cloud does not take a parameter of the request as valid")
+        case 100_046: (.expired, "the cloud found no access token; sign in again")
+        case 100_047: (.expired, "the session was ended from elsewhere; sign in again")
+        case 100_052: (.unsupported, "this deployment signs in by browser only, not by user name and password")
+        case 100_068: (.codeExpired, "the code is no longer valid; ask for a new one")
+        case 100_070: (.rateLimited, "the cloud asks to slow down; try again in some minutes")
+        default: nil
+        }
+    }
+
+    private static func account(_ number: Int) -> Entry? {
+        switch number {
+        case 101_001: (.invalidUserName, "the user name is missing")
+        case 101_002: (.invalidUserName, "the user name is not a valid e-mail address")
+        case 101_003: (.invalidInput, "the password or the code is missing")
+        case 101_004: (.weakPassword, RainMakerInput.passwordRule)
+        case 101_005: (.serverFault, "the cloud could not send the code; try again later")
+        case 101_006: (.accountExists, "there is an account under this user name; sign in, or reset its password")
+        case 101_007: (.invalidCredentials, "the current password is wrong")
+        case 101_008: (.serverFault, "the cloud could not create the account; try again later")
+        case 101_009: (.invalidCredentials, "user name or password is wrong")
+        case 101_011: (.alreadyVerified, "the account is verified already; sign in")
+        case 101_012: (.wrongCode, "the code is wrong; enter the one that came last")
+        case 101_013: (.serverFault, "the cloud could not confirm the account; try again later")
+        case 101_015: (.unverifiedUser, "the account is not verified yet; enter the code that was sent to it")
+        case 101_016: (.signInFailed, "the sign-in failed; try again")
+        case 101_017: (.expired, "the session has ended; sign in again")
+        case 101_018: (.invalidInput, "the new password is missing")
+        case 101_019: (.rateLimited, "too many tries; wait some minutes before the next one")
+        case 101_020: (.rejected, "the cloud did not change the password")
+        case 101_025: (.unknownUser, "there is no such user; check the user name and the profile")
+        case 101_026: (.rejected, "the cloud did not find the user's id")
+        case 101_027: (.rejected, "the cloud did not take the picture or the name")
+        case 101_028: (.rejected, "the cloud did not update the user")
+        case 101_029: (.rejected, "the cloud did not give the tokens of the user")
+        case 101_030: (.invalidInput, "the code is missing")
+        case 101_031: (.rejected, "the cloud did not begin the password reset")
+        case 101_032: (.invalidInput, "the password is missing")
+        case 101_036: (.rejected, "the cloud did not understand which sessions to end")
+        case 101_037: (.invalidPhoneNumber, RainMakerInput.phoneNumberRule)
+        case 101_039: (.challengeExpired, "the sign-in no longer waits for this code; begin again")
+        case 101_044: (.expired, "the account has moved; sign in again")
+        case 101_045: (.invalidInput, "nothing was given to update")
+        case 101_046: (.unsupported, "the account is of the old kind, which cannot be updated")
+        case 101_047: (.unverifiedPhoneNumber, "the account has no telephone number; add one first")
+        case 101_048:
+            (.unverifiedPhoneNumber, "the telephone number is not confirmed; enter the code that was sent to it")
+        case 101_049...101_050: (.rejected, "the cloud did not confirm the telephone number")
+        case 101_051...101_052: (.rejected, "the cloud did not change the second step of signing in")
+        case 101_053: (.invalidName, RainMakerInput.nameRule)
+        case 101_055: (.serverFault, "the telephone number could not be confirmed; try again")
+        case 101_056: (.phoneNumberInUse, "the telephone number belongs to another account")
+        case 101_057: (.limitReached, "no more accounts can have this telephone number")
+        case 101_058: (.passwordResetRequired, "the password must be reset before signing in")
+        case 101_066: (.rejected, "the cloud did not understand what to do with the tags")
+        case 101_067: (.invalidTag, RainMakerInput.tagRule)
+        case 101_087: (.notForGuests, "a guest cannot do this; turn the guest into an account first")
+        case 101_097: (.invalidUserName, "a guest becomes an account by e-mail address only")
+        default: nil
+        }
+    }
+
+    private static func deletion(_ number: Int) -> Entry? {
+        switch number {
+        case 119_005: (.wrongCode, "the code is wrong; enter the one that came last")
+        case 119_006: (.unknownUser, "there is no such user any more")
+        case 119_007: (.invalidInput, "the code is missing")
+        case 119_001...119_009: (.rejected, "the cloud did not delete the account")
+        case 119_014: (.codeExpired, "the account's deletion was not asked for, or too long ago; ask for it first")
+        case 119_015...119_016: (.limitReached, "too many wrong codes; ask for the account's deletion again")
+        case 119_017: (.forbidden, "a super-administrator cannot be deleted this way")
+        default: nil
+        }
+    }
+
+    private static func node(_ number: Int) -> Entry? {
+        switch number {
+        case 102_002: (.rejected, "the cloud did not update the node's parameters")
+        case 103_003...103_010: (.mappingRefused, "the cloud refused to map the node")
+        case 103_011: (.mappingRefused, "the mapping request has timed out; run the command again")
+        case 103_012: (.mappingRefused, "the cloud did not remove the node from the account")
+        case 103_013: (.unknownNode, "the node is not in this account")
+        case 103_016...103_017: (.mappingRefused, "the cloud could not look the mapping request up")
+        case 103_018: (.mappingRefused, "the cloud does not know the mapping request any more; run the command again")
+        case 103_029: (.mappingRefused, "the cloud does not take the challenge's time limit")
+        case 103_031:
+            (
+                .mappingRefused,
+                "the board's signature is not that of the node; was it claimed for this deployment?"
+            )
+        case 103_033: (.mappingRefused, "the mapping request was confirmed before")
+        case 103_034:
+            (.mappingRefused, "the mapping request has failed, timed out or was discarded; run the command again")
+        case 103_035: (.mappingRefused, "the node is in the account, but could not be added to the group")
+        case 105_046: (.invalidTag, RainMakerInput.tagRule)
+        case 107_032: (.mappingRefused, "this is a Matter node, which is not mapped this way")
+        case 109_001, 109_003, 109_004: (.serverFault, "the cloud could not look up its MQTT host; try again later")
+        case 119_018...119_022: (.rejected, "the cloud did not lend its credentials")
+        case 131_001...131_115: (.rejected, "the cloud did not carry out the command")
+        default: nil
+        }
+    }
+}

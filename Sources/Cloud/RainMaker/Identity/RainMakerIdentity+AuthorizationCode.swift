@@ -1,0 +1,29 @@
+import BrowserSignIn
+import RainAccount
+import RainOAuth
+import RainCore
+
+extension RainMakerIdentity {
+    /// Redeems what a browser brought back from the sign-in page. From then on the session is like any other: it is renewed by
+    /// `login2`.
+    ///
+    /// - Throws: `invalidGrant` for a code that is used up or not ours, `untrustedAnswer` for tokens that are not for this sign-in.
+    func redeem(
+        code: Secret, redirectURI: String, codeVerifier: Secret?, nonce: String?
+    ) async throws(AccountError) -> Tokens {
+        let server = try service.deployment.signInPage()
+        let request = TokenRequest.authorizationCode(
+            code, redirectURI: redirectURI, codeVerifier: codeVerifier.flatMap(CodeVerifier.init))
+        let response = try await TokenEndpoint(url: server.tokenURL, client: server.client, http: service.http).redeem(
+            request)
+        if let identity = response.identityToken {
+            try IdentityTokenCheck(clientID: server.clientID, issuer: server.issuer, nonce: nonce).check(identity)
+        }
+        var tokens = Tokens(
+            jsonWebToken: response.accessToken, refresh: response.refreshToken, identity: response.identityToken,
+            received: clock.now)
+        // An access token that says nothing about itself: the answer it came in does.
+        if tokens.expires == nil, let seconds = response.expiresIn { tokens.expires = tokens.received + seconds }
+        return tokens
+    }
+}

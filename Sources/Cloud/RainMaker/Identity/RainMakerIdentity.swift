@@ -1,0 +1,100 @@
+import BrowserSignIn
+import RainAccount
+import RainHTTP
+import RainJSON
+import RainCore
+
+/// Sign-in at the RainMaker cloud: by password, by one-time code, by what a browser brought back, or as a guest. Each way in has a
+/// file of its own beside this one.
+public struct RainMakerIdentity: IdentityProvider {
+    public let name = "rainmaker"
+    let service: RainMakerService
+    let clock: any WallClock
+
+    public init(_ deployment: Deployment, http: any HTTPClient, clock: any WallClock = SystemWallClock()) {
+        service = RainMakerService(deployment, http: http)
+        self.clock = clock
+    }
+
+    public var resources: [ServiceURL] { [service.deployment.base] + [service.deployment.claim].compactMap(\.self) }
+
+    public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
+        switch credentials {
+        case .password(let user, let password):
+            return try await signIn(user: user, password: password)
+        case .oneTimeCode(let challenge, let code):
+            return try await answer(challenge, code: code)
+        case .guest:
+            return try await signInAsGuest()
+        case .authorizationCode(let code, let redirectURI, let codeVerifier, let nonce):
+            return try await redeem(
+                code: code, redirectURI: redirectURI, codeVerifier: codeVerifier, nonce: nonce)
+        case .tokens, .clientCredentials, .assertion, .thirdParty:
+            throw unsupported(credentials)
+        }
+    }
+
+    public func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens {
+        guard let refresh = tokens.refresh else {
+            throw .refused(AccountError(.expired, message: "the session has ended; sign in again"))
+        }
+        do throws(AccountError) {
+            let body: JSONValue = ["refreshtoken": .string(refresh.revealString())]
+            let reply = try await service.call(RainMakerCall(.post, "login2", body: body))
+            // The cloud sends no new refresh token, and a deployment that rotates them does: the old one is kept else.
+            return try self.tokens(
+                reply, refresh: Self.secret(reply, "refreshtoken") ?? refresh,
+                identity: Self.secret(reply, "idtoken") ?? tokens.identity)
+        } catch {
+            throw Self.endsSession(error) ? .refused(error) : .unavailable(error)
+        }
+    }
+
+    /// Refresh token refused, log-in failed, logged out elsewhere, user gone: what the official apps sign out for too. Only the
+    /// service itself can say so: a gateway or a proxy on the way (no `error_code`, or 5xx) cannot.
+    private static func endsSession(_ error: AccountError) -> Bool {
+        guard let code = error.serverCode, let status = error.status, 400..<500 ~= status else { return false }
+        return [101_016, 101_017, 100_047, 101_025, 119_006].contains(code)
+    }
+
+    public func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) {
+        let query = [(name: "logout_all", value: everywhere ? "true" : "false")]
+        // The refresh token in the body is what gets revoked; without it only the access token would be.
+        let body = tokens.refresh.map { JSONValue.object([.init("refreshtoken", .string($0.revealString()))]) }
+        _ = try await call(RainMakerCall(.post, "logout2", query: query, body: body), with: tokens)
+    }
+
+    /// The bare access token, without `Bearer`.
+    public func authorize(_ request: inout HTTPRequest, with tokens: Tokens) {
+        request.headers.append(HTTPHeader("Authorization", tokens.access.revealString()))
+    }
+
+    // MARK: Calls
+
+    func call(_ call: RainMakerCall, with tokens: Tokens) async throws(AccountError) -> JSONValue {
+        var request = call.request(to: service.deployment)
+        authorize(&request, with: tokens)
+        return try await service.send(request)
+    }
+
+    /// The three tokens that a finished sign-in brings.
+    func tokens(ofSignIn reply: JSONValue) throws(AccountError) -> Tokens {
+        guard let refresh = Self.secret(reply, "refreshtoken"), let identity = Self.secret(reply, "idtoken") else {
+            throw service.incomplete("refreshtoken or idtoken")
+        }
+        return try tokens(reply, refresh: refresh, identity: identity)
+    }
+
+    private func tokens(_ reply: JSONValue, refresh: Secret, identity: Secret?) throws(AccountError) -> Tokens {
+        guard let access = Self.secret(reply, "accesstoken") else { throw service.incomplete("accesstoken") }
+        return Tokens(jsonWebToken: access, refresh: refresh, identity: identity, received: clock.now)
+    }
+
+    /// A token must fit a header line: no control characters, no spaces, not empty.
+    static func secret(_ reply: JSONValue, _ name: String) -> Secret? {
+        guard let text = reply[name]?.string, !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            return nil
+        }
+        return Secret(text)
+    }
+}

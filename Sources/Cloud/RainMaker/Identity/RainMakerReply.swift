@@ -1,0 +1,94 @@
+import RainAccount
+import RainHTTP
+import RainJSON
+
+/// Reads what the cloud, or something on the way to it, answered.
+///
+/// A failure comes in one of several shapes: `{status:"failure",error_code,description}` from the service, without the code or as
+/// `{message}` from the gateway before it, `{error}` from OAuth endpoints, HTML from a proxy. `error_code` is a number or digits in
+/// a string, and a failure can come with status 200.
+enum RainMakerReply {
+    /// The answer of a call that succeeded: always an object.
+    static func value(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
+        do throws(AccountError) {
+            return try object(response, from: host)
+        } catch {
+            var error = error
+            error.retryAfter = response.retryAfter
+            throw error
+        }
+    }
+
+    private static func object(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 4 << 20))
+        } catch {
+            throw unreadable(response, because: error, from: host)
+        }
+        guard json.members != nil else {
+            throw AccountError(
+                .malformedAnswer, message: "\(host) did not answer as the cloud does (no JSON object)",
+                status: response.status)
+        }
+        guard 200..<300 ~= response.status, json["status"]?.string != "failure" else {
+            throw failure(json, status: response.status, from: host)
+        }
+        return json
+    }
+
+    private static func unreadable(_ response: HTTPResponse, because reason: JSONError, from host: String)
+        -> AccountError
+    {
+        let what = reason.code == .markup ? "a web page, as proxies and sign-in portals send it" : reason.description
+        let isServerFault = response.status >= 500
+        return AccountError(
+            isServerFault ? .serverFault : .malformedAnswer,
+            message: "\(host) answered with HTTP \(response.status) and no readable JSON (\(what)); try again later",
+            status: response.status)
+    }
+
+    private static func failure(_ json: JSONValue, status: Int, from host: String) -> AccountError {
+        let serverCode = json["error_code"].flatMap(LenientInteger.init).map { Int($0.value) }
+        let words = ["description", "message", "error_description", "error"].lazy.compactMap { json[$0]?.string }.first
+        // The cloud's own number counts first: a wrong password is 400/101009 and an ended session 400/101017, neither is a 401.
+        let meaning = serverCode.flatMap(RainMakerErrorCode.meaning)
+        let code = meaning?.code ?? code(status)
+        // The claim service's refusals have no number either, and the envelope.
+        let isFromGateway = serverCode == nil && json["status"]?.string != "failure"
+        let sentence = sentence(code, host: host, status: status, isFromGateway: isFromGateway)
+        var error = AccountError(
+            code, message: meaning?.sentence ?? sentence, serverCode: serverCode, serverMessage: words.map(presentable),
+            status: status)
+        error.isFromGateway = isFromGateway
+        return error
+    }
+
+    /// What is left to go by where the cloud gave no number, or one that nobody has documented.
+    private static func code(_ status: Int) -> AccountError.Code {
+        switch status {
+        case 401: .expired
+        case 403: .forbidden
+        case 429: .rateLimited
+        case 500...: .serverFault
+        default: .rejected
+        }
+    }
+
+    private static func sentence(_ code: AccountError.Code, host: String, status: Int, isFromGateway: Bool) -> String {
+        switch code {
+        case .expired: "the session has ended; sign in again"
+        case .rateLimited: "\(host) asks to slow down; try again in some minutes"
+        case .forbidden, .rejected:
+            if isFromGateway {
+                "something on the way to \(host) refused the request (HTTP \(status)); try again later, and check the base URL"
+            } else if code == .forbidden {
+                "the signed-in user may not do this"
+            } else {
+                "\(host) refused the request (HTTP \(status))"
+            }
+        case .serverFault: "\(host) has a fault of its own (HTTP \(status)); try again later"
+        default: "\(host) refused the request (HTTP \(status))"
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import RainAccount
+import RainHTTP
+import RainJSON
+
+/// The REST interface of one deployment: sends a call and reads the answer. Every call throws ``AccountError`` and takes at most
+/// some ten seconds.
+struct RainMakerService: Sendable {
+    let deployment: Deployment
+    let http: any HTTPClient
+
+    init(_ deployment: Deployment, http: any HTTPClient) {
+        self.deployment = deployment
+        self.http = http
+    }
+
+    /// In nobody's name.
+    @discardableResult
+    func call(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
+        try await send(call.request(to: deployment))
+    }
+
+    /// In the name of the session's user. A call whose token was rejected renews the session and is made once more.
+    @discardableResult
+    func call(_ call: RainMakerCall, in session: AccountSession) async throws(AccountError) -> JSONValue {
+        let host = deployment.base.authority
+        return try await session.send(call.request(to: deployment)) { response throws(AccountError) in
+            try RainMakerReply.value(response, from: host)
+        }
+    }
+
+    func send(_ request: HTTPRequest) async throws(AccountError) -> JSONValue {
+        let response: HTTPResponse
+        do throws(HTTPError) { response = try await http.send(request) } catch { throw AccountError(error) }
+        do throws(AccountError) {
+            return try RainMakerReply.value(response, from: deployment.base.authority)
+        } catch {
+            throw error.without(RequestSecrets(request))
+        }
+    }
+
+    /// For an answer that lacks what it must have.
+    func incomplete(_ member: String) -> AccountError {
+        AccountError(
+            .malformedAnswer,
+            message: "\(deployment.base.authority) answered without \(member), which the RainMaker cloud always sends")
+    }
+}

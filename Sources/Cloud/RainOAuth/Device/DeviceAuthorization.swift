@@ -1,0 +1,60 @@
+import RainJSON
+import RainCore
+
+/// What a device without a browser is given to sign in with elsewhere (RFC 8628, section 3.2).
+public struct DeviceAuthorization: Sendable, Equatable {
+    /// What the device asks for tokens with.
+    public var deviceCode: Secret
+    /// What the person enters at the page. Whoever knows it can answer in their own name, no more.
+    public var userCode: String
+    public var verificationURI: String
+    /// The page with the code in its address, where the server has one.
+    public var verificationURIComplete: String?
+    /// How many seconds there are to answer.
+    public var expiresIn: Double
+    /// How many seconds are between two questions, at least: 5 if the server does not say.
+    public var interval: Double
+
+    /// A server may ask for patience; one that asks for more than that between two questions is out of order.
+    public static let longestInterval = 300.0
+    /// An authorization that is good for longer than a day is asked about for a day.
+    public static let longestLife = 86_400.0
+
+    /// - Throws: `missing` without the codes and the page, `malformed` for a code that is not visible ASCII and for a page that is
+    ///   neither https nor on this machine's own http.
+    public init(_ json: JSONValue) throws(OAuth2FormatError) {
+        let text = { (name: String) in json[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
+        guard let code = text("device_code"), let userCode = text("user_code"),
+            // The draft's name is still sent (gh: cli/oauth).
+            let page = text("verification_uri") ?? text("verification_url")
+        else {
+            throw OAuth2FormatError(.missing, "the answer lacks device_code, user_code or verification_uri")
+        }
+        guard code.utf8.allSatisfy(isVisible), userCode.utf8.allSatisfy(isVisible), userCode.utf8.count <= 64 else {
+            throw OAuth2FormatError(.malformed, "a code is not visible ASCII, or too long to be entered")
+        }
+        deviceCode = Secret(code)
+        self.userCode = userCode
+        verificationURI = try Self.page(page)
+        verificationURIComplete = try text("verification_uri_complete").map { text throws(OAuth2FormatError) in
+            try Self.page(text)
+        }
+        let number = { (name: String) in json[name].flatMap { $0.double ?? $0.string.flatMap(Double.init) } }
+        expiresIn = min(max(number("expires_in") ?? 1800, 0), Self.longestLife)
+        interval = min(max(number("interval") ?? 5, 1), Self.longestInterval)
+    }
+
+    private static func page(_ text: String) throws(OAuth2FormatError) -> String {
+        guard text.hasPrefix("https://") || text.hasPrefix("http://"), text.utf8.count <= RedirectURI.maximumLength,
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw OAuth2FormatError(.malformed, "the page to enter the code at has no web address") }
+        return text
+    }
+}
+
+extension FormRequest {
+    /// Asks for a device's codes (RFC 8628, section 3.1).
+    public static func deviceAuthorization(scope: [String]) -> FormRequest {
+        scope.isEmpty ? FormRequest() : FormRequest([Field("scope", scope.joined(separator: " "))])
+    }
+}

@@ -1,0 +1,58 @@
+import RainJSON
+import RainCore
+
+/// What a server says about a token (RFC 7662, section 2.2).
+public struct Introspection: Sendable, Equatable {
+    /// Whether the token is good now. All else may be absent, and is where it is not.
+    public var isActive: Bool
+    public var scope: [String]?
+    public var clientID: String?
+    public var userName: String?
+    public var subject: String?
+    public var issuer: String?
+    public var tokenType: String?
+    /// In seconds since 1970, by the server's clock.
+    public var expires: Double?
+    /// Everything the server said, in its order.
+    public var members: [JSONValue.Member]
+
+    /// - Throws: `missing` if the answer does not say whether the token is active.
+    public init(_ json: JSONValue) throws(OAuth2FormatError) {
+        guard let members = json.members else {
+            throw OAuth2FormatError(.malformed, "an introspection response is a JSON object")
+        }
+        guard let isActive = json["active"]?.bool else {
+            throw OAuth2FormatError(.missing, "the introspection response does not say whether the token is active")
+        }
+        self.isActive = isActive
+        self.members = members
+        scope = json["scope"]?.string.map { $0.split(separator: " ").map(String.init) }
+        clientID = json["client_id"]?.string
+        userName = json["username"]?.string
+        subject = json["sub"]?.string
+        issuer = json["iss"]?.string
+        tokenType = json["token_type"]?.string
+        expires = json["exp"]?.double
+    }
+}
+
+extension FormRequest {
+    /// Which of a server's tokens is meant, where that is known.
+    public enum TokenHint: String, Sendable { case accessToken = "access_token", refreshToken = "refresh_token" }
+
+    /// Asks what a token is worth (RFC 7662, section 2.1).
+    public static func introspection(of token: Secret, hint: TokenHint? = nil) -> FormRequest {
+        about(token, hint)
+    }
+
+    /// Makes a token worthless (RFC 7009, section 2.1). A server that does not know it answers 200 as well.
+    public static func revocation(of token: Secret, hint: TokenHint? = nil) -> FormRequest {
+        about(token, hint)
+    }
+
+    private static func about(_ token: Secret, _ hint: TokenHint?) -> FormRequest {
+        var form = FormRequest([Field("token", token)])
+        if let hint { form.append("token_type_hint", hint.rawValue) }
+        return form
+    }
+}

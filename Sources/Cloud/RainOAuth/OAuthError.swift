@@ -1,0 +1,98 @@
+import RainJSON
+
+/// What a server said no with: in a redirect (RFC 6749, section 4.1.2.1) or from its token endpoint (section 5.2).
+public struct OAuthError: Error, Sendable, Equatable {
+    /// The cause as the server names it; servers have their own beside the standard ones.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let invalidRequest = Code(rawValue: "invalid_request")
+        public static let invalidClient = Code(rawValue: "invalid_client")
+        /// The code or the refresh token is used up, expired, revoked or somebody else's.
+        public static let invalidGrant = Code(rawValue: "invalid_grant")
+        public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
+        public static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
+        public static let unsupportedResponseType = Code(rawValue: "unsupported_response_type")
+        public static let invalidScope = Code(rawValue: "invalid_scope")
+        /// The user, or the server for them, said no.
+        public static let accessDenied = Code(rawValue: "access_denied")
+        public static let serverError = Code(rawValue: "server_error")
+        public static let temporarilyUnavailable = Code(rawValue: "temporarily_unavailable")
+
+        // RFC 8628, section 3.5.
+        /// The person has not answered yet.
+        public static let authorizationPending = Code(rawValue: "authorization_pending")
+        /// Not answered yet either, and asked too often: five seconds more between questions from now on.
+        public static let slowDown = Code(rawValue: "slow_down")
+        /// The time to answer is over.
+        public static let expiredToken = Code(rawValue: "expired_token")
+
+        // RFC 6750, section 3.1.
+        /// The access token is expired, revoked or malformed.
+        public static let invalidToken = Code(rawValue: "invalid_token")
+        public static let insufficientScope = Code(rawValue: "insufficient_scope")
+
+        // OpenID Connect Core 1.0, section 3.1.2.6.
+        public static let loginRequired = Code(rawValue: "login_required")
+        public static let interactionRequired = Code(rawValue: "interaction_required")
+        public static let consentRequired = Code(rawValue: "consent_required")
+    }
+
+    public var code: Code
+    /// The server's words for a developer; not made safe for a terminal.
+    public var description: String?
+    /// A page about the error.
+    public var uri: String?
+
+    /// Longer texts are cut: nobody reads them, and they come from outside.
+    public static let maximumLength = 1000
+
+    public init(_ code: Code, description: String? = nil, uri: String? = nil) {
+        self.code = code
+        self.description = description
+        self.uri = uri
+    }
+
+    /// The error in a token endpoint's JSON; nil if it has none.
+    public init?(_ json: JSONValue) {
+        guard let error = json["error"]?.string else { return nil }
+        self.init(error: error, description: json["error_description"]?.string, uri: json["error_uri"]?.string)
+    }
+
+    /// The error in a redirect; nil if it has none.
+    public init?(_ parameters: ParameterList) {
+        guard let error = parameters["error"] else { return nil }
+        self.init(error: error, description: parameters["error_description"], uri: parameters["error_uri"])
+    }
+
+    private init?(error: String, description: String?, uri: String?) {
+        let error = Self.bounded(error)
+        guard !error.isEmpty else { return nil }
+        self.init(Code(rawValue: error), description: description.map(Self.bounded), uri: uri.map(Self.bounded))
+    }
+
+    private static func bounded(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(maximumLength)))
+    }
+
+    /// As a token endpoint answers it.
+    public var json: JSONValue {
+        .object(members.map { JSONValue.Member($0.name, .string($0.value)) })
+    }
+
+    /// As a redirect carries it.
+    public var parameters: ParameterList {
+        var list = ParameterList()
+        // Three different names never collide.
+        for (name, value) in members { try? list.append(name, value) }
+        return list
+    }
+
+    private var members: [(name: String, value: String)] {
+        var members = [(name: "error", value: code.rawValue)]
+        if let description { members.append(("error_description", description)) }
+        if let uri { members.append(("error_uri", uri)) }
+        return members
+    }
+}

@@ -1,7 +1,0 @@
-import Hashing
-
-extension KeyMaterial {
-    init(count: Int, drawingFrom random: inout some RandomSource) {
-        self.init(count: count) { random.fill($0) }
-    }
-}

@@ -1,0 +1,51 @@
+import RainJSON
+
+/// A refusal, in the words of the cloud: HTTP status, error code and description.
+struct APIError: Error, Equatable {
+    var status: Int
+    /// Nil when not the cloud itself refuses but the gateway before it.
+    var code: Int64?
+    var description: String
+
+    init(_ status: Int = 400, _ code: Int64?, _ description: String) {
+        self.status = status
+        self.code = code
+        self.description = description
+    }
+
+    var response: Response {
+        guard let code else { return Response(status: status, ["message": .string(description)]) }
+        return Response(
+            status: status,
+            ["status": "failure", "error_code": .integer(code), "description": .string(description)])
+    }
+
+    // The gateway's.
+    static let unauthorized = APIError(401, nil, "Unauthorized")
+    static let notFound = APIError(404, nil, "Not Found")
+
+    // The cloud's, by code.
+    static let unsupportedVersion = APIError(100002, "API version is not supported")
+    static let methodNotAllowed = APIError(100003, "Method is not allowed")
+    static let invalidBody = APIError(100006, "Request body is not valid")
+    static let invalidRequest = APIError(100012, "Request is not valid")
+    static let nodeIDMissing = APIError(100009, "Node id is missing")
+    static let nodeNotOwned = APIError(100010, "Node does not belong to the user")
+    static let nodesMissing = APIError(404, 100015, "Nodes do not exist")
+    static let invalidQuery = APIError(100021, "Query parameter is not valid")
+    static let badMappingOperation = APIError(103003, "Operation must be add or remove")
+    static let secretMissing = APIError(103004, "Secret key is missing")
+    static let nodeIDTooLong = APIError(103005, "Node id is too long")
+    static let secretTooLong = APIError(103006, "Secret key is too long")
+    static let mappingMissing = APIError(103013, "User node mapping does not exist")
+    static let mappingTimedOut = APIError(103011, "Mapping request timed out")
+    static let requestIDMissing = APIError(103016, "Request id is missing")
+    static let requestNotFound = APIError(103018, "Mapping request does not exist")
+    static let challengeTimeoutOutOfRange = APIError(103029, "Challenge timeout is out of range")
+    static let wrongChallengeResponse = APIError(103031, "Challenge response is not valid")
+    static let alreadyConfirmed = APIError(103033, "Mapping request is already confirmed")
+    static let requestDecided = APIError(103034, "Mapping request failed, timed out or was discarded")
+    static let badTag = APIError(105046, "Tags must have the form key:value")
+
+    init(_ code: Int64, _ description: String) { self.init(400, code, description) }
+}

@@ -1,0 +1,230 @@
+import RainCryptoOpenSSL
+import RainJSON
+import Synchronization
+
+/// The cloud as a function: a request in, a response out, and what changed is kept. It knows no socket.
+public final class CloudAPI: Sendable {
+    public struct Options: Sendable {
+        /// How long an access token is good.
+        public var accessLifetime: Duration = .seconds(3600)
+        /// How long a refresh token is good.
+        public var refreshLifetime: Duration = .seconds(30 * 86_400)
+        /// Whether each refresh replaces the refresh token. The real cloud does not.
+        public var rotatesRefreshTokens = false
+        /// With rotation: how long the token before still works. Then its reuse ends the session.
+        public var refreshGrace: Duration = .zero
+        /// How many nodes a user may claim.
+        public var claimQuota = 1000
+        /// How long half a mapping waits for the other.
+        public var mappingPatience: Duration = .seconds(300)
+        /// The applications that may use the hosted sign-in page.
+        public var oauthClients = [OAuthClient.shared]
+        /// What the sign-in page offers beside a password.
+        public var identityProviders = ["GitHub", "Google", "SignInWithApple"]
+        /// How long a code is good that was sent to a user.
+        public var verificationLifetime: Duration = .seconds(3600)
+        /// How long an authorization code is good.
+        public var codeLifetime: Duration = .seconds(300)
+        /// Milliseconds since 1970.
+        public var clock: @Sendable () -> Int64 = wallClock
+
+        public init() {}
+
+        var rotation: RefreshToken.Rotation? {
+            rotatesRefreshTokens ? RefreshToken.Rotation(grace: refreshGrace.milliseconds) : nil
+        }
+    }
+
+    let options: Options
+    let journal: Journal
+    let mailbox: Mailbox
+    let folder: DataFolder
+    let keys: KeyRing
+    let issuer: TokenIssuer
+    private let state: Mutex<CloudState>
+    private let endpoints: [Endpoint]
+    let faults = Mutex(FaultTable())
+    /// How far the cloud's clock is ahead of `options.clock`, in milliseconds.
+    let clockOffset = Atomic<Int64>(0)
+    /// Where clients and boards reach us; set when it is known.
+    let addresses = Mutex<(api: String, mqtt: String)>(("", ""))
+    /// Where messages for nodes go. Set while the broker runs.
+    let outbox = Mutex<Outbox?>(nil)
+
+    /// Sends to a node's topic. (A type of its own: a bare closure in a mutex is wrapped once more by each reading, Swift 6.3.)
+    struct Outbox {
+        var send: @Sendable (_ node: String, _ suffix: String, _ payload: [UInt8]) -> Void
+    }
+
+    public init(
+        folder: DataFolder, journal: Journal, mailbox: Mailbox = .none, options: Options = Options()
+    ) throws(SimulatorError) {
+        self.options = options
+        self.journal = journal
+        self.mailbox = mailbox
+        self.folder = folder
+        keys = try KeyRing(folder: folder)
+        issuer = TokenIssuer(
+            signer: try JSONWebTokenSigner(key: keys.tokenKey), lifetime: options.accessLifetime,
+            issuer: "https://simulated.rainmaker.invalid")
+        var loaded = try CloudState.load(from: folder)
+        loaded.mappings.patience = options.mappingPatience.milliseconds
+        state = Mutex(loaded)
+        endpoints = Endpoint.all
+    }
+
+    /// The cloud's time, in milliseconds since 1970.
+    var now: Int64 { options.clock() + clockOffset.load(ordering: .relaxed) }
+
+    // MARK: set-up
+
+    /// Adds an account, or gives it this password.
+    public func addUser(name: String, password: String) throws(SimulatorError) {
+        let changes = try changeState { state -> [MappingChange]? in
+            let known = state.user(named: name)
+            if known?.accepts(password: password) == true { return [] }
+            let hash = PasswordHash(password)
+            var user = known ?? User(id: makeUUID(), userName: name, password: hash)
+            user.password = hash
+            user.isConfirmed = true
+            return state.add(user)
+        }
+        guard let changes else {
+            throw SimulatorError(.usage, "there are \(UserTable.maximum) users already; choose another --data")
+        }
+        record(changes)
+    }
+
+    /// Makes a user of that name a super-admin.
+    public func promote(name: String) throws(SimulatorError) {
+        let isKnown = try changeState { state in
+            guard let user = state.user(named: name) else { return false }
+            state.users[user.id]?.isSuperAdmin = true
+            return true
+        }
+        guard isKnown else {
+            throw SimulatorError(.usage, "there is no user \(name) to be super-admin; give --user, too")
+        }
+    }
+
+    /// Adds a node with a certificate of its own, unless it is known.
+    public func addNode(_ specification: NodeSpecification) throws(SimulatorError) {
+        let fresh = try keys.node(specification)
+        try changeState { state in
+            var node = state.nodes[fresh.id] ?? fresh
+            node.keyKind = fresh.keyKind
+            node.certificate = fresh.certificate
+            state.nodes[fresh.id] = node
+        }
+    }
+
+    public var nodeFiles: [(id: String, certificate: String, key: String)] {
+        // Who claimed its node has the key itself.
+        readState { state in state.nodes.keys.filter { !(state.claims?.isClaimed($0) ?? false) }.sorted() }
+            .map { ($0, keys.certificateFile(ofNode: $0), keys.keyFile(ofNode: $0)) }
+    }
+
+    // MARK: state
+
+    func readState<Result: Sendable>(_ body: (CloudState) -> Result) -> Result { state.withLock { body($0) } }
+
+    /// Changes the state and saves it, before anyone else sees it. If it cannot be saved it is not changed.
+    func changeState<Result: Sendable>(_ body: (inout CloudState) -> Result) throws(SimulatorError) -> Result {
+        let outcome = state.withLock { state -> Swift.Result<Result, SimulatorError> in
+            // Nobody will read a temporary folder again.
+            guard !folder.isTemporary else { return .success(body(&state)) }
+            var next = state
+            let result = body(&next)
+            do throws(SimulatorError) {
+                try next.save(to: folder)
+            } catch {
+                return .failure(error)
+            }
+            state = next
+            return .success(result)
+        }
+        return try outcome.get()
+    }
+
+    /// For what need not survive a restart.
+    func changeTransientState(_ body: (inout CloudState) -> Void) { state.withLock { body(&$0) } }
+
+    func record(_ changes: [MappingChange]) {
+        for change in changes {
+            journal.mapping(change, user: readState { $0.users[change.userID]?.userName })
+        }
+    }
+
+    // MARK: requests
+
+    /// Answers one request, and notes it in the journal.
+    public func respond(to request: Request) -> Response {
+        if request.path.hasPrefix(Self.controlPrefix) { return control(request) }
+        let fault = faults.withLock { $0.next(for: request) }
+        var call = Call(request: request)
+        var response: Response
+        if let fault, !fault.isProcessed {
+            response = fault.response()
+        } else {
+            do throws(APIError) {
+                response = try answer(&call)
+            } catch {
+                response = error.response
+            }
+            if let fault { response = fault.applied(to: response) }
+        }
+        journal.request(
+            request, status: response.status, errorCode: response.body["error_code"]?.integer,
+            error: response.body["error"]?.string,
+            user: call.user?.userName, fault: fault?.action.rawValue)
+        return response
+    }
+
+    /// Answers what is not even a request.
+    public func refuse(status: Int, reason: String) -> Response {
+        journal.malformed(status: status, reason: reason)
+        return Response(status: status, ["message": .string(reason)])
+    }
+
+    private func answer(_ call: inout Call) throws(APIError) -> Response {
+        let parts = call.request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        guard !parts.contains("") else { throw .notFound }
+        let isVersioned = parts.first.map { $0.first == "v" && $0.dropFirst().allSatisfy(\.isNumber) && $0.count > 1 }
+        if isVersioned == true, parts.first != "v1" { throw .unsupportedVersion }
+
+        let candidates = endpoints.filter { $0.matches(parts) }
+        guard !candidates.isEmpty else { throw .notFound }
+        guard let endpoint = candidates.first(where: { $0.method == call.request.method }) else {
+            throw .methodNotAllowed
+        }
+        if endpoint.pattern.last == "*", let last = parts.last { call.pathParameter = percentDecoded(last) }
+        if endpoint.isAuthorized { try authorize(&call) }
+        return try endpoint.answer(self, call)
+    }
+
+    /// The gateway's check: a token of ours, not expired, of a session that still is.
+    private func authorize(_ call: inout Call) throws(APIError) {
+        guard let token = call.request.header("Authorization"), let access = issuer.access(token, at: now) else {
+            throw .unauthorized
+        }
+        let now = now
+        let user = readState { state -> User? in
+            guard let session = state.sessions[access.sessionID], session.userID == access.userID,
+                session.endedAccess[access.tokenID] == nil, session.generation == access.generation
+            else { return nil }
+            return state.users[access.userID].flatMap { now < $0.guestUntil ?? .max ? $0 : nil }
+        }
+        guard let user else { throw .unauthorized }
+        call.access = access
+        call.user = user
+    }
+}
+
+extension Duration {
+    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+}
+
+extension APIError {
+    /// The simulator's own trouble, such as a full disk.
+    init(_ error: SimulatorError) { self.init(500, nil, error.description) }
+}

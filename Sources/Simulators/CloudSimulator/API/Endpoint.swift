@@ -1,0 +1,68 @@
+import RainJSON
+
+/// One line of the API: method and path, whether it asks for authorisation, and who answers.
+struct Endpoint: Sendable {
+    var method: String
+    /// The parts of the path; a `*` at the end stands for any one part.
+    var pattern: [String]
+    var isAuthorized: Bool
+    var answer: @Sendable (CloudAPI, Call) throws(APIError) -> Response
+
+    init(
+        _ method: String, _ path: String, isAuthorized: Bool = true,
+        answer: @escaping @Sendable (CloudAPI, Call) throws(APIError) -> Response
+    ) {
+        self.method = method
+        pattern = path.split(separator: "/").map(String.init)
+        self.isAuthorized = isAuthorized
+        self.answer = answer
+    }
+
+    func matches(_ parts: some Collection<Substring>) -> Bool {
+        parts.count == pattern.count && zip(parts, pattern).allSatisfy { $1 == "*" || $0 == $1 }
+    }
+
+    /// Everything that is served.
+    static let all: [Endpoint] = metadata + hostedPages + accounts + nodes + mappings + claims
+
+    private static let metadata = [
+        Endpoint("GET", "/apiversions", isAuthorized: false) { api, _ in api.versions() },
+        Endpoint("GET", "/mqtt_host", isAuthorized: false) { api, _ in api.mqttHost() },
+    ]
+
+    /// The paths of Cognito, and those of RainMaker's own front.
+    private static let hostedPages =
+        ["/oauth2", ""].flatMap { root in
+            [
+                Endpoint("GET", "\(root)/authorize", isAuthorized: false) { api, call in api.showSignInPage(call) },
+                Endpoint("POST", "\(root)/authorize", isAuthorized: false) { api, call in api.submitSignInPage(call) },
+                Endpoint("POST", "\(root)/token", isAuthorized: false) { api, call in api.token(call) },
+            ]
+        } + [
+            Endpoint("GET", RelayPage.path, isAuthorized: false) { _, call in RelayPage.respond(to: call.request) }
+        ]
+
+    private static let nodes = [
+        Endpoint("GET", "/v1/user/nodes") { api, call throws(APIError) in try api.listNodes(call) },
+        Endpoint("GET", "/v1/user/nodes/config") { api, call throws(APIError) in try api.nodeConfig(call) },
+        Endpoint("GET", "/v1/user/nodes/status") { api, call throws(APIError) in try api.nodeStatus(call) },
+        Endpoint("GET", "/v1/user/nodes/params") { api, call throws(APIError) in try api.nodeParams(call) },
+        Endpoint("PUT", "/v1/user/nodes/params") { api, call throws(APIError) in try api.setNodeParams(call) },
+    ]
+
+    private static let mappings = [
+        Endpoint("PUT", "/v1/user/nodes/mapping") { api, call throws(APIError) in try api.requestMapping(call) },
+        Endpoint("GET", "/v1/user/nodes/mapping") { api, call throws(APIError) in try api.mappingStatus(call) },
+        Endpoint("POST", "/v1/user/nodes/mapping/initiate") { api, call throws(APIError) in
+            try api.initiateMapping(call)
+        },
+        Endpoint("POST", "/v1/user/nodes/mapping/verify") { api, call throws(APIError) in try api.verifyMapping(call) },
+        Endpoint("DELETE", "/v1/user/nodes/*") { api, call throws(APIError) in try api.deleteNode(call) },
+    ]
+
+    /// The claim service, which has a base of its own and no version.
+    private static let claims = [
+        Endpoint("POST", "/claim/initiate") { api, call throws(APIError) in try api.initiateClaim(call) },
+        Endpoint("POST", "/claim/verify") { api, call throws(APIError) in try api.verifyClaim(call) },
+    ]
+}

@@ -1,0 +1,130 @@
+import RainJSON
+import Synchronization
+
+extension CloudAPI {
+    /// The most nodes in one page, and how many there are if the client does not say.
+    static let pageSize = 25
+
+    /// `GET user/nodes`: ids, or details, a page at a time.
+    func listNodes(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let request = call.request
+        if let id = request.query("node_id", "nodeid") {
+            let node = try ownNode(id, of: user)
+            return Response(try page([node], of: user, call: call, next: nil, total: 1))
+        }
+        let size = try request.query("num_records").map { text throws(APIError) -> Int in
+            guard let count = Int(text), (1...1000).contains(count) else { throw .invalidQuery }
+            return min(count, Self.pageSize)
+        }
+        let nodes = readState { state in state.mappings.nodes(of: user.id).compactMap { state.nodes[$0] } }
+        let rest = nodes.drop { node in request.query("start_id").map { node.id < $0 } ?? false }
+        let shown = Array(rest.prefix(size ?? Self.pageSize))
+        let next = rest.dropFirst(shown.count).first?.id
+        return Response(try page(shown, of: user, call: call, next: next, total: nodes.count))
+    }
+
+    func nodeConfig(_ call: Call) throws(APIError) -> Response {
+        let node = try ownNode(try call.nodeID(), of: try call.caller())
+        return Response(node.config ?? ["node_id": .string(node.id)])
+    }
+
+    func nodeStatus(_ call: Call) throws(APIError) -> Response {
+        Response(try ownNode(try call.nodeID(), of: try call.caller()).connectivity.json)
+    }
+
+    func nodeParams(_ call: Call) throws(APIError) -> Response {
+        Response(try ownNode(try call.nodeID(), of: try call.caller()).params ?? .object([]))
+    }
+
+    /// `PUT user/nodes/params`: values go to the node, which reports what it did with them.
+    func setNodeParams(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let body = try call.anyBody()
+        guard let list = body.array else {
+            let node = try ownNode(try call.nodeID(), of: user)
+            guard body.members != nil else { throw .invalidBody }
+            send(body, to: node)
+            return success("Success")
+        }
+        guard (1...25).contains(list.count) else { throw .invalidBody }
+        var results: [JSONValue] = []
+        var failed = false
+        for entry in list {
+            guard let id = entry["node_id"]?.string, let payload = entry["payload"], payload.members != nil else {
+                throw .invalidBody
+            }
+            do throws(APIError) {
+                send(payload, to: try ownNode(id, of: user))
+                results.append(["node_id": .string(id), "status": "success", "description": "Success"])
+            } catch {
+                failed = true
+                results.append([
+                    "node_id": .string(id), "status": "failure", "description": .string(error.description),
+                    "error_code": .integer(error.code ?? 0),
+                ])
+            }
+        }
+        return Response(status: failed ? 207 : 200, .array(results))
+    }
+
+    /// `DELETE user/nodes/ID`: nobody has the node any more.
+    func deleteNode(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let node = call.pathParameter
+        let changes = try change { state -> [MappingChange]? in
+            guard state.mappings.isPrimary(user.id, of: node) else { return nil }
+            return state.mappings.remove(node, from: user.id)
+        }
+        guard let changes else { throw .nodeNotOwned }
+        record(changes)
+        return success("Node removed successfully")
+    }
+
+    /// A node of that user.
+    func ownNode(_ id: String, of user: User) throws(APIError) -> Node {
+        let (node, isOwn) = readState { ($0.nodes[id], $0.mappings.isMapped(id, to: user.id)) }
+        guard isOwn else { throw node == nil ? .nodesMissing : .nodeNotOwned }
+        guard let node else { throw .nodesMissing }
+        return node
+    }
+
+    private func send(_ values: JSONValue, to node: Node) {
+        outbox.withLock { $0 }?.send(node.id, "params/remote", values.serialized())
+    }
+
+    private func page(
+        _ nodes: [Node], of user: User, call: Call, next: String?, total: Int
+    ) throws(APIError) -> JSONValue {
+        var members: [JSONValue.Member] = [.init("nodes", .array(nodes.map { .string($0.id) }))]
+        if try flag("node_details", in: call, otherwise: false) {
+            let (status, config) = (try flag("status", in: call), try flag("config", in: call))
+            let (params, tags) = (try flag("params", in: call), try flag("show_tags", in: call))
+            let details = nodes.map { node -> JSONValue in
+                let isPrimary = readState { $0.mappings.isPrimary(user.id, of: node.id) }
+                var detail: [JSONValue.Member] = [
+                    .init("id", .string(node.id)), .init("role", isPrimary ? "primary" : "secondary"),
+                    .init("primary", .bool(isPrimary)),
+                ]
+                if status { detail.append(.init("status", node.connectivity.json)) }
+                if config { detail.append(.init("config", node.config ?? ["node_id": .string(node.id)])) }
+                if params { detail.append(.init("params", node.params ?? .object([]))) }
+                if tags, !node.tags.isEmpty { detail.append(.init("tags", .array(node.tags.map { .string($0) }))) }
+                return .object(detail)
+            }
+            members.append(.init("node_details", .array(details)))
+        }
+        if let next { members.append(.init("next_id", .string(next))) }
+        members.append(.init("total", .integer(Int64(total))))
+        return .object(members)
+    }
+
+    private func flag(_ name: String, in call: Call, otherwise: Bool = true) throws(APIError) -> Bool {
+        switch call.request.query(name) {
+        case nil: otherwise
+        case "true": true
+        case "false": false
+        default: throw .invalidQuery
+        }
+    }
+}

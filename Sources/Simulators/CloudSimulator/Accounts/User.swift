@@ -1,0 +1,51 @@
+import RainJSON
+
+/// One account.
+struct User: Codable, Sendable, Equatable {
+    /// Longest accepted user name, in bytes.
+    static let maximumName = 256
+
+    /// What clients call `user_id`: a UUID.
+    var id: String
+    /// The e-mail address or phone number that it signs in with; compared exactly, as the cloud does.
+    var userName: String
+    /// Nil for those whom only an identity provider or a code signs in.
+    var password: PasswordHash?
+    /// The identity provider that vouched first, such as `GitHub`.
+    var provider: String?
+    /// Whether the code of the sign-up came back.
+    var isConfirmed = true
+    var isSuperAdmin = false
+    /// Whether a password alone does not sign in: a code is asked for, too.
+    var needsSecondStep = false
+    /// For a guest: when the account ends, in milliseconds since 1970.
+    var guestUntil: Int64?
+
+    var name: String?
+    /// A confirmed number, beside the user name.
+    var phone: String?
+    var locale: String?
+    /// `key:value` each.
+    var tags: [String] = []
+    /// An object: name to `{"value", "perms"}`.
+    var customData = JSONValue.object([])
+    var publicProfile: JSONValue?
+    /// Where notifications go, by the device's token.
+    var pushEndpoints: [PushEndpoint] = []
+
+    init(id: String, userName: String, password: PasswordHash?) {
+        self.id = id
+        self.userName = userName
+        self.password = password
+    }
+
+    var isGuest: Bool { guestUntil != nil }
+
+    func accepts(password given: String) -> Bool { password?.matches(given) ?? false }
+}
+
+struct PushEndpoint: Codable, Sendable, Equatable {
+    var platform: String
+    var deviceToken: String
+    var arn: String
+}

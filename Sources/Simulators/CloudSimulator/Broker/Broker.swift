@@ -1,0 +1,171 @@
+import CRainDescriptors
+import Glibc
+import Synchronization
+
+/// The MQTT broker: Debian's mosquitto, as a child that never outlives this process.
+final class Broker: Sendable {
+    let address: ListenAddress
+    private let pid: pid_t
+    private let hasEnded = Atomic(false)
+    private let isStopping = Atomic(false)
+    private let ended = OneTimeEvent()
+
+    /// Starts mosquitto and waits until it listens. `preferred` is tried first; a taken port is no failure.
+    static func start(
+        host: String, preferred: UInt16?, keys: KeyRing, folder: DataFolder,
+        onEvent: @escaping @Sendable (BrokerLogEvent) -> Void
+    ) throws(SimulatorError) -> Broker {
+        guard let program = findProgram() else {
+            throw SimulatorError(
+                .unavailable,
+                "mosquitto is not installed, and it is the broker that boards report to: apt-get install mosquitto")
+        }
+        let identity = try keys.broker(host: host)
+        try folder.write(Array(BrokerConfiguration.access.utf8), to: "broker/access")
+        var complaints = ""
+        for attempt in 0..<8 {
+            var address = ListenAddress(host: host, port: attempt == 0 ? preferred ?? 0 : 0)
+            // A free port: taken for a moment and given back. Who gets it in between makes us try another.
+            if address.port == 0 {
+                let (socket, port) = try address.bind()
+                close(socket)
+                address.port = port
+            }
+            let configuration = BrokerConfiguration(
+                address: address, authorityFile: keys.authorityFile, certificateFile: identity.certificate,
+                keyFile: identity.key, accessFile: folder.file("broker/access"))
+            try folder.write(Array(configuration.text.utf8), to: "broker/mosquitto.conf")
+            switch try launch(program, folder.file("broker/mosquitto.conf"), address: address, onEvent: onEvent) {
+            case .running(let broker): return broker
+            case .portTaken: continue
+            case .failed(let log): complaints = log
+            }
+            break
+        }
+        throw SimulatorError(.unavailable, "mosquitto did not start: \(complaints)")
+    }
+
+    private enum Launch: Sendable {
+        case running(Broker)
+        case portTaken
+        case failed(String)
+    }
+
+    /// One thread starts the child, reads its log to the end and collects it. The thread matters: the kernel kills the
+    /// child when the thread that started it ends, so it must be one that lives as long as the child.
+    private static func launch(
+        _ program: String, _ configuration: String, address: ListenAddress,
+        onEvent: @escaping @Sendable (BrokerLogEvent) -> Void
+    ) throws(SimulatorError) -> Launch {
+        let outcome = OneTimeResult<Launch>()
+        mustStartThread {
+            guard let child = spawn(program, ["-c", configuration]) else {
+                return outcome.set(.failed("\(program) could not be started"))
+            }
+            let broker = Broker(address: address, pid: child.pid)
+            var log = ""
+            var isTaken = false
+            var wasRunning = false
+            forEachLine(of: child.log) { line in
+                if log.utf8.count < 4096 { log += line + "; " }
+                switch BrokerLogEvent(line) {
+                case .running:
+                    wasRunning = true
+                    outcome.set(.running(broker))
+                case .portTaken: isTaken = true
+                case let event?: onEvent(event)
+                case nil: break
+                }
+            }
+            close(child.log)
+            broker.hasEnded.store(true, ordering: .releasing)
+            while waitpid(child.pid, nil, 0) == -1 && errno == EINTR {}
+            broker.ended.fire()
+            if wasRunning, !broker.isStopping.load(ordering: .acquiring) { onEvent(.died) }
+            outcome.set(isTaken ? .portTaken : .failed(log))
+        }
+        guard let result = outcome.wait(milliseconds: 10_000) else {
+            throw SimulatorError(.unavailable, "mosquitto did not say within 10 s that it runs")
+        }
+        return result
+    }
+
+    private init(address: ListenAddress, pid: pid_t) {
+        self.address = address
+        self.pid = pid
+    }
+
+    /// Ends the broker; if it does not go by itself within 300 ms it is killed.
+    func stop() {
+        isStopping.store(true, ordering: .releasing)
+        guard !hasEnded.load(ordering: .acquiring) else { return }
+        kill(pid, SIGTERM)
+        if !ended.wait(milliseconds: 300) {
+            kill(pid, SIGKILL)
+            _ = ended.wait(milliseconds: 300)
+        }
+    }
+
+    /// Debian keeps mosquitto in /usr/sbin, which an ordinary user's PATH does not name.
+    private static func findProgram() -> String? {
+        let path = getenv("PATH").map { String(cString: $0) } ?? ""
+        let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]
+        return folders.map { $0 + "/mosquitto" }.first { access($0, X_OK) == 0 }
+    }
+}
+
+/// Starts a program that dies with the calling thread, its standard error going to `log`.
+private func spawn(_ program: String, _ arguments: [String]) -> (pid: pid_t, log: Int32)? {
+    var ends: [Int32] = [-1, -1]
+    guard pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    // Its standard output is not ours: that is for the ready line.
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+    // setpriv (util-linux) sets the signal and becomes the program. A terminal's Ctrl-C reaches the child, too: fine.
+    let words = ["setpriv", "--pdeathsig", "KILL", "--", program] + arguments
+    var argv = words.map { strdup($0) } + [nil]
+    defer { argv.forEach { free($0) } }
+    var pid: pid_t = 0
+    let failure = posix_spawnp(&pid, "setpriv", &actions, &attributes, &argv, environ)
+    close(ends[1])
+    guard failure == 0 else {
+        close(ends[0])
+        return nil
+    }
+    return (pid, ends[0])
+}
+
+/// Reads lines until the stream ends. What is longer than a log line can be is cut.
+private func forEachLine(of descriptor: Int32, _ body: (String) -> Void) {
+    var pending: [UInt8] = []
+    while true {
+        let part = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+            repeat {
+                count = max(-1, read(descriptor, buffer.baseAddress!, buffer.count))
+            } while count < 0 && errno == EINTR
+            count = max(0, count)
+        }
+        guard !part.isEmpty else { return }
+        pending += part
+        while let end = pending.firstIndex(of: 0x0A) {
+            body(String(decoding: pending[..<end], as: UTF8.self))
+            pending.removeFirst(end + 1)
+        }
+        if pending.count > 16 << 10 { pending.removeAll() }
+    }
+}

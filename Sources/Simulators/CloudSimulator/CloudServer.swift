@@ -1,0 +1,116 @@
+import RainJSON
+import Synchronization
+
+/// A simulated RainMaker cloud: its REST API on one port, its MQTT broker on another.
+///
+/// ``start(_:)`` returns when both answer; ``stop()`` ends both, and the files of a temporary folder with them.
+public final class CloudServer: Sendable {
+    public struct Configuration: Sendable {
+        /// Where the API listens; the broker takes a free port on the same host.
+        public var listen = ListenAddress(host: "127.0.0.1", port: 0)
+        /// The data folder; nil for a temporary one.
+        public var dataFolder: String?
+        /// Name and password of each account.
+        public var users: [(name: String, password: String)] = []
+        /// Names of those users that are super-admins.
+        public var superAdmins: [String] = []
+        public var nodes: [NodeSpecification] = []
+        /// NDJSON of what happens; nil for none.
+        public var journal: String?
+        /// NDJSON of the codes that users would get by e-mail or SMS; nil for none.
+        public var mailbox: String?
+        public var options = CloudAPI.Options()
+        /// Called on some thread when the broker ends by itself. What remains is a cloud that hears no node.
+        public var onBrokerDeath: @Sendable () -> Void = {}
+
+        public init() {}
+    }
+
+    public let api: CloudAPI
+    private let folder: DataFolder
+    private let listener: HTTPListener
+    private let broker: Broker
+    private let connection: BrokerConnection
+    private let apiAddress: String
+
+    public static func start(_ configuration: Configuration) throws(SimulatorError) -> CloudServer {
+        let folder = try DataFolder(path: configuration.dataFolder)
+        do throws(SimulatorError) {
+            return try CloudServer(configuration, folder: folder)
+        } catch {
+            folder.removeIfTemporary()
+            throw error
+        }
+    }
+
+    private init(_ configuration: Configuration, folder: DataFolder) throws(SimulatorError) {
+        let journal = try Journal(path: configuration.journal, clock: configuration.options.clock)
+        let mailbox = try Mailbox(path: configuration.mailbox)
+        let api = try CloudAPI(folder: folder, journal: journal, mailbox: mailbox, options: configuration.options)
+        for user in configuration.users { try api.addUser(name: user.name, password: user.password) }
+        for name in configuration.superAdmins { try api.promote(name: name) }
+        for node in configuration.nodes { try api.addNode(node) }
+        let listener = try HTTPListener(
+            address: configuration.listen, clock: { api.now }, refusal: { api.refuse(status: $0, reason: $1) },
+            handler: { api.respond(to: $0) })
+        let host = configuration.listen.host
+        let broker: Broker
+        let connection: BrokerConnection
+        do throws(SimulatorError) {
+            broker = try Broker.start(
+                host: host, preferred: api.readState(\.brokerPort), keys: api.keys, folder: folder
+            ) { event in
+                switch event {
+                case .connected(let node): api.setConnected(true, node: node)
+                case .disconnected(let node): api.setConnected(false, node: node)
+                case .died: configuration.onBrokerDeath()
+                case .running, .portTaken: break
+                }
+            }
+        } catch {
+            listener.stop()
+            throw error
+        }
+        do throws(SimulatorError) {
+            connection = try BrokerConnection.open(to: broker.address, keys: api.keys) { topic, payload in
+                api.receive(topic: topic, payload: payload)
+            }
+            try api.changeState { $0.brokerPort = broker.address.port }
+        } catch {
+            broker.stop()
+            listener.stop()
+            throw error
+        }
+        api.outbox.withLock { [connection] outbox in
+            outbox = CloudAPI.Outbox { connection.publish($2, to: "node/\($0)/\($1)") }
+        }
+        apiAddress = "http://\(configuration.listen.urlHost):\(listener.port)"
+        api.addresses.withLock { [apiAddress] in
+            $0 = (apiAddress, "\(configuration.listen.urlHost):\(broker.address.port)")
+        }
+        (self.api, self.folder, self.listener) = (api, folder, listener)
+        (self.broker, self.connection) = (broker, connection)
+        listener.start()
+    }
+
+    /// Where everything is: the line that `cloud-sim` prints when it is ready.
+    public var readyLine: JSONValue {
+        [
+            "ready": true,
+            "api": .string(apiAddress),
+            "claim": .string(apiAddress),
+            "mqtt": .string(api.addresses.withLock { $0.mqtt }),
+            "ca": .string(api.keys.authorityFile),
+            "nodes": .object(
+                api.nodeFiles.map { .init($0.id, ["cert": .string($0.certificate), "key": .string($0.key)]) }),
+        ]
+    }
+
+    public func stop() {
+        api.outbox.withLock { $0 = nil }
+        listener.stop()
+        connection.stop()
+        broker.stop()
+        folder.removeIfTemporary()
+    }
+}

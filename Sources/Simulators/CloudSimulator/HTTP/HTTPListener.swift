@@ -1,0 +1,174 @@
+import CRainDescriptors
+import Glibc
+import Synchronization
+import RainWaiting
+
+/// Serves HTTP/1.1 on one TCP port, each connection on a thread of its own.
+///
+/// Few connections, short requests, and a handler that may compute: threads are the plainest thing that stays within its
+/// bounds (connections, head, body, and the time that a request may take to arrive).
+final class HTTPListener: Sendable {
+    /// More connections than that at once are closed as they come.
+    static let maximumConnections = 256
+    /// How long a connection may be silent between two requests.
+    static let idleLimit: Int32 = 60_000
+    /// How long a request may take from its first byte to its last, in milliseconds; also for the response.
+    static let requestLimit: Int32 = 15_000
+
+    typealias Handler = @Sendable (Request) -> Response
+
+    let port: UInt16
+    private let socket: Int32
+    private let handler: Handler
+    /// Answers what is not HTTP: status and reason.
+    private let refusal: @Sendable (Int, String) -> Response
+    /// Milliseconds since 1970, for the `Date` of responses.
+    private let clock: @Sendable () -> Int64
+    private let connections = Mutex<Set<Int32>>([])
+    private let isStopping = Atomic(false)
+
+    /// Binds at once; port 0 lets the system choose.
+    init(
+        address: ListenAddress, clock: @escaping @Sendable () -> Int64 = wallClock,
+        refusal: @escaping @Sendable (Int, String) -> Response, handler: @escaping Handler
+    ) throws(SimulatorError) {
+        (socket, port) = try address.bind()
+        self.clock = clock
+        self.refusal = refusal
+        self.handler = handler
+    }
+
+    func start() {
+        mustStartThread { [self] in
+            while true {
+                // No broker that is started at this moment inherits it.
+                let connection = accept4(socket, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+                guard connection >= 0 else {
+                    if isStopping.load(ordering: .acquiring) { return }
+                    // Out of descriptors, or a peer that left in between: give it a moment, do not spin.
+                    if errno != EINTR && errno != ECONNABORTED { usleep(10_000) }
+                    continue
+                }
+                let accepted = connections.withLock { open in
+                    guard open.count < Self.maximumConnections else { return false }
+                    open.insert(connection)
+                    return true
+                }
+                guard accepted else {
+                    close(connection)
+                    continue
+                }
+                mustStartThread { [self] in
+                    serve(connection)
+                    connections.withLock { open in
+                        open.remove(connection)
+                        close(connection)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes no new connection and ends the open ones.
+    func stop() {
+        guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        shutdown(socket, Int32(SHUT_RDWR))
+        close(socket)
+        connections.withLock { open in
+            for connection in open { shutdown(connection, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    private func serve(_ connection: Int32) {
+        var one: Int32 = 1
+        setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        var limit = timeval(tv_sec: Int(Self.requestLimit) / 1000, tv_usec: 0)
+        setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+
+        var parser = RequestParser()
+        var begun: Int64?
+        while true {
+            switch parser.next() {
+            case .request(let request):
+                begun = nil
+                let response = handler(request)
+                let keeps = request.keepsConnection && response.delivery == .whole
+                guard deliver(response, to: connection, keepsConnection: keeps) else { return }
+            case .refuse(let status, let reason):
+                _ = deliver(refusal(status, reason), to: connection, keepsConnection: false)
+                return
+            case .needsMore:
+                let now = monotonicMilliseconds()
+                if parser.isWithinRequest { begun = begun ?? now }
+                let left = begun.map { Int64(Self.requestLimit) - (now - $0) } ?? Int64(Self.idleLimit)
+                switch receive(from: connection, within: Int32(clamping: left)) {
+                case .bytes(let bytes): parser.append(bytes)
+                case .ended:
+                    // The peer may have closed its own direction only, and still wait for a word.
+                    if parser.isWithinRequest {
+                        _ = deliver(refusal(400, "the request ends half-way"), to: connection, keepsConnection: false)
+                    }
+                    return
+                case .late:
+                    if parser.isWithinRequest {
+                        _ = deliver(refusal(408, "the request took too long"), to: connection, keepsConnection: false)
+                    }
+                    return
+                }
+            }
+        }
+    }
+
+    /// Whether the connection goes on.
+    private func deliver(_ response: Response, to connection: Int32, keepsConnection: Bool) -> Bool {
+        switch response.delivery {
+        case .whole, .halved:
+            let bytes = response.serialized(keepsConnection: keepsConnection, now: clock())
+            if send(bytes, to: connection), keepsConnection { return true }
+            linger(connection)
+        case .cut:
+            _ = send(response.serialized(keepsConnection: false, now: clock()), to: connection)
+            // What is on its way arrives before the reset: a reset drops what the peer has not read yet.
+            usleep(20_000)
+            reset(connection)
+        case .reset: reset(connection)
+        case .never: while case .bytes = receive(from: connection, within: Self.idleLimit) {}
+        }
+        return false
+    }
+
+    /// Closing will now send a reset instead of an orderly end.
+    private func reset(_ connection: Int32) {
+        var now = Glibc.linger(l_onoff: 1, l_linger: 0)
+        setsockopt(connection, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<Glibc.linger>.size))
+    }
+
+    private enum Received { case bytes([UInt8]), ended, late }
+
+    private func receive(from connection: Int32, within milliseconds: Int32) -> Received {
+        var poll = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+        guard milliseconds > 0, Glibc.poll(&poll, 1, milliseconds) != 0 else { return .late }
+        let bytes = [UInt8](unsafeUninitializedCapacity: 16 << 10) { buffer, count in
+            count = max(0, recv(connection, buffer.baseAddress, buffer.count, 0))
+        }
+        return bytes.isEmpty ? .ended : .bytes(bytes)
+    }
+
+    private func send(_ bytes: [UInt8], to connection: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Reads and drops what the peer still sends, for at most a second: closing with unread bytes would reset the
+    /// connection, and the peer might lose the response.
+    private func linger(_ connection: Int32) {
+        shutdown(connection, Int32(SHUT_WR))
+        let end = monotonicMilliseconds() + 1000
+        while case .bytes = receive(from: connection, within: Int32(clamping: end - monotonicMilliseconds())) {}
+    }
+}

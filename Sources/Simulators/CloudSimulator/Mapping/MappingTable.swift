@@ -1,0 +1,185 @@
+import RainCrypto
+import RainCryptoOpenSSL
+
+/// Who has which node, and which requests are under way.
+///
+/// A mapping by secret is confirmed when two messages agree on user and secret: the user's request, and the node's report,
+/// whichever comes first. A value without a clock: each step is told the time (milliseconds since 1970).
+struct MappingTable: Codable, Sendable, Equatable {
+    /// The oldest requests are forgotten beyond this.
+    static let maximumRequests = 1000
+
+    /// What a node said, waiting for the user's request.
+    private struct Report: Codable, Equatable {
+        var userID: String
+        var secretHash: [UInt8]
+        var isReset: Bool
+        var expiresAt: Int64
+    }
+
+    /// How long a request or a report waits for its counterpart, in milliseconds.
+    var patience: Int64 = 300_000
+    private var requests: [String: MappingRequest] = [:]
+    /// The ids of `requests`, oldest first.
+    private var order: [String] = []
+    private var reports: [String: Report] = [:]
+    /// The users of each node, the first one being primary.
+    private var owners: [String: [String]] = [:]
+
+    func nodes(of userID: String) -> [String] { owners.filter { $0.value.contains(userID) }.keys.sorted() }
+    func isMapped(_ nodeID: String, to userID: String) -> Bool { owners[nodeID]?.contains(userID) ?? false }
+    func isPrimary(_ userID: String, of nodeID: String) -> Bool { owners[nodeID]?.first == userID }
+
+    /// The request of that id, if it is that user's.
+    func request(_ id: String, of userID: String) -> MappingRequest? {
+        requests[id].flatMap { $0.userID == userID ? $0 : nil }
+    }
+
+    // MARK: by secret
+
+    /// The user's half.
+    ///
+    /// A report that says otherwise decides nothing: it may stem from an earlier attempt, and the node's word on this one
+    /// is still to come.
+    mutating func request(
+        id: String, nodeID: String, userID: String, secret: String, tags: [String] = [], at now: Int64
+    ) -> [MappingChange] {
+        var changes = expire(at: now)
+        let request = MappingRequest(
+            id: id, userID: userID, nodeID: nodeID, proof: .secret(hash: Self.hash(secret)), status: .requested,
+            tags: tags, requestedAt: now, expiresAt: now + patience)
+        add(request)
+        changes.append(MappingChange(what: .requested, nodeID: nodeID, userID: userID))
+        // The report stays: a client that lost the response asks again, and gets the same answer.
+        if let report = reports[nodeID], Self.agree(request, report) {
+            changes += confirm(id, nodeID: nodeID, replacing: report.isReset, at: now)
+        }
+        return changes
+    }
+
+    /// The node's half. Requests for this node that it contradicts are discarded.
+    mutating func report(
+        nodeID: String, userID: String, secret: String, isReset: Bool, at now: Int64
+    ) -> [MappingChange] {
+        var changes = expire(at: now)
+        if isReset, userID == Self.factoryResetUser {
+            reports[nodeID] = nil
+            return changes + removeAll(from: nodeID, except: nil)
+        }
+        let report = Report(
+            userID: userID, secretHash: Self.hash(secret), isReset: isReset, expiresAt: now + patience)
+        reports[nodeID] = report
+        changes.append(MappingChange(what: .reported, nodeID: nodeID, userID: userID))
+        for id in order {
+            guard let request = requests[id], request.status == .requested, request.nodeID == nodeID,
+                case .secret = request.proof
+            else { continue }
+            if Self.agree(request, report) {
+                changes += confirm(id, nodeID: nodeID, replacing: isReset, at: now)
+            } else {
+                changes += decide(id, .discarded, at: now)
+            }
+        }
+        return changes
+    }
+
+    /// What a node reports as its user after a factory reset: it belongs to nobody any more.
+    static let factoryResetUser = "esp-rmaker"
+
+    // MARK: by challenge
+
+    enum ChallengeRefusal: Error { case unknownRequest, alreadyConfirmed, timedOut, decided, wrongResponse }
+
+    /// - Parameter patience: in milliseconds; nil waits for ever.
+    mutating func issueChallenge(
+        id: String, userID: String, challenge: String, patience: Int64?, at now: Int64
+    ) -> [MappingChange] {
+        let changes = expire(at: now)
+        add(
+            MappingRequest(
+                id: id, userID: userID, nodeID: nil, proof: .challenge(challenge), status: .requested,
+                requestedAt: now, expiresAt: patience.map { now + $0 }))
+        return changes + [MappingChange(what: .requested, nodeID: nil, userID: userID)]
+    }
+
+    /// A challenge is good for one answer: a wrong one discards it.
+    mutating func answerChallenge(
+        id: String, userID: String, nodeID: String, at now: Int64, isValid: (String) -> Bool
+    ) -> (changes: [MappingChange], refusal: ChallengeRefusal?) {
+        let changes = expire(at: now)
+        guard let request = request(id, of: userID), case .challenge(let challenge) = request.proof else {
+            return (changes, .unknownRequest)
+        }
+        switch request.status {
+        case .confirmed: return (changes, .alreadyConfirmed)
+        case .timedout: return (changes, .timedOut)
+        case .discarded: return (changes, .decided)
+        case .requested: break
+        }
+        requests[id]?.nodeID = nodeID
+        guard isValid(challenge) else { return (changes + decide(id, .discarded, at: now), .wrongResponse) }
+        return (changes + confirm(id, nodeID: nodeID, replacing: true, at: now), nil)
+    }
+
+    // MARK: ends
+
+    /// Nil if the user does not have the node.
+    mutating func remove(_ nodeID: String, from userID: String) -> [MappingChange]? {
+        guard isMapped(nodeID, to: userID) else { return nil }
+        reports[nodeID] = nil
+        // When the primary user leaves, nobody keeps it.
+        if isPrimary(userID, of: nodeID) { return removeAll(from: nodeID, except: nil) }
+        owners[nodeID]?.removeAll { $0 == userID }
+        return [MappingChange(what: .removed, nodeID: nodeID, userID: userID)]
+    }
+
+    /// Gives up what has waited too long.
+    mutating func expire(at now: Int64) -> [MappingChange] {
+        reports = reports.filter { $0.value.expiresAt > now }
+        var changes: [MappingChange] = []
+        for id in order {
+            guard let request = requests[id], request.status == .requested, let end = request.expiresAt, end <= now
+            else {
+                continue
+            }
+            changes += decide(id, .timedout, at: now)
+        }
+        return changes
+    }
+
+    private mutating func add(_ request: MappingRequest) {
+        requests[request.id] = request
+        order.append(request.id)
+        while order.count > Self.maximumRequests { requests[order.removeFirst()] = nil }
+    }
+
+    private mutating func confirm(
+        _ id: String, nodeID: String, replacing: Bool, at now: Int64
+    ) -> [MappingChange] {
+        guard let userID = requests[id]?.userID else { return [] }
+        let removed = replacing ? removeAll(from: nodeID, except: userID) : []
+        if !isMapped(nodeID, to: userID) { owners[nodeID, default: []].append(userID) }
+        return removed + decide(id, .confirmed, at: now)
+    }
+
+    private mutating func removeAll(from nodeID: String, except userID: String?) -> [MappingChange] {
+        let leaving = (owners[nodeID] ?? []).filter { $0 != userID }
+        owners[nodeID] = owners[nodeID]?.filter { $0 == userID }
+        return leaving.map { MappingChange(what: .removed, nodeID: nodeID, userID: $0) }
+    }
+
+    private mutating func decide(_ id: String, _ status: MappingRequest.Status, at now: Int64) -> [MappingChange] {
+        guard var request = requests[id], let what = MappingChange.What(rawValue: status.rawValue) else { return [] }
+        request.status = status
+        request.decidedAt = now
+        requests[id] = request
+        return [MappingChange(what: what, nodeID: request.nodeID, userID: request.userID)]
+    }
+
+    private static func agree(_ request: MappingRequest, _ report: Report) -> Bool {
+        guard case .secret(let hash) = request.proof else { return false }
+        return request.userID == report.userID && equalInConstantTime(hash, report.secretHash)
+    }
+
+    private static func hash(_ secret: String) -> [UInt8] { OpenSSLHashes.sha256(Array(secret.utf8)) }
+}

@@ -1,0 +1,119 @@
+import RainJSON
+
+/// `POST /token`: codes, refresh tokens and passwords become tokens (RFC 6749, 4.1.3, 6 and 4.3).
+extension CloudAPI {
+    func token(_ call: Call) -> Response {
+        let hasBasic = call.request.header("Authorization") != nil
+        do throws(OAuthFailure) {
+            let form = try OAuthParameters(form: call.request)
+            let client = try authenticatedClient(call.request, form)
+            var response: Response
+            switch try form.required("grant_type") {
+            case "authorization_code": response = try redeem(form, client)
+            case "refresh_token": response = try renew(form, client)
+            case "password": response = try signIn(form, client)
+            default: throw OAuthFailure(.unsupportedGrantType, "The grant type is not supported")
+            }
+            response.headers = OAuthFailure.uncached
+            return response
+        } catch {
+            var response = error.response(status: error.code == .invalidClient && hasBasic ? 401 : 400)
+            if response.status == 401 { response.headers.append(.init("WWW-Authenticate", "Basic realm=\"token\"")) }
+            return response
+        }
+    }
+
+    /// By `client_id` and `client_secret` in the body, or by HTTP Basic (RFC 6749, 2.3.1), not both.
+    private func authenticatedClient(_ request: Request, _ form: OAuthParameters) throws(OAuthFailure) -> OAuthClient {
+        var (id, secret) = (form["client_id"], form["client_secret"])
+        if let header = request.header("Authorization") {
+            guard secret == nil, let credentials = BasicCredentials(header, isFormEncoded: true),
+                id == nil || id == credentials.user
+            else {
+                throw OAuthFailure(.invalidClient, "The client's authentication is not understood")
+            }
+            (id, secret) = (credentials.user, credentials.password.isEmpty ? nil : credentials.password)
+        }
+        guard let id else { throw OAuthFailure(.invalidRequest, "client_id is missing") }
+        guard let client = options.oauthClients.first(where: { $0.id == id }), client.accepts(secret: secret) else {
+            throw OAuthFailure(.invalidClient, "The client is unknown, or its secret is wrong")
+        }
+        return client
+    }
+
+    private func redeem(_ form: OAuthParameters, _ client: OAuthClient) throws(OAuthFailure) -> Response {
+        let code = try form.required("code")
+        let redirect = try form.required("redirect_uri")
+        let verifier = form["code_verifier"]
+        let now = now
+        let session = makeUUID()
+        let (verdict, user) = try attempt { () throws(APIError) in
+            try change { state -> (AuthorizationGrants.Verdict, User?) in
+                let verdict = state.grants.redeem(
+                    code, clientID: client.id, redirectURI: redirect, verifier: verifier, session: session, at: now)
+                switch verdict {
+                case .granted(let grant): return (verdict, state.users[grant.userID])
+                case .reused(let session):
+                    state.sessions[session] = nil
+                    return (verdict, nil)
+                case .refused: return (verdict, nil)
+                }
+            }
+        }
+        switch verdict {
+        case .refused(let reason): throw OAuthFailure(.invalidGrant, reason)
+        case .reused: throw OAuthFailure(.invalidGrant, "The code was used before")
+        case .granted(let grant):
+            guard let user else { throw OAuthFailure(.invalidGrant, "The user is gone") }
+            let begun = try attempt { () throws(APIError) in
+                try beginSession(for: user, id: session, clientID: client.id, scope: grant.scope, nonce: grant.nonce)
+            }
+            journal.login(user: user.userName, by: grant.provider)
+            return tokenResponse(begun.tokens, refreshToken: begun.refreshToken)
+        }
+    }
+
+    private func renew(_ form: OAuthParameters, _ client: OAuthClient) throws(OAuthFailure) -> Response {
+        let token = try form.required("refresh_token")
+        let renewed: (tokens: TokenIssuer.Tokens, refreshToken: String?)
+        do throws(APIError) {
+            renewed = try renew(token, clientID: client.id)
+        } catch {
+            guard error.status < 500 else { throw OAuthFailure(.serverError, error.description) }
+            throw OAuthFailure(.invalidGrant, "The refresh token is unknown, expired, revoked or used before")
+        }
+        return tokenResponse(renewed.tokens, refreshToken: renewed.refreshToken)
+    }
+
+    /// What deployments without login2 offer.
+    private func signIn(_ form: OAuthParameters, _ client: OAuthClient) throws(OAuthFailure) -> Response {
+        let name = try form.required("username")
+        let password = try form.required("password")
+        guard let user = readState({ $0.user(named: name) }), user.accepts(password: password), user.isConfirmed,
+            !user.needsSecondStep
+        else { throw OAuthFailure(.invalidGrant, "Incorrect user name or password") }
+        let begun = try attempt { () throws(APIError) in
+            try beginSession(for: user, clientID: client.id, scope: form["scope"] ?? AuthorizationRequest.defaultScope)
+        }
+        journal.login(user: user.userName, by: "password")
+        return tokenResponse(begun.tokens, refreshToken: begun.refreshToken)
+    }
+
+    private func tokenResponse(_ tokens: TokenIssuer.Tokens, refreshToken: String?) -> Response {
+        let rotated: [JSONValue.Member] = refreshToken.map { [.init("refresh_token", .string($0))] } ?? []
+        return Response(
+            .object(
+                [.init("id_token", .string(tokens.id)), .init("access_token", .string(tokens.access))] + rotated + [
+                    .init("expires_in", .integer(options.accessLifetime.components.seconds)),
+                    .init("token_type", "Bearer"),
+                ]))
+    }
+
+    private func attempt<Result>(_ body: () throws(APIError) -> Result) throws(OAuthFailure) -> Result {
+        do throws(APIError) {
+            return try body()
+        } catch {
+            throw OAuthFailure(.serverError, error.description)
+        }
+    }
+}

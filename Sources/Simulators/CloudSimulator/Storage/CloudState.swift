@@ -1,0 +1,73 @@
+import RainJSON
+
+/// Everything that survives a restart.
+struct CloudState: Codable, Sendable {
+    var users = UserTable()
+    /// By id.
+    var sessions: [String: Session] = [:]
+    var grants = AuthorizationGrants()
+    var codes = VerificationCodes()
+    /// By id.
+    var nodes: [String: Node] = [:]
+    var mappings = MappingTable()
+    /// Nil in the folder of a simulator that had no claim service.
+    var claims: ClaimTable?
+    /// The broker's port, which is tried again first: boards were told it.
+    var brokerPort: UInt16?
+
+    /// The most sessions that one user may have; signing in once more ends the oldest.
+    static let maximumSessions = 100
+
+    mutating func begin(_ session: Session) {
+        let others = sessions.values.filter { $0.userID == session.userID }
+        if others.count >= Self.maximumSessions, let oldest = others.min(by: { $0.startedAt < $1.startedAt }) {
+            sessions[oldest.id] = nil
+        }
+        sessions[session.id] = session
+    }
+
+    mutating func endSessions(of userID: String) { sessions = sessions.filter { $0.value.userID != userID } }
+
+    func user(named name: String) -> User? { users.named(name) }
+
+    /// Adds a user, or replaces the one of that id; whoever had to go for it loses everything.
+    /// - Returns: what that changes; nil if there is no room.
+    mutating func add(_ user: User) -> [MappingChange]? {
+        guard case .added(let gone) = users.add(user) else { return nil }
+        return gone.map { remove(userID: $0) } ?? []
+    }
+
+    /// Nothing of the user stays: sessions, codes, nodes.
+    mutating func remove(userID: String) -> [MappingChange] {
+        endSessions(of: userID)
+        codes.removeAll(of: userID)
+        users[userID] = nil
+        return mappings.nodes(of: userID).flatMap { mappings.remove($0, from: userID) ?? [] }
+    }
+
+    private static let file = "state.json"
+    private static let limits = JSONLimits(maximumBytes: 256 << 20, maximumDepth: 64, maximumValues: 10_000_000)
+
+    static func load(from folder: DataFolder) throws(SimulatorError) -> CloudState {
+        guard let text = try folder.read(file) else { return CloudState() }
+        do {
+            var state = try JSONCoder.decode(CloudState.self, from: text, limits: limits)
+            for id in state.nodes.keys { state.nodes[id]?.connectivity.isConnected = false }
+            return state
+        } catch {
+            throw SimulatorError(
+                .storage, "\(folder.file(file)) is not of this simulator (\(error)); choose another --data or remove it"
+            )
+        }
+    }
+
+    func save(to folder: DataFolder) throws(SimulatorError) {
+        do {
+            try folder.write(try JSONCoder.encode(self), to: Self.file)
+        } catch let error as SimulatorError {
+            throw error
+        } catch {
+            throw SimulatorError(.storage, "the state cannot be written as JSON: \(error)")
+        }
+    }
+}

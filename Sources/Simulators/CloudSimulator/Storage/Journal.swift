@@ -1,0 +1,129 @@
+import Glibc
+import RainJSON
+import Synchronization
+
+/// What happened, one JSON object a line (NDJSON): what tests and curious users read.
+///
+/// There is no way to hand it a body, a header or a query value, so no secret and no token can get into it.
+public final class Journal: Sendable {
+    private let descriptor: Int32
+    private let clock: @Sendable () -> Int64
+    private let turn = Mutex(())
+
+    /// Appends to the file at `path`; without a path it drops everything.
+    public init(path: String?, clock: @escaping @Sendable () -> Int64 = wallClock) throws(SimulatorError) {
+        self.clock = clock
+        guard let path else {
+            descriptor = -1
+            return
+        }
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw SimulatorError(.storage, "cannot write the journal \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func request(
+        _ request: Request, status: Int, errorCode: Int64?, error: String? = nil, user: String?, fault: String? = nil
+    ) {
+        var members: [JSONValue.Member] = [
+            .init("method", .string(String(request.method.prefix(16)))),
+            .init("path", .string(String(request.path.prefix(256)))),
+            .init("status", .integer(Int64(status))),
+        ]
+        if let errorCode { members.append(.init("error_code", .integer(errorCode))) }
+        if let error { members.append(.init("error", .string(error))) }
+        if let user { members.append(.init("user", .string(user))) }
+        if let fault { members.append(.init("fault", .string(fault))) }
+        write("request", members)
+    }
+
+    func malformed(status: Int, reason: String) {
+        write("malformed", [.init("status", .integer(Int64(status))), .init("reason", .string(reason))])
+    }
+
+    /// - Parameter method: how: `password`, or the name of an identity provider.
+    func login(user: String, by method: String) {
+        write("login", [.init("user", .string(user)), .init("by", .string(method))])
+    }
+
+    /// What came of an authorization request: `shown`, `granted`, `denied` or `refused`. Whether the client protects itself
+    /// is noted, and none of its values are.
+    func authorize(_ request: AuthorizationRequest, outcome: String, user: String? = nil) {
+        write(
+            "authorize",
+            [
+                .init("outcome", .string(outcome)), .init("client", .string(request.client.id)),
+                .init("provider", .string(request.identityProvider ?? SignInPage.ownProvider)),
+                .init("pkce", .bool(request.challenge != nil)), .init("state", .bool(request.state != nil)),
+            ] + (user.map { [.init("user", .string($0))] } ?? []))
+    }
+
+    func authorizeRefused(_ reason: String) {
+        write("authorize", [.init("outcome", "refused"), .init("reason", .string(reason))])
+    }
+
+    /// What a test asked the simulator itself to do.
+    func control(_ what: String, user: String?, status: Int, provider: String? = nil) {
+        write(
+            "control",
+            (provider.map { [.init("provider", .string($0))] } ?? [])
+                + [.init("what", .string(what)), .init("status", .integer(Int64(status)))]
+                + (user.map { [.init("user", .string($0))] } ?? []))
+    }
+
+    /// - Parameter outcome: `accepted`, `rotated`, `grace`, `reused`, `unknown` or `expired`.
+    func refresh(user: String?, outcome: String) {
+        write(
+            "refresh",
+            (user.map { [.init("user", .string($0))] } ?? []) + [.init("outcome", .string(outcome))])
+    }
+
+    func logout(user: String, everywhere: Bool) {
+        write("logout", [.init("user", .string(user)), .init("everywhere", .bool(everywhere))])
+    }
+
+    /// - Parameter what: `signed_up`, `confirmed`, `password_reset`, `password_changed`, `updated`, `deleted`, `guest`,
+    ///   `converted`, or `code_sent` with the kind of it.
+    func account(_ what: String, user: String, kind: String? = nil) {
+        write(
+            "account",
+            [.init("what", .string(what)), .init("user", .string(user))]
+                + (kind.map { [.init("kind", .string($0))] } ?? []))
+    }
+
+    func mapping(_ change: MappingChange, user: String?) {
+        var members: [JSONValue.Member] = [.init("state", .string(change.what.rawValue))]
+        if let node = change.nodeID { members.append(.init("node", .string(node))) }
+        members.append(.init("user_id", .string(change.userID)))
+        if let user { members.append(.init("user", .string(user))) }
+        write("mapping", members)
+    }
+
+    /// - Parameter what: `initiated`, `verified`, or `refused` with the reason.
+    func claim(_ what: String, user: String, node: String? = nil, reason: String? = nil) {
+        write(
+            "claim",
+            [.init("what", .string(what)), .init("user", .string(user))]
+                + (node.map { [.init("node", .string($0))] } ?? [])
+                + (reason.map { [.init("reason", .string($0))] } ?? []))
+    }
+
+    /// - Parameter what: `connected`, `disconnected`, `config`, `params`, or `ignored` for a message that makes no sense.
+    func node(_ id: String, _ what: String) {
+        write("node", [.init("node", .string(id)), .init("what", .string(what))])
+    }
+
+    /// For the typed entries above, and those of the identity systems.
+    func write(_ event: String, _ members: [JSONValue.Member]) {
+        guard descriptor >= 0 else { return }
+        // One write for one line, so that a reader never sees half of one.
+        turn.withLock { _ in
+            let head: [JSONValue.Member] = [.init("time", .integer(clock())), .init("event", .string(event))]
+            let line = JSONValue.object(head + members).serialized() + [0x0A]
+            _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
+        }
+    }
+}

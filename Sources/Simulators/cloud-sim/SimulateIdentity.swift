@@ -1,0 +1,68 @@
+import ArgumentParser
+import CloudSimulator
+import Glibc
+import RainJSON
+
+/// `cloud-sim identity`.
+struct SimulateIdentity: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "identity",
+        abstract: "Simulated systems that people sign in to, each on a port of its own.",
+        discussion: """
+            When they are ready it prints one JSON line with where each listens: {"ready":true,"providers":{"spid":"http://…"}}.
+            They serve the real systems' paths. docs/simulated-identity.md names the people, clients and secrets they know.
+            SIGTERM and SIGINT end it. Exit codes: 64 wrong options, 69 a port is taken, 70 a failure inside, 74 the journal
+            cannot be written.
+            """)
+
+    @Option(
+        name: .customLong("provider"),
+        help: ArgumentHelp(
+            "What to simulate; repeatable. Default: all.",
+            valueName: "NAME"))
+    var providers: [IdentitySystem] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen; a port only for a single provider, else each takes a free one.", valueName: "HOST:PORT"))
+    var listen = ListenAddress(host: "127.0.0.1", port: 0)
+
+    @Option(help: ArgumentHelp("Append what happens to this file, as NDJSON without secrets.", valueName: "FILE"))
+    var journal: String?
+
+    func validate() throws {
+        guard listen.port == 0 || providers.count == 1 else {
+            throw ValidationError("--listen takes a port only with a single --provider.")
+        }
+        guard Set(providers).count == providers.count else {
+            throw ValidationError("--provider is given twice with the same name.")
+        }
+    }
+
+    func run() throws {
+        let ending = EndingSignals()
+        let servers: [IdentityServer]
+        do {
+            servers = try start()
+        } catch {
+            write("cloud-sim: \(error.description)\n", to: STDERR_FILENO)
+            throw error.exitCode
+        }
+        let addresses = JSONValue.object(servers.map { .init($0.api.system.rawValue, .string($0.url)) })
+        let ready: JSONValue = ["ready": true, "providers": addresses]
+        write(String(decoding: ready.serialized(), as: UTF8.self) + "\n", to: STDOUT_FILENO)
+        _ = ending.wait()
+        for server in servers { server.stop() }
+    }
+
+    private func start() throws(SimulatorError) -> [IdentityServer] {
+        let journal = try Journal(path: journal)
+        var servers: [IdentityServer] = []
+        for provider in providers.isEmpty ? IdentitySystem.allCases : providers {
+            servers.append(try IdentityServer(provider: provider, listen: listen, journal: journal))
+        }
+        return servers
+    }
+}
+
+extension IdentitySystem: ExpressibleByArgument {}

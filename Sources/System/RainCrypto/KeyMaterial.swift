@@ -1,0 +1,123 @@
+/// Secret bytes of a handshake or a session: overwritten when the last holder lets go.
+public struct KeyMaterial: Sendable {
+    private let storage: Storage
+
+    /// Bytes that `fill` writes; zeros where it does not.
+    public init<Failure: Error>(
+        count: Int, fill: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        storage = Storage(count: count)
+        try fill(storage.buffer)
+    }
+
+    /// A copy of `bytes`. The array itself stays as it is.
+    public init(_ bytes: [UInt8]) {
+        self.init(count: bytes.count) { buffer in
+            for index in bytes.indices { buffer[index] = bytes[index] }
+        }
+    }
+
+    public var count: Int { storage.buffer.count }
+
+    /// Lends the bytes. Do not keep the pointer.
+    public func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeBufferPointer(storage.buffer))
+    }
+
+    /// The bytes in clear, for what is public after all (a public key, a verifier that is to be stored).
+    public var bytes: [UInt8] { Array(storage.buffer) }
+
+    /// `@unchecked` because the buffer never changes once `init` of the outer type is over.
+    private final class Storage: @unchecked Sendable {
+        let buffer: UnsafeMutableBufferPointer<UInt8>
+
+        init(count: Int) {
+            buffer = .allocate(capacity: count)
+            buffer.initialize(repeating: 0)
+        }
+
+        deinit {
+            overwriteWithZeros(buffer)
+            buffer.deallocate()
+        }
+    }
+}
+
+extension KeyMaterial {
+    package func prefix(_ count: Int) -> KeyMaterial { slice(0, min(count, self.count)) }
+
+    /// Without its leading zero bytes, as a number is written in its shortest form.
+    package func withoutLeadingZeros() -> KeyMaterial {
+        withBytes { bytes in
+            var start = 0
+            while start < bytes.count, bytes[start] == 0 { start += 1 }
+            return slice(start, bytes.count)
+        }
+    }
+
+    /// With leading zero bytes up to `count`.
+    package func padded(to count: Int) -> KeyMaterial {
+        let missing = max(0, count - self.count)
+        return withBytes { bytes in
+            KeyMaterial(count: bytes.count + missing) { buffer in
+                for index in bytes.indices { buffer[missing + index] = bytes[index] }
+            }
+        }
+    }
+
+    /// Whether every byte is zero, in a time that depends on the length only.
+    package var isZero: Bool {
+        withBytes { bytes in
+            var union: UInt8 = 0
+            for byte in bytes { union |= byte }
+            return union == 0
+        }
+    }
+
+    package func exclusiveOr(_ other: KeyMaterial) -> KeyMaterial {
+        withBytes { mine in
+            other.withBytes { theirs in
+                KeyMaterial(count: mine.count) { buffer in
+                    for index in mine.indices { buffer[index] = mine[index] ^ theirs[index] }
+                }
+            }
+        }
+    }
+
+    package static func joining(_ parts: [KeyMaterial]) -> KeyMaterial {
+        var count = 0
+        for part in parts { count += part.count }
+        return KeyMaterial(count: count) { buffer in
+            var position = 0
+            for part in parts {
+                part.withBytes { bytes in
+                    for byte in bytes {
+                        buffer[position] = byte
+                        position += 1
+                    }
+                }
+            }
+        }
+    }
+
+    private func slice(_ start: Int, _ end: Int) -> KeyMaterial {
+        withBytes { bytes in
+            KeyMaterial(count: end - start) { buffer in
+                for index in start..<end { buffer[index - start] = bytes[index] }
+            }
+        }
+    }
+}
+
+private func overwriteWithZeros(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
+    buffer.update(repeating: 0)
+    mayRead(buffer)
+}
+
+/// Never inlined and never optimized: for all the compiler knows it reads the bytes, so the stores before `deallocate` are not
+/// removed as dead. The overwriting itself stays fast; done byte by byte in here it took a quarter of a handshake.
+@inline(never)
+@_optimize(none)
+private func mayRead(_ buffer: UnsafeMutableBufferPointer<UInt8>) {}

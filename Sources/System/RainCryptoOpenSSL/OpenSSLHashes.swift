@@ -1,0 +1,27 @@
+import CRainOpenSSL
+import RainCrypto
+
+/// SHA-2 by libcrypto.
+public enum OpenSSLHashes: Hashes {
+    public static func sha256(
+        _ message: UnsafeBufferPointer<UInt8>, into digest: UnsafeMutableBufferPointer<UInt8>
+    ) {
+        hash(message, into: digest, with: EVP_sha256())
+    }
+
+    public static func sha512(
+        _ message: UnsafeBufferPointer<UInt8>, into digest: UnsafeMutableBufferPointer<UInt8>
+    ) {
+        hash(message, into: digest, with: EVP_sha512())
+    }
+
+    private static func hash(
+        _ message: UnsafeBufferPointer<UInt8>, into digest: UnsafeMutableBufferPointer<UInt8>,
+        with function: OpaquePointer?
+    ) {
+        precondition(digest.count == Int(EVP_MD_get_size(function)), "the digest has the wrong room")
+        guard EVP_Digest(message.baseAddress, message.count, digest.baseAddress, nil, function, nil) == 1 else {
+            fatalError("libcrypto cannot hash: it is out of memory")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import RainHTTP
+
+/// HTTP by libcurl. A server nearby is answered for on the calling thread, which is held up for a millisecond at most; all other
+/// transfers of one client run on one thread of its own, which starts when it is needed and ends when the client is closed or
+/// dropped.
+///
+/// Certificates are always verified. Proxies are taken from the usual environment variables, but never for an address of this
+/// machine or of a private network: there stand simulators and boards.
+public final class CurlHTTPClient: HTTPClient {
+    private let driver: CurlDriver
+    private let targets = RecentTarget()
+
+    public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
+        driver = CurlDriver(configuration)
+    }
+
+    deinit { driver.close() }
+
+    public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let target = try targets.target(of: request)
+        let ticket = Ticket()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                driver.start(
+                    PendingTransfer(ticket: ticket, request: request, target: target, continuation: continuation))
+            }
+        } onCancel: {
+            driver.cancel(ticket)
+        }
+        return try result.get()
+    }
+
+    public func close(kept name: String) async { driver.close(kept: name) }
+
+    /// Ends what is under way with ``HTTPError/Code-swift.struct/cancelled``, closes all connections and ends the thread.
+    public func close() { driver.close() }
+}

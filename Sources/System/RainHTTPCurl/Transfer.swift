@@ -1,0 +1,249 @@
+import CRainCurl
+import Glibc
+import RainHTTP
+
+/// One easy handle with everything that must live as long as it.
+final class Transfer {
+    let easy: UnsafeMutableRawPointer
+    let pending: PendingTransfer
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    private let body: UnsafeMutableBufferPointer<UInt8>
+    private let errorText: UnsafeMutableBufferPointer<CChar>
+
+    let began = ContinuousClock.now
+
+    /// How much later than the table libcurl would give a transfer up.
+    private static let graceMilliseconds: Int64 = 1000
+
+    private var received = ReceivedResponse()
+    private var attempts = 0
+    private var refusal: HTTPError?
+
+    init(_ pending: PendingTransfer, easy: UnsafeMutableRawPointer, share: UnsafeMutableRawPointer?) {
+        self.easy = easy
+        self.pending = pending
+        body = .allocate(capacity: pending.request.body.count)
+        _ = body.initialize(from: pending.request.body)
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText[0] = 0
+        configure(share: share)
+    }
+
+    /// Lets go of everything that the handle was given, which the next transfer may use.
+    func cleanUp() {
+        rk_curl_setopt_pointer(easy, CURLOPT_HTTPHEADER, nil)
+        rk_curl_setopt_pointer(easy, CURLOPT_POSTFIELDS, nil)
+        rk_curl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
+        curl_slist_free_all(headerList)
+        for index in body.indices { body[index] = 0 }
+        body.deallocate()
+        errorText.deallocate()
+    }
+
+    /// Whether it may share a connection with others to that host.
+    func isPooled(to host: String) -> Bool { pending.request.connection == .pooled && pending.target.host == host }
+
+    /// It must not use a connection that is there already.
+    func keepApart() { long(CURLOPT_FRESH_CONNECT, 1) }
+
+    /// Its connection must not be used again. Without this libcurl keeps one of HTTP/2 for others, whatever came of this transfer.
+    func leaveNoConnection() { long(CURLOPT_FORBID_REUSE, 1) }
+
+    // MARK: Options
+
+    /// A handle with all that is the same for every request of a client.
+    static func makeHandle(_ configuration: CurlConfiguration) -> UnsafeMutableRawPointer? {
+        guard let easy = curl_easy_init() else { return nil }
+        rk_curl_setopt_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        rk_curl_setopt_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+        rk_curl_setopt_long(easy, CURLOPT_NOSIGNAL, 1)
+        // Otherwise cancelling during a slow name look-up would block the thread, and with it every other transfer.
+        rk_curl_setopt_long(easy, CURLOPT_QUICK_EXIT, 1)
+        rk_curl_setopt_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+
+        rk_curl_setopt_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
+        rk_curl_setopt_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
+        rk_curl_setopt_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if configuration.certificateAuthorities != nil || configuration.certificateAuthorityFolder != nil {
+            optionalString(easy, CURLOPT_CAINFO, configuration.certificateAuthorities)
+            optionalString(easy, CURLOPT_CAPATH, configuration.certificateAuthorityFolder)
+        }
+
+        rk_curl_setopt_transfer(easy, CURLOPT_WRITEFUNCTION, takeBody)
+        rk_curl_setopt_transfer(easy, CURLOPT_HEADERFUNCTION, takeHeader)
+        rk_curl_setopt_open_socket(easy, openPrivateSocket)
+        rk_curl_setopt_prerequest(easy, CURLOPT_PREREQFUNCTION, aboutToSend)
+        return easy
+    }
+
+    private func configure(share: UnsafeMutableRawPointer?) {
+        let request = pending.request
+        string(CURLOPT_URL, request.url)
+        // The table keeps the deadline; libcurl shares the time out among a host's addresses by this.
+        long(CURLOPT_TIMEOUT_MS, Int(clamping: milliseconds(until: pending.limit) + Self.graceMilliseconds))
+        Self.optionalString(easy, CURLOPT_NOPROXY, pending.target.mayUseProxy ? nil : "*")
+        let isFresh = request.connection == .fresh
+        long(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
+        long(CURLOPT_FORBID_REUSE, isFresh ? 1 : 0)
+        if let share { rk_curl_setopt_pointer(easy, CURLOPT_SHARE, share) }
+
+        setBody()
+        setHeaders()
+
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        rk_curl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, errorText.baseAddress)
+        rk_curl_setopt_pointer(easy, CURLOPT_WRITEDATA, context)
+        rk_curl_setopt_pointer(easy, CURLOPT_HEADERDATA, context)
+        rk_curl_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
+        offset(CURLOPT_MAXFILESIZE_LARGE, max(1, request.maximumResponseBytes))
+    }
+
+    private func setBody() {
+        let request = pending.request
+        if request.body.isEmpty, request.method == .get || request.method == .delete {
+            long(CURLOPT_HTTPGET, 1)
+        } else {
+            long(CURLOPT_POST, 1)
+            offset(CURLOPT_POSTFIELDSIZE_LARGE, body.count)
+            // An empty buffer has no address, and without one libcurl would ask for a read function.
+            if let address = body.baseAddress, !body.isEmpty {
+                rk_curl_setopt_pointer(easy, CURLOPT_POSTFIELDS, address)
+            } else {
+                string(CURLOPT_COPYPOSTFIELDS, "")
+            }
+        }
+        string(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+    }
+
+    /// The headers that were given, and the removal of those that libcurl would add by itself.
+    private func setHeaders() {
+        let headers = pending.request.headers
+        for header in headers {
+            // `Name;` is how libcurl wants a header without a value; `Name:` would remove it.
+            let isEmpty = header.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
+            append(isEmpty ? header.name + ";" : header.name + ": " + header.value)
+        }
+        for name in ["accept", "content-type", "user-agent"] where !headers.contains(where: { $0.isNamed(name) }) {
+            append("\(name):")
+        }
+        append("Expect:")
+        rk_curl_setopt_pointer(easy, CURLOPT_HTTPHEADER, headerList)
+    }
+
+    private func append(_ line: String) { headerList = curl_slist_append(headerList, line) ?? headerList }
+    private func string(_ option: CURLoption, _ value: String) { rk_curl_setopt_string(easy, option, value) }
+    private func long(_ option: CURLoption, _ value: Int) { rk_curl_setopt_long(easy, option, value) }
+    private func offset(_ option: CURLoption, _ value: Int) { rk_curl_setopt_offset(easy, option, curl_off_t(value)) }
+    private static func optionalString(_ easy: UnsafeMutableRawPointer, _ option: CURLoption, _ value: String?) {
+        if let value { rk_curl_setopt_string(easy, option, value) } else { rk_curl_setopt_string(easy, option, nil) }
+    }
+
+    // MARK: Events, called by libcurl on the driver's thread
+
+    fileprivate func prepareToSend() -> Bool {
+        attempts += 1
+        let mayRepeat = pending.request.method == .get && pending.request.connection == .pooled
+        guard attempts > 1, !mayRepeat else { return true }
+        refusal = pending.error(.closed, "the server had closed the connection; the request was not sent again")
+        return false
+    }
+
+    fileprivate func take(header line: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard received.add(header: line) else {
+            refusal = pending.error(.tooLarge, "more than \(ReceivedResponse.maximumHeaderBytes) bytes of headers")
+            return false
+        }
+        return true
+    }
+
+    fileprivate func take(body bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let limit = pending.request.maximumResponseBytes
+        guard received.body.count + bytes.count <= limit else {
+            refusal = pending.error(.tooLarge, "more than \(limit) bytes")
+            return false
+        }
+        received.body.append(contentsOf: bytes)
+        return true
+    }
+
+    // MARK: Outcome
+
+    func outcome(_ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
+        if code == CURLE_OK, received.headersAreComplete {
+            var status = 0
+            rk_curl_getinfo_long(easy, CURLINFO_RESPONSE_CODE, &status)
+            return .success(HTTPResponse(status: status, headers: received.headers, body: received.body))
+        }
+        var error = refusal ?? httpError(code == CURLE_OK ? CURLE_PARTIAL_FILE : code)
+        error.receivedBytes = received.headerBytes > 0 || error.code == .malformed
+        return .failure(error)
+    }
+
+    private func httpError(_ code: CURLcode) -> HTTPError {
+        let general = String(cString: curl_easy_strerror(code))
+        let precise = errorText.baseAddress.map { String(cString: $0) } ?? ""
+        let kind = errorCode(code)
+        // libcurl's precise words may quote the response; about connecting they name host, address and certificate only.
+        let mayQuote = [.unresolved, .unreachable, .tls].contains(kind) && !precise.isEmpty
+        return pending.error(kind, mayQuote ? precise : general)
+    }
+}
+
+/// libcurl's own sockets (7.88) would be inherited by any child that the program starts meanwhile, and stay open with it: the
+/// server would not see a cancellation, and the child could read the answer.
+private func openPrivateSocket(
+    _: UnsafeMutableRawPointer?, _: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let address else { return CURL_SOCKET_BAD }
+    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
+    if descriptor >= 0 { setUpProbes(descriptor) }
+    return descriptor
+}
+
+/// The kernel finds out by itself, also while nothing is under way, whether the way to the server is still there: after 15 seconds
+/// without a word it asks, and after 15 seconds without an answer it ends the connection, which libcurl then does not use again. By itself
+/// it would take a quarter of an hour (`tcp_retries2`), or two hours where nothing is to be sent.
+private func setUpProbes(_ descriptor: Int32) {
+    for (level, name, value) in [
+        (SOL_SOCKET, SO_KEEPALIVE, 1), (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 15), (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 5),
+        (Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 15_000),
+    ] {
+        var value = Int32(value)
+        setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+}
+
+private func aboutToSend(
+    _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?, _: UnsafeMutablePointer<CChar>?, _: Int32,
+    _: Int32
+) -> Int32 {
+    guard let context else { return Int32(CURL_PREREQFUNC_ABORT) }
+    let mayGoOn = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().prepareToSend()
+    return Int32(mayGoOn ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
+}
+
+private func takeHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    deliver(bytes, size * count, context) { $0.take(header: $1) }
+}
+
+private func takeBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    deliver(bytes, size * count, context) { $0.take(body: $1) }
+}
+
+/// Any other answer than the number of bytes makes libcurl give the transfer up.
+private func deliver(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
+    to take: (Transfer, UnsafeBufferPointer<UInt8>) -> Bool
+) -> Int {
+    guard let bytes, let context else { return 0 }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    let accepted = bytes.withMemoryRebound(to: UInt8.self, capacity: count) {
+        take(transfer, UnsafeBufferPointer(start: $0, count: count))
+    }
+    return accepted ? count : count == 0 ? 1 : 0
+}

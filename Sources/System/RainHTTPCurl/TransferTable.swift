@@ -1,0 +1,224 @@
+import CRainCurl
+import RainHTTP
+
+/// All transfers of one client, and the connections that are kept by name. Used by one thread at a time.
+final class TransferTable {
+    let multi: UnsafeMutableRawPointer
+    /// Whether the transfer that ended last took no longer than ``CurlDriver/patience``.
+    private(set) var lastWasQuick = true
+    private let configuration: CurlConfiguration
+    private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+    /// When the first of them has to be done; that one may be done already.
+    private var nextLimit: ContinuousClock.Instant?
+    /// The transfers that were under way when another one met its deadline: they may be on the same connection, which may be dead.
+    private var suspects: Set<UnsafeMutableRawPointer> = []
+    private var kept: [String: KeptConnection] = [:]
+    private var uses = 0
+    /// Handles of transfers that went well, to be used again: setting one up takes longer than a server nearby.
+    private var idleHandles: [UnsafeMutableRawPointer] = []
+
+    /// A connection cache of its own for one name, so that its connection serves no one else, and who waits for it: requests on it
+    /// go one after the other, as there is one connection.
+    private final class KeptConnection {
+        let share: UnsafeMutableRawPointer
+        var isBusy = false
+        var isClosing = false
+        var waiting: [PendingTransfer] = []
+        var lastUse = 0
+
+        init?() {
+            guard let share = curl_share_init() else { return nil }
+            rk_curl_share_connections(share)
+            self.share = share
+        }
+
+        deinit { curl_share_cleanup(share) }
+    }
+
+    private static let maximumIdleHandles = 4
+    /// More names than this are not in use at once on any machine we know of; the longest unused is closed for a new one.
+    private static let maximumKept = 32
+
+    init?(configuration: CurlConfiguration) {
+        guard isCurlReady, let multi = curl_multi_init() else { return nil }
+        self.multi = multi
+        self.configuration = configuration
+    }
+
+    deinit { curl_multi_cleanup(multi) }
+
+    /// Whether nothing is under way. Who waits for a kept connection waits for what is under way on it.
+    var isIdle: Bool { running.isEmpty }
+
+    func start(_ pending: PendingTransfer) {
+        guard case .kept(let name) = pending.request.connection else { return begin(pending, share: nil) }
+        guard let connection = connection(kept: name) else {
+            return finish(pending, .failure(pending.error(.unreachable, "out of memory")))
+        }
+        uses += 1
+        connection.lastUse = uses
+        guard !connection.isBusy else { return connection.waiting.append(pending) }
+        connection.isBusy = true
+        begin(pending, share: connection.share)
+    }
+
+    func cancel(_ ticket: Ticket) {
+        if let (easy, transfer) = running.first(where: { $0.value.pending.ticket === ticket }) {
+            end(easy, transfer, .failure(transfer.pending.error(.cancelled, "cancelled")))
+            return
+        }
+        for connection in kept.values {
+            guard let index = connection.waiting.firstIndex(where: { $0.ticket === ticket }) else { continue }
+            let pending = connection.waiting.remove(at: index)
+            finish(pending, .failure(pending.error(.cancelled, "cancelled")))
+        }
+    }
+
+    func close(kept name: String) {
+        guard let connection = kept[name] else { return }
+        if connection.isBusy { connection.isClosing = true } else { kept[name] = nil }
+    }
+
+    /// Lets libcurl work on whatever is ready, and hands out what is done.
+    func perform() {
+        if !kept.isEmpty { expireWaiting() }
+        var count: Int32 = 0
+        curl_multi_perform(multi, &count)
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+                let transfer = running[easy]
+            else { continue }
+            lastWasQuick = transfer.began.duration(to: .now) <= CurlDriver.patience
+            end(easy, transfer, transfer.outcome(message.pointee.data.result))
+        }
+        expireRunning()
+    }
+
+    /// The deadlines are kept here: a transfer that libcurl gives up leaves its HTTP/2 connection to the next one, which waits in vain in
+    /// its turn where the way is gone without a word.
+    private func expireRunning() {
+        guard let earliest = nextLimit, earliest <= .now else { return }
+        let expired = running.filter { $0.value.pending.limit <= .now }
+        for (easy, transfer) in expired {
+            lastWasQuick = false
+            end(easy, transfer, transfer.outcome(CURLE_OPERATION_TIMEDOUT))
+            guard transfer.pending.request.connection == .pooled else { continue }
+            let host = transfer.pending.target.host
+            let others = running.filter { $0.value.isPooled(to: host) }
+            suspects.formUnion(others.keys)
+        }
+        nextLimit = running.values.lazy.map(\.pending.limit).min()
+    }
+
+    /// How long to sleep at most; libcurl wakes earlier for its own timers.
+    var pollMilliseconds: Int32 {
+        var next = nextLimit
+        for connection in kept.values {
+            for pending in connection.waiting where pending.limit < next ?? pending.limit + .seconds(1) {
+                next = pending.limit
+            }
+        }
+        guard let next else { return 60_000 }
+        return Int32(clamping: milliseconds(until: next))
+    }
+
+    func closeAll() {
+        for connection in kept.values {
+            for pending in connection.waiting { finish(pending, .failure(pending.error(.cancelled, "closed"))) }
+            connection.waiting = []
+        }
+        for (easy, transfer) in running {
+            end(easy, transfer, .failure(transfer.pending.error(.cancelled, "the HTTP client was closed")))
+        }
+        kept = [:]
+        for easy in idleHandles { curl_easy_cleanup(easy) }
+        idleHandles = []
+    }
+
+    private func begin(_ pending: PendingTransfer, share: UnsafeMutableRawPointer?) {
+        // What shares a connection has a handle of its own: a handle cannot be taken from one share to another.
+        let idle = share == nil ? idleHandles.popLast() : nil
+        guard let easy = idle ?? Transfer.makeHandle(configuration) else {
+            finish(pending, .failure(pending.error(.unreachable, "out of memory")))
+            return release(pending)
+        }
+        let transfer = Transfer(pending, easy: easy, share: share)
+        if suspects.contains(where: { running[$0].map { $0.isPooled(to: pending.target.host) } ?? false }),
+            pending.request.connection == .pooled
+        {
+            transfer.keepApart()
+        }
+        running[transfer.easy] = transfer
+        nextLimit = min(nextLimit ?? pending.limit, pending.limit)
+        curl_multi_add_handle(multi, transfer.easy)
+    }
+
+    /// Removing a handle in mid-transfer closes its connection: the server sees the cancellation. One that others use as well is closed
+    /// with the last of them, unless that one goes well.
+    private func end(
+        _ easy: UnsafeMutableRawPointer, _ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>
+    ) {
+        running[easy] = nil
+        suspects.remove(easy)
+        if case .failure = result { transfer.leaveNoConnection() }
+        curl_multi_remove_handle(multi, easy)
+        transfer.cleanUp()
+        if case .success = result, transfer.pending.request.connection == .pooled,
+            idleHandles.count < Self.maximumIdleHandles
+        {
+            idleHandles.append(easy)
+        } else {
+            curl_easy_cleanup(easy)
+        }
+        finish(transfer.pending, result)
+        release(transfer.pending)
+    }
+
+    private func finish(_ pending: PendingTransfer, _ result: Result<HTTPResponse, HTTPError>) {
+        pending.continuation.resume(returning: result)
+    }
+
+    // MARK: Kept connections
+
+    private func connection(kept name: String) -> KeptConnection? {
+        if let connection = kept[name] { return connection }
+        let idle = kept.filter { !$0.value.isBusy }
+        if kept.count >= Self.maximumKept, let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+            kept[oldest.key] = nil
+        }
+        let connection = KeptConnection()
+        kept[name] = connection
+        return connection
+    }
+
+    /// The connection is free for whoever waits next.
+    private func release(_ pending: PendingTransfer) {
+        guard case .kept(let name) = pending.request.connection, let connection = kept[name] else { return }
+        if !connection.waiting.isEmpty {
+            begin(connection.waiting.removeFirst(), share: connection.share)
+        } else {
+            connection.isBusy = false
+            if connection.isClosing { kept[name] = nil }
+        }
+    }
+
+    private func expireWaiting() {
+        for connection in kept.values where !connection.waiting.isEmpty {
+            let expired = connection.waiting.filter { $0.limit <= .now }
+            connection.waiting.removeAll { $0.limit <= .now }
+            for pending in expired {
+                finish(pending, .failure(pending.error(.timeout, "the connection was busy until the deadline")))
+            }
+        }
+    }
+}
+
+/// libcurl's one-time initialization, which must not run on two threads at once.
+private let isCurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+/// Rounded up, so that whoever waits does not wake too early; at least 1, as 0 means no limit to libcurl.
+func milliseconds(until limit: ContinuousClock.Instant) -> Int64 {
+    let left = ContinuousClock.now.duration(to: limit).components
+    return max(1, left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1)
+}

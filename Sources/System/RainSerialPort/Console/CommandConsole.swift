@@ -1,0 +1,129 @@
+import RainWaiting
+
+/// What one typed line is expected to bring back.
+public protocol ConsoleReply: Sendable {
+    associatedtype Outcome: Sendable
+    /// The line to type, without CR.
+    var command: [UInt8] { get }
+    /// Takes the next byte from the console and returns the outcome once it is decided.
+    mutating func append(_ byte: UInt8) -> Outcome?
+    /// Whether the console is back at its prompt with that outcome. It is not where the board has restarted.
+    static func isAtPrompt(after outcome: Outcome) -> Bool
+}
+
+extension ConsoleReply {
+    public static func isAtPrompt(after outcome: Outcome) -> Bool { true }
+}
+
+/// A board's command console on a serial port: types lines and waits for what they bring.
+public actor CommandConsole {
+    /// Lines end with CR alone: a LF after it would begin the next line (`protocomm_console.c` knows no LF).
+    private static let carriageReturn: UInt8 = 0x0D
+
+    public nonisolated let port: SerialPort
+    private let clock: any Clock<Duration>
+    /// Bytes that were read after the outcome of a line was decided.
+    private var unread: [UInt8] = []
+    private var isAtPrompt = false
+    private var restartWatch = RestartWatch()
+    private var prompts = ConsoleTranscript(command: [])
+    /// How often the board has said that it restarted, in whatever was read so far or thrown away.
+    public private(set) var restarts = 0
+
+    public init(port: SerialPort, clock: any Clock<Duration> = ContinuousClock()) {
+        self.port = port
+        self.clock = clock
+    }
+
+    /// Types the reply's line and returns its outcome. Has no deadline of its own: cancel the task.
+    ///
+    /// What the board said before is thrown away. After anything but a decided outcome, and after a restart, the next call first
+    /// finds the prompt again, as the first one does.
+    public func run<Reply: ConsoleReply>(_ reply: Reply) async throws(SerialPortError) -> Reply.Outcome {
+        try await makeReady()
+        isAtPrompt = false
+        try await port.write(reply.command + [Self.carriageReturn])
+        var reply = reply
+        let outcome = try await read { reply.append($0) }
+        isAtPrompt = Reply.isAtPrompt(after: outcome)
+        return outcome
+    }
+
+    /// Throws away what the board has said, and finds its prompt again unless it stands there. ``restarts`` counts until now then.
+    public func makeReady() async throws(SerialPortError) {
+        discardInput()
+        while !isAtPrompt {
+            try await findPrompt()
+            // A restart may stand behind the prompt.
+            discardInput()
+        }
+    }
+
+    /// Goes on reading, without typing anything, until `body` returns something. Bytes after that are kept for the next call.
+    public func read<Outcome: Sendable>(
+        until body: (UInt8) -> Outcome?
+    ) async throws(SerialPortError) -> Outcome {
+        while true {
+            let bytes = unread.isEmpty ? try await port.read() : unread
+            unread = []
+            for (index, byte) in bytes.enumerated() {
+                watch(byte)
+                guard let outcome = body(byte) else { continue }
+                unread = Array(bytes[(index + 1)...])
+                return outcome
+            }
+        }
+    }
+
+    /// Types an empty line until the prompt shows: at once if the board listens, or when it has booted. This also ends
+    /// whatever half line stands in the board's buffer.
+    ///
+    /// What the board logs meanwhile changes nothing: the pauses count from the last empty line, and from the last prompt.
+    public func findPrompt() async throws(SerialPortError) {
+        discardInput()
+        prompts = ConsoleTranscript(command: [])
+        var pause = Duration.milliseconds(250)
+        var typed = 0
+        var shown = 0
+        while shown == 0 {
+            try await port.write([Self.carriageReturn])
+            typed += 1
+            // What was typed while the board was busy may still lie in its buffer. protocomm's console takes an empty line and
+            // a command that it finds there together for one line, so each empty line is waited for, or for the end of a pause.
+            while shown < typed, try await nextPrompt(within: shown == 0 ? pause : Self.quiet) { shown += 1 }
+            // What was typed before the board's UART driver came up is lost, so type again; rarely, as each brings a prompt.
+            pause = min(pause * 2, .seconds(1))
+        }
+        isAtPrompt = true
+    }
+
+    /// How long a board that has shown a prompt takes at most for one more empty line.
+    private static let quiet = Duration.milliseconds(100)
+
+    /// Forgets what has arrived, but for a restart.
+    public func discardInput() {
+        let bytes = unread + port.readAvailable()
+        unread = []
+        for byte in bytes { watch(byte) }
+    }
+
+    private func watch(_ byte: UInt8) {
+        guard restartWatch.append(byte) else { return }
+        restarts += 1
+        isAtPrompt = false
+    }
+
+    private func nextPrompt(within pause: Duration) async throws(SerialPortError) -> Bool {
+        let clock = clock
+        let result = await withDeadline(pause, sleep: { try await clock.sleep(for: $0) }) {
+            () async throws(SerialPortError) in try await self.readToPrompt()
+        }
+        return try result?.get() != nil
+    }
+
+    private func readToPrompt() async throws(SerialPortError) {
+        try await read { prompts.append($0) == .prompt ? () : nil }
+    }
+
+    public func close() async { await port.close() }
+}

@@ -1,0 +1,258 @@
+import IdentityProviders
+import RainAccount
+import RainMaker
+import RainHTTP
+import RainCore
+
+/// Checks what every `IdentityProvider` promises to `AccountSession`. Run it on a new provider, against its server or a simulated one.
+///
+///     try await IdentityProviderConformance.check {
+///         IdentityProviderConformance.Subject(http: client, right: { .password(user: "ada", password: right) }) { http, clock in
+///             try registry.provider("mine", settings: settings, tools: ProviderTools(http: http, clock: clock, …))
+///         }
+///     }
+public enum IdentityProviderConformance {
+    /// A provider to be checked, and a server of its own.
+    public struct Subject: Sendable {
+        public typealias Make = @Sendable (any HTTPClient, any WallClock) throws -> any IdentityProvider
+
+        /// Reaches the server.
+        public var http: any HTTPClient
+        public var clock: any WallClock
+        /// Credentials that are good now; made anew each time, as codes can be used once.
+        public var right: @Sendable () async throws -> SignInCredentials
+        /// Credentials that the server refuses; nil if there can be none.
+        public var wrong: SignInCredentials?
+        /// What must not be in any error: the password above all.
+        public var secrets: [String]
+        /// Ends the session at the server, so that it can be renewed no more; nil if nobody can.
+        public var revoke: (@Sendable (Tokens) async throws -> Void)?
+        public var make: Make
+
+        public init(
+            http: any HTTPClient, clock: any WallClock = SystemWallClock(),
+            right: @escaping @Sendable () async throws -> SignInCredentials, wrong: SignInCredentials? = nil,
+            secrets: [String] = [], revoke: (@Sendable (Tokens) async throws -> Void)? = nil, make: @escaping Make
+        ) {
+            self.http = http
+            self.clock = clock
+            self.right = right
+            self.wrong = wrong
+            self.secrets = secrets
+            self.revoke = revoke
+            self.make = make
+        }
+    }
+
+    /// Which promise was broken, and how.
+    public struct Failure: Error, CustomStringConvertible {
+        public var promise: String
+        public var detail: String
+        public var description: String { "\(promise): \(detail)" }
+    }
+
+    /// Runs all checks, each on a subject of its own; throws the first ``Failure``.
+    public static func check(_ make: @Sendable () async throws -> Subject) async throws {
+        for check in [signingIn, refusing, telling, placing, renewing, faults, revoked, silence] {
+            try await check(try await make())
+        }
+    }
+
+    // MARK: - In
+
+    private static func signingIn(_ subject: Subject) async throws {
+        let promise = "a sign-in brings tokens that say when they came"
+        let before = subject.clock.now
+        let (provider, tokens) = try await signedIn(subject)
+        try demand(
+            !provider.name.isEmpty && provider.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, promise, "no name")
+        try demand(!tokens.access.isEmpty, promise, "the proof is empty")
+        try demand(
+            tokens.received >= before && tokens.received <= subject.clock.now, promise, "received at another time")
+        if let end = tokens.expires { try demand(end > tokens.received, promise, "they end before they came") }
+        let again = try await signedIn(subject).0
+        try demand(again.context == provider.context, promise, "the context changes by itself")
+    }
+
+    private static func refusing(_ subject: Subject) async throws {
+        let promise = "a refusal of the credentials is told as one"
+        guard let wrong = subject.wrong else { return }
+        let provider = try subject.make(subject.http, subject.clock)
+        let error = await failure { () async throws(AccountError) in _ = try await provider.signIn(wrong) }
+        guard let error else { throw Failure(promise: promise, detail: "wrong credentials were taken") }
+        try demand(!error.isTransient, promise, "\(error.code) says that the same may work later")
+        try demand(error.code != .cancelled && !error.message.isEmpty, promise, "\(error.code)")
+        try demand(!names(subject, error), promise, "the error quotes a secret")
+    }
+
+    // MARK: - Who, and each request
+
+    private static func telling(_ subject: Subject) async throws {
+        let promise = "the profile names the user, always the same"
+        let (provider, tokens) = try await signedIn(subject)
+        let first = try await provider.profile(tokens)
+        try demand(!first.userID.rawValue.isEmpty && !first.userName.isEmpty, promise, "without id or name")
+        try demand(try await provider.profile(tokens).userID == first.userID, promise, "another id the second time")
+        if let claimed = provider.profile(claimedBy: tokens) {
+            try demand(claimed.userID == first.userID, promise, "the tokens claim \(claimed.userID)")
+        }
+    }
+
+    private static func placing(_ subject: Subject) async throws {
+        let promise = "the proof is put on a request, which else stays as it was"
+        let (provider, tokens) = try await signedIn(subject)
+        let base = provider.resources.first?.text ?? "http://127.0.0.1:1"
+        let plain = HTTPRequest(
+            method: .post, url: base + "/x?a=b", headers: [HTTPHeader("Accept", "text/plain")], body: [1, 2, 3])
+        var proven = plain
+        provider.authorize(&proven, with: tokens)
+        let isOnIt = proven.url != plain.url || proven.headers != plain.headers || proven.body != plain.body
+        try demand(isOnIt, promise, "nothing was put on it")
+        try demand(proven.method == plain.method && proven.url.hasPrefix(base + "/x?a=b"), promise, "it goes elsewhere")
+        try demand(proven.headers.contains(HTTPHeader("Accept", "text/plain")), promise, "a header is gone")
+        let noBreaks = proven.headers.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+        try demand(noBreaks, promise, "a header has control characters")
+    }
+
+    // MARK: - On
+
+    private static func renewing(_ subject: Subject) async throws {
+        let promise = "renewed tokens are good, and their own renewal is too"
+        let (provider, tokens) = try await signedIn(subject)
+        guard tokens.canBeRenewed(at: subject.clock.now) else { return }
+        let user = try await provider.profile(tokens).userID
+        var current = tokens
+        for round in 1...2 {
+            var next = try await renewed(provider, current, promise)
+            // As the session does.
+            next.refresh = next.refresh ?? current.refresh
+            next.extras.merge(current.extras) { new, _ in new }
+            current = next
+            try demand(
+                try await provider.profile(current).userID == user, promise, "another user after renewal \(round)")
+        }
+    }
+
+    private static func renewed(
+        _ provider: any IdentityProvider, _ tokens: Tokens, _ promise: String
+    ) async throws -> Tokens {
+        do throws(RenewalError) {
+            return try await provider.renew(tokens)
+        } catch {
+            throw Failure(promise: promise, detail: "\(error)")
+        }
+    }
+
+    private static func faults(_ subject: Subject) async throws {
+        let promise = "a fault on the way never ends a session"
+        let (_, tokens) = try await signedIn(subject)
+        for fault in FaultyClient.Fault.all {
+            let provider = try subject.make(FaultyClient(fault: fault), subject.clock)
+            let error = await failure { () async throws(AccountError) in
+                do {
+                    _ = try await provider.signIn(try await subject.right())
+                } catch let error as AccountError {
+                    throw error
+                } catch {}
+            }
+            // A way in that asks nobody (tokens that came otherwise) cannot fail.
+            if let error {
+                try demand(fault.allows(error), promise, "\(fault): \(error.code) at the sign-in")
+            }
+            guard tokens.canBeRenewed(at: subject.clock.now) else { continue }
+            do throws(RenewalError) {
+                _ = try await provider.renew(tokens)
+            } catch {
+                guard case .unavailable(let cause) = error else {
+                    throw Failure(promise: promise, detail: "\(fault) was taken for a refusal (\(error))")
+                }
+                try demand(fault.allows(cause), promise, "\(fault): \(cause.code) at the renewal")
+                continue
+            }
+            throw Failure(promise: promise, detail: "\(fault) brought new tokens")
+        }
+    }
+
+    private static func revoked(_ subject: Subject) async throws {
+        let promise = "what the server has ended is refused for good"
+        guard let revoke = subject.revoke else { return }
+        let (provider, tokens) = try await signedIn(subject)
+        guard tokens.canBeRenewed(at: subject.clock.now) else { return }
+        try await revoke(tokens)
+        do throws(RenewalError) {
+            _ = try await provider.renew(tokens)
+        } catch {
+            if case .refused = error { return }
+            throw Failure(promise: promise, detail: "\(error)")
+        }
+        throw Failure(promise: promise, detail: "it was renewed all the same")
+    }
+
+    private static func silence(_ subject: Subject) async throws {
+        let promise = "no error quotes a secret, not even one that the server throws back"
+        let (_, tokens) = try await signedIn(subject)
+        let echo = try subject.make(EchoingClient(), subject.clock)
+        var errors: [AccountError?] = []
+        errors.append(
+            await failure { () async throws(AccountError) in
+                do {
+                    _ = try await echo.signIn(try await subject.right())
+                } catch let error as AccountError {
+                    throw error
+                } catch {}
+            })
+        errors.append(await failure { () async throws(AccountError) in _ = try await echo.profile(tokens) })
+        if tokens.canBeRenewed(at: subject.clock.now) {
+            do throws(RenewalError) {
+                _ = try await echo.renew(tokens)
+            } catch {
+                switch error {
+                case .refused(let cause), .unavailable(let cause): errors.append(cause)
+                }
+            }
+        }
+        for error in errors.compactMap({ $0 }) {
+            try demand(!names(subject, error, tokens), promise, "\(error.code) quotes one")
+        }
+    }
+
+    // MARK: - Words
+
+    private static func signedIn(_ subject: Subject) async throws -> (any IdentityProvider, Tokens) {
+        let provider = try subject.make(subject.http, subject.clock)
+        return (provider, try await provider.signIn(try await subject.right()))
+    }
+
+    private static func failure(_ body: () async throws(AccountError) -> Void) async -> AccountError? {
+        do throws(AccountError) {
+            try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func demand(_ holds: Bool, _ promise: String, _ detail: String) throws {
+        guard holds else { throw Failure(promise: promise, detail: detail) }
+    }
+
+    private static func names(_ subject: Subject, _ error: AccountError, _ tokens: Tokens? = nil) -> Bool {
+        let text = "\(error) \(error.serverCause ?? "")"
+        let secrets = subject.secrets + [tokens?.access, tokens?.refresh].compactMap { $0?.revealString() }
+        return secrets.contains { !$0.isEmpty && text.contains($0) }
+    }
+}
+
+extension FaultyClient.Fault {
+    /// Whether that is an honest word for this fault.
+    fileprivate func allows(_ error: AccountError) -> Bool {
+        switch self {
+        case .tooMany: error.code == .rateLimited && error.retryAfter == Self.rest
+        // The way may lead to the wrong place for good: then that is what is to be mended.
+        case .notFound: error.isTransient || [.expired, .unsupported, .rejected].contains(error.code)
+        // Nobody can tell who asks there.
+        case .stranger: error.isTransient || [.expired, .invalidCredentials, .rejected].contains(error.code)
+        default: error.isTransient || error.code == .expired
+        }
+    }
+}

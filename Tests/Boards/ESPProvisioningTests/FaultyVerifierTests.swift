@@ -1,0 +1,84 @@
+import RainCryptoOpenSSL
+import ESPProvisioning
+import Logging
+import Protocomm
+import ProtocommSecurity
+import ProtocommWire
+import RainKitTesting
+import Synchronization
+import Testing
+import RainCore
+
+/// Boards whose Security 2 verifier was made otherwise than the standard says: they never take the right proof the first time.
+@Suite("Security 2 verifiers that were made wrong")
+struct FaultyVerifierTests {
+    enum Verifier: CaseIterable, Sendable {
+        case right
+        /// The board drew a salt of 00 and these fifteen bytes, lost the 00, and stored one byte from behind it.
+        case lostFirstByteOfSalt
+        /// Made with numbers, by a tool on a computer: the hash of name and password begins with 00, which is lost.
+        case shortInnerHash
+
+        /// SHA-512 of "wifiprov:PROOF" begins with 00 for the last.
+        var proof: String { self == .shortInnerHash ? "pop212" : "abcd1234" }
+
+        func make() throws -> Security2Verifier {
+            let (user, password) = (Array("wifiprov".utf8), Array(proof.utf8))
+            let salt = Array<UInt8>(1...16)
+            switch self {
+            case .right:
+                return try Security2Verifier(username: user, password: password, salt: salt, with: OpenSSLCrypto.self)
+            case .lostFirstByteOfSalt:
+                let made = try Security2Verifier(
+                    username: user, password: password, salt: Array(salt.prefix(15)), with: OpenSSLCrypto.self)
+                return Security2Verifier(salt: salt, verifier: made.verifier)
+            case .shortInnerHash:
+                return try Security2Verifier(
+                    username: user, password: password, salt: salt, passwordHash: .withoutLeadingZeros,
+                    with: OpenSSLCrypto.self)
+            }
+        }
+    }
+
+    private final class Asked: Sendable {
+        let endpoints = Mutex<[Endpoint]>([])
+        var all: [Endpoint] { endpoints.withLock { $0 } }
+    }
+
+    private let asked = Asked()
+
+    private func board(_ verifier: Verifier, proof: String) throws -> some Board {
+        let device = Security2Device<OpenSSLCrypto, OpenSSLRandom>(
+            verifier: try verifier.make(), patchVersion: .countedNonce, random: OpenSSLRandom())
+        let firmware = SecuredBoard(
+            device, version: #"{"prov":{"ver":"netprov-v1.2","sec_ver":2,"sec_patch_ver":1,"cap":["wifi_scan"]}}"#
+        ) { _, _ in NetworkControlPayload(.responseWiFiReset).encoded() }
+        let transport = InMemoryTransport { [asked] request, endpoint in
+            asked.endpoints.withLock { $0.append(endpoint) }
+            return await firmware.answer(request, on: endpoint)
+        }
+        return ProtocommBoard(
+            transport: transport, credentials: BoardCredentials { ProofOfPossession(proof) },
+            suite: OpenSSLCrypto.self, random: OpenSSLRandom(), logger: Logger(label: "test"))
+    }
+
+    @Test("are met by a second handshake, and the session is a session", arguments: Verifier.allCases)
+    func rightProof(verifier: Verifier) async throws {
+        let board = try board(verifier, proof: verifier.proof)
+        _ = try await board.identify()
+        try await board.secure()
+        let handshakes = verifier == .right ? 1 : 2
+        #expect(asked.all == [.version] + Array(repeating: .session, count: 2 * handshakes))
+        // Only who has the same keys reads the answer.
+        try await board.reset()
+    }
+
+    @Test("a wrong proof is tried both ways and refused, and no third time", arguments: Verifier.allCases)
+    func wrongProof(verifier: Verifier) async throws {
+        let board = try board(verifier, proof: verifier.proof + "x")
+        _ = try await board.identify()
+        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        #expect(error?.code == .wrongProofOfPossession)
+        #expect(asked.all == [.version, .session, .session, .session, .session])
+    }
+}

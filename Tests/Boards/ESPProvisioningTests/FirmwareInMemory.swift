@@ -1,0 +1,81 @@
+import RainCryptoOpenSSL
+import DeviceCore
+// The board's own, not the client's view of it.
+import struct DeviceCore.AccessPoint
+import ESPProvisioning
+import RainCrypto
+import Logging
+import Protocomm
+import ProtocommSecurity
+import ProtocommWire
+import RainKitTesting
+import Synchronization
+import RainCore
+
+/// The board's own state machine behind an in-memory transport, on a clock that a test moves.
+final class FirmwareInMemory: Sendable {
+    private struct NoCredential: NodeCredential {
+        func sign(_ message: [UInt8]) throws(SignatureFailure) -> [UInt8] { throw SignatureFailure() }
+        func certificateRequest(for nodeID: [UInt8]) throws(SignatureFailure) -> [UInt8] { throw SignatureFailure() }
+        func accepts(certificate: [UInt8], for nodeID: [UInt8]) -> Bool { false }
+    }
+
+    private typealias Core = DeviceCore<DeviceSecurity<OpenSSLCrypto, OpenSSLRandom>, NoCredential>
+
+    let clock = ManualClock()
+    private let core: Mutex<Core>
+    private let endpoints = Mutex<[Endpoint]>([])
+
+    init(_ options: ProvisioningOptions = ProvisioningOptions(), fault: SimulatedRadio.Fault = .none) {
+        let home = AccessPoint(
+            ssid: Array("Home".utf8), bssid: [2, 0x11, 0x22, 0x33, 0x44, 0x55], channel: 6, rssi: -42,
+            authentication: .wpa2PSK, passphrase: Array("correct horse".utf8))
+        core = Mutex(
+            Core(
+                configuration: DeviceConfiguration(
+                    nodeID: Array("node1".utf8), security: .security1, provisioning: options),
+                radio: SimulatedRadio(accessPoints: [home], fault: fault),
+                security: .security1(
+                    Security1Device(proofOfPossession: Array("abcd1234".utf8), random: OpenSSLRandom())), signer: nil))
+    }
+
+    /// What it has been asked so far.
+    var asked: [Endpoint] { endpoints.withLock { $0 } }
+
+    private var milliseconds: UInt64 { UInt64(clock.now.offset / .milliseconds(1)) }
+
+    private func answer(_ request: [UInt8], _ endpoint: Endpoint) -> [UInt8]? {
+        endpoints.withLock { $0.append(endpoint) }
+        let now = milliseconds
+        return core.withLock { core in
+            while let due = core.nextDue, due <= now { core.advance(to: due) }
+            core.advance(to: now)
+            guard case .reply(let reply) = core.respond(to: request, on: endpoint, session: 1, now: now) else {
+                return nil
+            }
+            return reply
+        }
+    }
+
+    /// - Parameter fault: exchanges are numbered from 0: the version, two of the handshake, and what follows.
+    func board(
+        fault: @escaping @Sendable (Int, Endpoint) -> InMemoryTransport.Fault? = { _, _ in nil }
+    ) -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
+        ProtocommBoard(
+            transport: InMemoryTransport(clock: clock, fault: fault) { request, endpoint in
+                self.answer(request, endpoint)
+            },
+            credentials: BoardCredentials { ProofOfPossession("abcd1234") }, suite: OpenSSLCrypto.self,
+            random: OpenSSLRandom(), clock: clock, logger: Logger(label: "test"))
+    }
+
+    /// A board with its session, ready for what a test asks.
+    func securedBoard(
+        fault: @escaping @Sendable (Int, Endpoint) -> InMemoryTransport.Fault? = { _, _ in nil }
+    ) async throws -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
+        let board = board(fault: fault)
+        _ = try await board.identify()
+        try await board.secure()
+        return board
+    }
+}

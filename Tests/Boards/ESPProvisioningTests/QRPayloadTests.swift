@@ -1,0 +1,83 @@
+import ESPProvisioning
+import Testing
+import RainCore
+
+@Suite("QR codes")
+struct QRPayloadTests {
+    @Test(
+        "all forms of a code say the same",
+        arguments: [
+            #"{"ver":"v1","name":"PROV_a1b2c3","pop":"abcd1234","transport":"ble"}"#,
+            #"https://rainmaker.espressif.com/qrcode.html?data={"ver":"v1","name":"PROV_a1b2c3","pop":"abcd1234","transport":"ble"}"#,
+            "https://example.com/q?data=%7B%22name%22:%22PROV_a1b2c3%22,%22pop%22:%22abcd1234%22,%22transport%22:%22ble%22%7D",
+            "NP:PROV_a1b2c3|abcd1234|b", "NP:PROV_a1b2c3|abcd1234|b\n", "\n  NP:PROV_a1b2c3|abcd1234|b\r\n",
+            "https://rainmaker.espressif.com/qrcode.html?data=NP:PROV_a1b2c3|abcd1234|b",
+            "https://rainmaker.espressif.com/qrcode.html?data=NP%3APROV_a1b2c3%7Cabcd1234%7Cb",
+            #"https://espressif.github.io/esp-jumpstart/qrcode.html?data={"ver":"v1","name":"PROV_a1b2c3","pop":"abcd1234","transport":"ble"}"#,
+            #"HTTPS://RAINMAKER.ESPRESSIF.COM/qrcode.html?data={"ver":"v1","name":"PROV_a1b2c3","pop":"abcd1234","transport":"ble","network":"wifi"}"#,
+            #"{"ver":"v1","name":"PROV_a1b2c3","username":"wifiprov","pop":"abcd1234","transport":"ble","security":2}"#,
+        ])
+    func forms(text: String) throws {
+        let code = try QRPayload(Array(text.utf8))
+        #expect(code.name == "PROV_a1b2c3")
+        #expect(code.proofOfPossession?.secret.revealString() == "abcd1234")
+        #expect(code.transport == .ble)
+    }
+
+    @Test("a code without a proof of possession has none")
+    func withoutProof() throws {
+        #expect(try QRPayload(Array("NP:PROV_a1b2c3||s".utf8)).proofOfPossession == nil)
+        let json = #"{"ver":"v1","name":"PROV_a1b2c3","transport":"softap"}"#
+        let code = try QRPayload(Array(json.utf8))
+        #expect(code.proofOfPossession == nil)
+        #expect(code.transport == .softap)
+    }
+
+    @Test("the compact form means the user of Security 2, and escapes nothing")
+    func compact() throws {
+        let code = try QRPayload(Array("NP:PROV_a1b2c3|ab|cd|s".utf8))
+        #expect(code.name == "PROV_a1b2c3" && code.username == "wifiprov" && code.transport == .softap)
+        #expect(code.proofOfPossession?.secret.revealString() == "ab|cd")
+        #expect(code.securityVersion == nil && code.network == nil)
+    }
+
+    @Test(
+        "a scheme is 0, 1 or 2, and nothing is made of its absence",
+        arguments: [(nil, nil), (0, 0), (1, 1), (2, 2)] as [(Int?, Int?)])
+    func security(given: Int?, expected: Int?) throws {
+        let member = given.map { #","security":\#($0)"# } ?? ""
+        #expect(try QRPayload(Array(#"{"name":"X"\#(member)}"#.utf8)).securityVersion == expected)
+    }
+
+    @Test("what the apps add is understood")
+    func extras() throws {
+        let json =
+            #"{"ver":"v1","name":"X","username":"wifiprov","pop":"p","transport":"softap","security":2,"password":"ap-pass"}"#
+        let code = try QRPayload(Array(json.utf8))
+        #expect(code.username == "wifiprov")
+        #expect(code.securityVersion == 2)
+        #expect(code.network == nil)
+        #expect(try QRPayload(Array(#"{"name":"X","network":"thread"}"#.utf8)).network == "thread")
+        #expect(code.accessPointPassphrase?.revealString() == "ap-pass")
+    }
+
+    @Test(
+        "what is not a code is refused with a reason",
+        arguments: [
+            "", "{}", "NP:", "NP:name", "NP:||b", "http://example.com", #"{"name":""}"#, "hello", "{\"name\":1}",
+            "NP:name|", "NP:name||", "NP:name||x", "NP:name||bb", "NP:|p|b", "np:name||b",
+            #"{"name":"X","security":3}"#,
+            #"{"name":"X","security":-1}"#, "https://x/?data=", "https://x/?data=NP:",
+        ])
+    func nonsense(text: String) {
+        #expect(throws: ProvisioningError.self) { try QRPayload(Array(text.utf8)) }
+    }
+
+    @Test("every prefix of a code is a code or refused, and nothing else")
+    func prefixes() {
+        let text = Array(#"https://x/q?data={"ver":"v1","name":"PROV_a1b2c3","pop":"%41","transport":"ble"}%"#.utf8)
+        for length in 0...text.count {
+            do { _ = try QRPayload(Array(text.prefix(length))) } catch { #expect(error.code == .malformed) }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import DeviceCore
+import ESPProvisioning
+import ProtocommWire
+import RainKitTesting
+import Testing
+import RainCore
+
+/// Firmware that is asked to scan in the middle of something else never ends a scan again.
+@Suite("Scanning, whatever the board has been through")
+struct ScanStateTests {
+    private let home = try! WiFiNetwork(ssid: SSID("Home"), passphrase: Secret("correct horse"))
+    private let wrong = try! WiFiNetwork(ssid: SSID("Home"), passphrase: Secret("wrong horse"))
+
+    @Test("a board whose attempt to join has failed is reset first")
+    func afterFailure() async throws {
+        let firmware = FirmwareInMemory()
+        let board = try await firmware.securedBoard()
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await firmware.clock.run {
+                try await board.join(wrong)
+                _ = try await board.watch { _ in }
+            }
+        }
+        #expect(error?.code == .wifiAuthenticationFailed)
+        let found = try await firmware.clock.run { try await board.scan() }
+        #expect(found.map(\.ssid) == [SSID("Home")])
+        // It may be reset once too often, as its status stays; the scan is as good.
+        #expect(try await firmware.clock.run { try await board.scan() } == found)
+    }
+
+    @Test("a board that is trying to join is not asked, and one that has joined neither")
+    func joining() async throws {
+        let firmware = FirmwareInMemory(ProvisioningOptions(attempts: 9))
+        let board = try await firmware.securedBoard()
+        try await firmware.clock.run {
+            try await board.join(wrong)
+            // Until the first attempt of nine has failed.
+            await withTaskGroup(of: Void.self) { group in
+                let (first, told) = AsyncStream.makeStream(of: Void.self)
+                group.addTask {
+                    _ = try? await board.watch { progress in
+                        if case .attemptFailed = progress { told.finish() }
+                    }
+                }
+                for await _ in first {}
+                group.cancelAll()
+            }
+        }
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await firmware.clock.run { try await board.scan() }
+        }
+        #expect(error?.code == .rejected)
+        #expect(!firmware.asked.contains(.scan))
+    }
+
+    @Test("a board that is on a network is not asked")
+    func connected() async throws {
+        let firmware = FirmwareInMemory()
+        let board = try await firmware.securedBoard()
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await firmware.clock.run {
+                try await board.join(home)
+                _ = try await board.watch { _ in }
+                _ = try await board.scan()
+            }
+        }
+        #expect(error?.code == .rejected)
+        #expect(error?.message.contains("on a network already") == true)
+        #expect(!firmware.asked.contains(.scan))
+    }
+}

@@ -1,0 +1,47 @@
+import IdentityProviders
+import RainAccount
+import RainMaker
+import RainKitTesting
+import Testing
+
+@Suite("The providers that there are")
+struct ProviderRegistryTests {
+    @Test("a user's own profile extends a built-in one")
+    func extending() throws {
+        var registry = ProviderRegistry.builtIn
+        try registry.add(
+            parsing: Array(
+                """
+                {"schemaVersion":1,"extends":"oidc","id":"company","title":"Our company",
+                 "parameters":[{"name":"issuer","value":"https://id.example.com"}],
+                 "grants":{"password":null},"unsupported":{"password":"passwords are for the sign-in page only"}}
+                """.utf8), origin: "company.json")
+        let profile = try registry.entry("company").profile
+        #expect(profile.discovery == "{issuer}/.well-known/openid-configuration")
+        let password = profile.capabilities.first { $0.grant == .password }
+        #expect(password?.whyNot == "passwords are for the sign-in page only")
+    }
+
+    @Test(
+        "what is no profile is refused, naming what is wrong",
+        arguments: [
+            ("", "JSON"), ("{}", "schemaVersion"), (#"{"schemaVersion":2,"id":"x"}"#, "schemaVersion is 2"),
+            (#"{"schemaVersion":1}"#, "id"), (#"{"schemaVersion":1,"id":"Über"}"#, "lower-case"),
+            (#"{"schemaVersion":1,"id":"oidc"}"#, "already"),
+            (#"{"schemaVersion":1,"id":"x","extends":"y"}"#, "extends"),
+            (#"{"schemaVersion":1,"id":"x","endpoint":{}}"#, "endpoint"),
+            (#"{"schemaVersion":1,"id":"x","grants":{"magic":{}}}"#, "magic"),
+            (#"{"schemaVersion":1,"id":"x","grants":{"password":{"pcke":"S256"}}}"#, "pcke"),
+            (#"{"schemaVersion":1,"id":"x","errors":[{"reason":"bad_luck"}]}"#, "bad_luck"),
+            (#"{"schemaVersion":1,"id":"x","defaultEnvironment":"stage"}"#, "defaultEnvironment"),
+            (#"{"schemaVersion":1,"id":"x","redirects":[{"way":"carrier pigeon"}]}"#, "carrier pigeon"),
+        ])
+    func refused(text: String, word: String) async {
+        let error = await accountError { () throws(AccountError) in
+            var registry = ProviderRegistry.builtIn
+            try registry.add(parsing: Array(text.utf8), origin: "x.json")
+        }
+        #expect(error?.code == .unreadableProfile)
+        #expect(error?.message.contains(word) == true, "\(error?.message ?? "")")
+    }
+}

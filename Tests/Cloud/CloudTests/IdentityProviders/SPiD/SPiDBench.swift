@@ -1,0 +1,23 @@
+import IdentityProviders
+import RainAccount
+import RainHTTP
+import RainJSON
+import RainKitTesting
+import RainCore
+
+/// SPiD as apps configure it, reading answers that a test gives it.
+struct SPiDBench {
+    let provider: ProfiledProvider
+
+    init(signSecret: Secret? = nil) throws {
+        let settings = ProviderSettings(
+            base: "https://spid.example", clientID: "app-1", secrets: signSecret.map { ["signSecret": $0] } ?? [:])
+        provider = try ProviderRegistry.builtIn.provider(
+            "spid", settings: settings, tools: ProviderBench.tools(ScriptedHTTPClient(), ManualWallClock()))
+    }
+
+    /// What SPiD's container holds.
+    func read(_ response: HTTPResponse) throws(AccountError) -> JSONValue {
+        try provider.read(response, of: "https://spid.example/api/2/user/1001").json
+    }
+}

@@ -1,0 +1,84 @@
+import IdentityProviders
+import RainAccount
+import RainJSON
+import Testing
+import RainCore
+
+@Suite("Tokens")
+struct TokensTests {
+    private func made(_ claims: JSONValue, received: Double = 1000) -> Tokens {
+        Tokens(
+            jsonWebToken: Secret(token("t", claims)), refresh: nil, identity: nil, received: UnixTime(seconds: received)
+        )
+    }
+
+    @Test("the stated lifetime is laid on the moment of arrival, so a wrong clock does not matter")
+    func skew() {
+        let tokens = made(["iat": 5_000_000, "exp": 5_003_600])
+        #expect(tokens.expires == UnixTime(seconds: 4600))
+    }
+
+    @Test("without the moment of issue the stated end counts")
+    func noIssue() {
+        #expect(made(["exp": 5000]).expires == UnixTime(seconds: 5000))
+    }
+
+    @Test(
+        "a token that says nothing readable about its end never expires by itself",
+        arguments: [
+            "", "a.b", "a.b.c", "a.!!.c", "a.e30.c", "a.bnVsbA.c", "a.eyJleHAiOiJ4In0.c", "a.eyJleHAi.c", "....",
+        ])
+    func unreadable(text: String) {
+        let tokens = Tokens(
+            jsonWebToken: Secret(text), refresh: nil, identity: nil, received: UnixTime(seconds: 0))
+        #expect(tokens.expires == nil)
+        #expect(!tokens.shouldBeRenewed(at: UnixTime(seconds: 1e12)))
+    }
+
+    @Test(
+        "renewal is due a minute before the end, or a tenth of a short life",
+        arguments: [(3600.0, 3540.0), (100, 90), (1, 0.9)])
+    func margin(life: Double, due: Double) {
+        let tokens = made(["iat": 0, "exp": .number(life)])
+        #expect(!tokens.shouldBeRenewed(at: UnixTime(seconds: 1000 + due - 0.01)))
+        #expect(tokens.shouldBeRenewed(at: UnixTime(seconds: 1000 + due + 0.01)))
+        #expect(!tokens.haveExpired(at: UnixTime(seconds: 1000 + life - 0.01)))
+        #expect(tokens.haveExpired(at: UnixTime(seconds: 1000 + life)))
+    }
+
+    @Test(
+        "tokens that came later than now say nothing about their end: they are renewed, and not beyond it",
+        arguments: [(500.0, true), (939, true), (941, false), (1000, false)])
+    func setBack(now: Double, isDue: Bool) {
+        let tokens = made(["iat": 0, "exp": 3600])
+        #expect(tokens.shouldBeRenewed(at: UnixTime(seconds: now)) == isDue)
+        #expect(!tokens.haveExpired(at: UnixTime(seconds: now)))
+    }
+
+    @Test("claims in base64url are read, the letters of its own alphabet too")
+    func alphabet() {
+        // "?>?>" and friends give - and _ in base64url.
+        let tokens = made(["x": "???>>>ÿÿÿ~~~", "exp": 77])
+        #expect(tokens.expires == UnixTime(seconds: 77))
+    }
+
+    @Test("a session survives its own serialization")
+    func serialization() throws {
+        var session = savedSession("a")
+        #expect(try SavedSession(serialized: session.serialized) == session)
+        session.tokens = Tokens(access: Secret("x"), received: UnixTime(seconds: 1.5))
+        #expect(try SavedSession(serialized: session.serialized) == session)
+    }
+
+    @Test(
+        "what is not a session of a known version is refused",
+        arguments: [
+            "", "{}", "<html>", #"{"schemaVersion":2}"#, #"{"schemaVersion":1}"#,
+            #"{"schemaVersion":1,"provider":"x","userID":"","userName":"u","accessToken":"t","received":0}"#,
+            #"{"schemaVersion":1,"provider":"x","userID":"u","userName":"u","accessToken":7,"received":0}"#,
+        ])
+    func notASession(text: String) async {
+        let error = await accountError { () throws(AccountError) in try SavedSession(serialized: Secret(text)) }
+        #expect(error?.code == .storeUnreadable)
+    }
+}

@@ -1,0 +1,44 @@
+import IdentityProviders
+import RainAccount
+import RainMaker
+import RainHTTP
+import RainJSON
+import TestSupport
+import Testing
+import RainCore
+
+private let replies: [[UInt8]] = [
+    #"{"nodes":["n1"],"node_details":[{"id":"n1","status":{"connectivity":{"connected":true,"timestamp":1}},"tags":["a:b"]}],"next_id":"x"}"#,
+    #"{"request_id":"r","challenge":"c","request_status":"confirmed","status":"success"}"#,
+    #"{"supported_versions":["v1"],"mqtt_host":"h"}"#, #"{"connectivity":{"connected":false,"timestamp":"1"}}"#,
+    #"{"status":"failure","error_code":"103031","description":"d"}"#, "<html>",
+].map { Array($0.utf8) }
+
+struct FixedAnswer: HTTPClient {
+    let response: HTTPResponse
+    func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { response }
+}
+
+@Suite("What the cloud says about nodes, fuzzed")
+struct RainMakerFuzzTests {
+    @Test("every call")
+    func everyCall() async {
+        await #expect(processExitsWith: .success) {
+            let report = await fuzz("node reply", from: replies, seed: 41) { input in
+                let http = FixedAnswer(response: HTTPResponse(status: input.count % 7 == 0 ? 400 : 200, body: input))
+                let cloud = try! ScriptedCloud.cloud(over: http)
+                let (node, request) = (NodeID("n1"), RequestID("r"))
+                _ = try? await cloud.nodes()
+                _ = try? await cloud.nodeIDs()
+                _ = try? await cloud.node(node)
+                _ = try? await cloud.nodeConnectivity(node)
+                _ = try? await cloud.mappingStatus(request)
+                _ = try? await cloud.addMapping(node: node, secret: MappingSecret(Secret("s")))
+                _ = try? await cloud.initiateChallenge(lifetime: .seconds(1))
+                try? await cloud.verifyChallenge(request, node: node, signature: [1])
+                _ = try? await cloud.mqttHost()
+            }
+            #expect(report.failures == [], "\(report.complaint)")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import RainAccount
+import Glibc
+import RainSecretService
+import TestSupport
+import Testing
+import RainCore
+
+/// A session bus, and stores on it. GLib reads the address from the process's own environment, once: all tests of this target share
+/// one bus, on which keyrings come and go, and run one after the other.
+@Suite("Secret Service", .serialized)
+struct SecretServiceTests {}
+
+enum Bus {
+    /// Started by the first test, ended with the test run.
+    static let shared = Task { () async throws -> SessionBusDaemon in
+        let folder = try TemporaryFolder()
+        folder.removeAtExit()
+        let bus = try await SessionBusDaemon(in: folder)
+        setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
+        return bus
+    }
+}
+
+extension SecretServiceTests {
+    /// Runs `body` with an unlocked keyring on the bus.
+    static func withKeyring(
+        unlocked: Bool = true, _ body: (SessionBusDaemon, Keyring) async throws -> Void
+    ) async throws {
+        let bus = try await Bus.shared.value
+        let keyring = try await Keyring(on: bus, unlocked: unlocked)
+        do {
+            try await body(bus, keyring)
+        } catch {
+            keyring.resume()
+            try await keyring.end()
+            throw error
+        }
+        keyring.resume()
+        try await keyring.end()
+    }
+
+    static func store(_ bus: SessionBusDaemon, deadline: Duration? = nil) -> SecretServiceStore {
+        var deadlines = SecretServiceStore.Deadlines()
+        // A busy machine is not what is looked at, unless a test says so.
+        deadlines.probe = deadline ?? .seconds(30)
+        deadlines.load = deadline ?? .seconds(30)
+        deadlines.save = deadline ?? .seconds(30)
+        return SecretServiceStore(
+            lockFolder: bus.folder.file("locks"), environment: bus.environment, deadlines: deadlines)
+    }
+}
+
+func session(_ text: String) -> SavedSession {
+    SavedSession(
+        provider: "rainmaker", userID: UserID("user-1"), userName: "dev@example.com",
+        tokens: Tokens(access: Secret(text), refresh: Secret("refresh"), received: UnixTime(seconds: 1_800_000_000)))
+}
+
+/// The error that `body` must throw.
+func accountError<Result>(_ body: () async throws(AccountError) -> Result) async -> AccountError? {
+    do throws(AccountError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+extension SecretServiceStore {
+    func save(_ session: SavedSession, _ key: CredentialKey) async throws(AccountError) {
+        try await exclusively(key, within: .seconds(30)) { access async throws(AccountError) in
+            try await access.save(session)
+        }
+    }
+
+    func remove(_ key: CredentialKey) async throws(AccountError) {
+        try await exclusively(key, within: .seconds(30)) { access async throws(AccountError) in
+            try await access.remove()
+        }
+    }
+}

@@ -1,8 +1,0 @@
-import Hashing
-import HashingOpenSSL
-
-@testable import CloudSimulator
-
-func hmacHex(_ text: String, _ key: String) -> String {
-    lowercaseHex(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: Array(key.utf8)))
-}

@@ -1,0 +1,54 @@
+import RainOnboarding
+import TestSupport
+import Testing
+import RainCore
+
+@Suite("Claimed boards in a file")
+struct FileClaimedBoardsTests {
+    private let first = NodeID("node-1")
+    private let second = NodeID("node-2")
+
+    @Test("what is remembered is there for the next process, once for each node, and gone once it is removed")
+    func roundTrip() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("state/claimed.json")
+            for board in [first, second, first] { try FileClaimedBoards(path: path).save(board) }
+            #expect(try FileClaimedBoards(path: path).all() == [second, first])
+            for node in [first, second, NodeID("node-3")] { try FileClaimedBoards(path: path).remove(node) }
+            #expect(try FileClaimedBoards(path: path).all().isEmpty)
+        }
+    }
+
+    @Test("what an earlier version wrote is read, and can be added to and removed from")
+    func earlierVersion() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("claimed.json")
+            try await run("install", ["-m", "600", "/dev/null", path])
+            // It also held the way to each board, by which a board is not known any longer.
+            try folder.write(
+                #"[{"node":"node-1","peer":"192.168.4.1:80"},{"node":"node-2","peer":"PROV_a1b2c3"}]"#,
+                to: "claimed.json")
+            let store = FileClaimedBoards(path: path)
+            #expect(try store.all() == [first, second])
+            try store.save(first)
+            #expect(try store.all() == [second, first])
+            try store.remove(second)
+            #expect(try store.all() == [first])
+            try store.remove(first)
+            #expect(try store.all().isEmpty)
+        }
+    }
+
+    @Test(
+        "a file that cannot be read holds nothing, and the next claim replaces it", arguments: ["", "{}", "[1]", "["])
+    func damaged(text: String) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("claimed.json")
+            try await run("install", ["-m", "600", "/dev/null", path])
+            try folder.write(text, to: "claimed.json")
+            #expect(try FileClaimedBoards(path: path).all().isEmpty)
+            try FileClaimedBoards(path: path).save(first)
+            #expect(try FileClaimedBoards(path: path).all() == [first])
+        }
+    }
+}

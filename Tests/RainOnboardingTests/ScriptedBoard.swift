@@ -1,0 +1,150 @@
+import ESPProvisioning
+import RainKitTesting
+import Synchronization
+import RainCore
+
+/// A board that does as it is told, and writes down what it was asked.
+actor ScriptedBoard: Board {
+    enum Watch: Sendable {
+        case joins(after: Duration)
+        case fails(ProvisioningError.Code)
+        case neverEnds
+        /// Until it is cancelled, however much time goes by.
+        case hangs
+        /// Joins at the very moment at which the run is given up.
+        case joinsWhenGivenUp
+    }
+
+    nonisolated let peer: String
+    private let name: NodeID
+    private let clock: ManualClock
+    private nonisolated let identity: BoardIdentity
+    private var faults: [String: [ProvisioningError.Code]]
+    private var watches: [Watch]
+    private(set) var calls: [String] = []
+    private(set) var secret: MappingSecret?
+    private(set) var network: WiFiNetwork?
+    /// What the claim service said to the board.
+    private(set) var replies: [[UInt8]] = []
+
+    init(
+        _ clock: ManualClock, name: NodeID = NodeID("node-1"), association: AssociationMethod = .userMapping,
+        needsClaim: Bool = false, peer: String = "board-under-test",
+        watches: [Watch] = [.joins(after: .zero)], faults: [String: [ProvisioningError.Code]] = [:]
+    ) {
+        self.clock = clock
+        self.name = name
+        self.peer = peer
+        identity = BoardIdentity(association: association, needsClaim: needsClaim, version: "netprov-v1.2")
+        self.watches = watches
+        self.faults = faults
+    }
+
+    private func note(_ call: String) throws(ProvisioningError) {
+        calls.append(call)
+        guard var codes = faults[call], !codes.isEmpty else { return }
+        let code = codes.removeFirst()
+        faults[call] = codes
+        throw ProvisioningError(code, message: "scripted")
+    }
+
+    func identify() throws(ProvisioningError) -> BoardIdentity {
+        try note("identify")
+        return identity
+    }
+
+    func secure() throws(ProvisioningError) { try note("secure") }
+
+    func startClaim() throws(ProvisioningError) -> [UInt8] {
+        try note("startClaim")
+        return Array("introduction".utf8)
+    }
+
+    func requestCertificate(_ reply: [UInt8]) throws(ProvisioningError) -> [UInt8] {
+        try note("requestCertificate")
+        replies.append(reply)
+        return Array("request".utf8)
+    }
+
+    func storeCertificate(_ reply: [UInt8]) throws(ProvisioningError) {
+        try note("storeCertificate")
+        replies.append(reply)
+    }
+
+    func abortClaim() -> Bool {
+        calls.append("abortClaim")
+        return true
+    }
+
+    func scan() throws(ProvisioningError) -> [AccessPoint] {
+        try note("scan")
+        return [
+            AccessPoint(
+                ssid: SSID("Heard"), bssid: [2, 1, 1, 1, 1, 1], channel: 1, rssi: -40,
+                protection: NetworkProtection(rawValue: 3))
+        ]
+    }
+
+    func associate(_ request: AssociationRequest) throws(ProvisioningError) -> AssociationReply {
+        try note("associate")
+        switch request {
+        case .userMapping(_, let secret):
+            self.secret = secret
+            return AssociationReply(nodeID: name)
+        case .challenge(let challenge):
+            return AssociationReply(nodeID: name, signature: challenge.reversed())
+        }
+    }
+
+    func join(_ network: WiFiNetwork) throws(ProvisioningError) {
+        try note("join")
+        self.network = network
+    }
+
+    func watch(
+        report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) -> JoinedNetwork {
+        try note("watch")
+        await report(.connecting)
+        switch watches.isEmpty ? .neverEnds : watches.removeFirst() {
+        case .joins(let delay):
+            try await pause(delay)
+            return JoinedNetwork(address: "192.168.1.20", ssid: SSID("Home"))
+        case .hangs:
+            let (nothing, end) = AsyncStream.makeStream(of: Never.self)
+            for await _ in nothing {}
+            end.finish()
+            throw ProvisioningError(.cancelled, message: "cancelled")
+        case .joinsWhenGivenUp:
+            try? await pause(.seconds(100_000))
+            return JoinedNetwork(address: "192.168.1.20", ssid: SSID("Home"))
+        case .fails(let code):
+            throw ProvisioningError(code, message: "scripted")
+        case .neverEnds:
+            try await pause(.seconds(100_000))
+            throw ProvisioningError(.deviceLost, message: "scripted")
+        }
+    }
+
+    func reset() throws(ProvisioningError) { try note("reset") }
+    func close() { calls.append("close") }
+
+    nonisolated var mapsBySecret: Bool { identity.association == .userMapping }
+
+    /// Until when a watch sleeps; nil while it has something to do.
+    private nonisolated let watchEnds = Mutex<ManualClock.Instant?>(nil)
+
+    /// Nothing of the watch happens before the clock moves.
+    nonisolated var isAsleep: Bool { watchEnds.withLock { $0 }.map(clock.hasSleeper) ?? false }
+
+    private func pause(_ duration: Duration) async throws(ProvisioningError) {
+        let end = clock.now.advanced(by: duration)
+        watchEnds.withLock { $0 = end }
+        defer { watchEnds.withLock { $0 = nil } }
+        do {
+            try await clock.sleep(until: end)
+        } catch {
+            throw ProvisioningError(.cancelled, message: "cancelled")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import RainCrypto
+import RainCryptoOpenSSL
+import RainJSON
+import TestSupport
+import Testing
+
+@testable import CloudSimulator
+
+@Suite struct TokenTests {
+    private static func issuer() throws -> (TokenIssuer, PrivateKey) {
+        let key = try PrivateKey(generating: .p256)
+        return (
+            TokenIssuer(signer: try JSONWebTokenSigner(key: key), lifetime: .seconds(60), issuer: "https://x.invalid"),
+            key
+        )
+    }
+
+    private static func session(of user: User) -> Session { Session(id: makeUUID(), userID: user.id, startedAt: 0) }
+
+    @Test("openssl accepts the signature of a token")
+    func opensslVerifies() async throws {
+        let (issuer, key) = try Self.issuer()
+        let user = User(id: makeUUID(), userName: "a@b.c", password: PasswordHash("x"))
+        let token = try issuer.issue(for: user, in: Self.session(of: user), at: 0).access
+        let parts = token.split(separator: ".")
+        let signature = try #require(decodedBase64URL(parts[2]))
+        #expect(signature.count == 64)
+        // openssl wants DER: two positive integers in a sequence.
+        let integers = [signature.prefix(32), signature.suffix(32)].map { number -> [UInt8] in
+            var digits = Array(number.drop { $0 == 0 })
+            if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
+            return [0x02, UInt8(digits.count)] + digits
+        }
+        let der = [0x30, UInt8(integers.joined().count)] + integers.joined()
+        try await withTemporaryFolder { folder in
+            try folder.write(String(decoding: try key.publicKey.pem, as: UTF8.self), to: "key.pem")
+            try folder.write("\(parts[0]).\(parts[1])", to: "signed")
+            let hex = hexString(Array(der))
+            let script = "python3 -c 'import sys; open(\"sig\",\"wb\").write(bytes.fromhex(\"\(hex)\"))'"
+            try await run("sh", ["-c", script], directory: folder.path)
+            let checked = try await run(
+                "openssl", ["dgst", "-sha256", "-verify", "key.pem", "-signature", "sig", "signed"],
+                directory: folder.path)
+            #expect(checked.standardOutput == "Verified OK\n")
+        }
+    }
+
+    @Test(
+        "no payload holds - or _, which the official client cannot decode",
+        arguments: [
+            "dev@example.com", "ÄÖÜ>>>???~~~@example.com", "人\u{1F600}", "???", ">>>>", "~~~~", "\u{7F}\u{7F}\u{7F}",
+        ])
+    func payloadAlphabet(name: String) throws {
+        let (issuer, _) = try Self.issuer()
+        let user = User(id: makeUUID(), userName: name, password: PasswordHash("x"))
+        for padding in ["", "a", "ab", "abc"] {
+            var user = user
+            user.userName += padding
+            let tokens = try issuer.issue(for: user, in: Self.session(of: user), at: 0)
+            for token in [tokens.id, tokens.access] {
+                let payload = token.split(separator: ".")[1]
+                #expect(!payload.contains("-") && !payload.contains("_"))
+                let claims = try JSONValue(parsing: try #require(decodedBase64URL(payload)))
+                #expect(claims["sub"]?.string == user.id)
+            }
+            let claims = try JSONValue(parsing: try #require(decodedBase64URL(tokens.id.split(separator: ".")[1])))
+            #expect(claims["email"]?.string == user.userName)
+            #expect(claims["custom:user_id"]?.string == user.id)
+        }
+    }
+
+    @Test("only an access token of this key that has not expired is accepted")
+    func verification() throws {
+        let (issuer, _) = try Self.issuer()
+        let (other, _) = try Self.issuer()
+        let user = User(id: makeUUID(), userName: "a@b.c", password: PasswordHash("x"))
+        let session = Self.session(of: user)
+        let tokens = try issuer.issue(for: user, in: session, at: 1_000_000)
+        #expect(issuer.access(tokens.access, at: 1_000_000)?.sessionID == session.id)
+        #expect(issuer.access(tokens.access, at: 1_059_999)?.userID == user.id)
+        #expect(issuer.access(tokens.access, at: 1_060_000) == nil, "it expires after 60 s")
+        #expect(issuer.access(tokens.id, at: 1_000_000) == nil, "an id token is none")
+        #expect(other.access(tokens.access, at: 1_000_000) == nil, "another key")
+    }
+
+    @Test("a token that was changed anywhere is refused")
+    func everyChange() throws {
+        let (issuer, _) = try Self.issuer()
+        let user = User(id: makeUUID(), userName: "a@b.c", password: PasswordHash("x"))
+        let token = Array(try issuer.issue(for: user, in: Self.session(of: user), at: 0).access.utf8)
+        for index in token.indices {
+            var changed = token
+            changed[index] = changed[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(issuer.access(String(decoding: changed, as: UTF8.self), at: 0) == nil, "at \(index)")
+        }
+        for length in token.indices {
+            #expect(issuer.access(String(decoding: token[..<length], as: UTF8.self), at: 0) == nil)
+        }
+    }
+
+    @Test("base64url is canonical: RFC 4648 vectors, and nothing else")
+    func base64() {
+        for (plain, encoded) in [
+            ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            #expect(base64URL(Array(plain.utf8)) == encoded)
+            #expect(decodedBase64URL(encoded) == Array(plain.utf8))
+        }
+        #expect(base64URL([0xFB, 0xFF]) == "-_8")
+        for wrong in ["Z", "Zg==", "Zh", "Z+", "Zm9v\n", "Zm9vY"] {
+            #expect(decodedBase64URL(wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test("a password is kept as a hash that only it matches")
+    func passwords() throws {
+        let hash = PasswordHash("Passw0rd")
+        #expect(hash.matches("Passw0rd"))
+        for wrong in ["", "passw0rd", "Passw0rd ", "Passw0r"] { #expect(!hash.matches(wrong)) }
+        #expect(hash != PasswordHash("Passw0rd"), "salted")
+        #expect(!String(decoding: try JSONCoder.encode(hash), as: UTF8.self).contains("Passw0rd"))
+    }
+}

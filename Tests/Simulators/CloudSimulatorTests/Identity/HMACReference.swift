@@ -1,0 +1,8 @@
+import RainCrypto
+import RainCryptoOpenSSL
+
+@testable import CloudSimulator
+
+func hmacHex(_ text: String, _ key: String) -> String {
+    lowercaseHex(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: Array(key.utf8)))
+}

@@ -1,0 +1,157 @@
+import Foundation
+import RainPrivateFiles
+import TestSupport
+import Testing
+
+@Suite("Private files")
+struct PrivateFileTests {
+    private func mode(_ path: String) throws -> Int {
+        try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+
+    @Test("a change that could not be read again is refused, and loses nothing")
+    func tooLargeChange() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("records.json"))
+            try file.write(Array("one".utf8))
+            let error = #expect(throws: PrivateFileError.self) {
+                try file.update(maximumBytes: 8) { _ in ([UInt8](repeating: 1, count: 9), ()) }
+            }
+            #expect(error?.code == .tooLarge)
+            #expect(try file.read() == Array("one".utf8))
+        }
+    }
+
+    @Test("a file is written with mode 0600 in a folder with mode 0700, and read back")
+    func roundTrip() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("a/b/session.json"))
+            #expect(try file.read() == nil)
+            try file.write(Array("one".utf8))
+            try file.write(Array("two".utf8))
+            #expect(try file.read() == Array("two".utf8))
+            #expect(try mode(file.path) == 0o600)
+            #expect(try mode(folder.file("a")) == 0o700)
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.file("a/b"))
+            #expect(left.sorted() == [".session.json.lock", "session.json"])
+            #expect(try mode(folder.file("a/b/.session.json.lock")) == 0o600)
+            try file.remove()
+            try file.remove()
+            #expect(try file.read() == nil)
+        }
+    }
+
+    @Test("a file that others may read is refused", arguments: [0o644, 0o640, 0o606])
+    func notPrivate(permissions: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("session.json"))
+            try file.write([1])
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
+            let error = #expect(throws: PrivateFileError.self) { try file.read() }
+            #expect(error?.code == .notPrivate)
+        }
+    }
+
+    @Test("a symbolic link is refused in both directions, and what it points to stays as it is")
+    func symbolicLink() async throws {
+        try await withTemporaryFolder { folder in
+            try folder.write("target", to: "target")
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file("link"), withDestinationPath: folder.file("target"))
+            let file = PrivateFile(path: folder.file("link"))
+            #expect(#expect(throws: PrivateFileError.self) { try file.read() }?.code == .symbolicLink)
+            #expect(#expect(throws: PrivateFileError.self) { try file.write([1]) }?.code == .symbolicLink)
+            #expect(try folder.read("target") == "target")
+        }
+    }
+
+    @Test("a file beyond the bound is refused")
+    func tooLarge() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("large"))
+            try file.write([UInt8](repeating: 1, count: 101))
+            #expect(#expect(throws: PrivateFileError.self) { try file.read(maximumBytes: 100) }?.code == .tooLarge)
+            #expect(try file.read(maximumBytes: 101)?.count == 101)
+        }
+    }
+
+    @Test("a folder in the file's place is an error that names it")
+    func folderInPlace() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.path)
+            #expect(throws: PrivateFileError.self) { try file.read() }
+            #expect(throws: PrivateFileError.self) { try file.write([1]) }
+        }
+    }
+
+    @Test("a folder that others may write to is refused")
+    func openFolder() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("a/file"))
+            try file.write([1])
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.file("a"))
+            #expect(#expect(throws: PrivateFileError.self) { try file.read() }?.code == .openFolder)
+            #expect(#expect(throws: PrivateFileError.self) { try file.write([2]) }?.code == .openFolder)
+        }
+    }
+
+    @Test("changes that meet are made one after the other, and none is lost")
+    func updates() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("counter")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<25 {
+                            try PrivateFile(path: path).update { old in ((old ?? []) + [7], ()) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try PrivateFile(path: path).read()?.count == 100)
+            struct Refusal: Error {}
+            #expect(throws: Refusal.self) {
+                try PrivateFile(path: path).update { _ -> ([UInt8]?, Void) in throw Refusal() }
+            }
+            #expect(try PrivateFile(path: path).read()?.count == 100)
+            try PrivateFile(path: path).update { _ in (nil, ()) }
+            #expect(try PrivateFile(path: path).read() == nil)
+        }
+    }
+
+    @Test("a probe finds what is in the way and leaves nothing behind")
+    func probe() async throws {
+        try await withTemporaryFolder { folder in
+            let opened = try #require(try PrivateFolder.open(folder.file("a"), create: true))
+            try opened.replace("file", with: [1])
+            try opened.probe("file", count: 5000)
+            #expect(try opened.read("file", maximumBytes: 10) == [1])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("a")) == ["file"])
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file("a/link"), withDestinationPath: folder.file("target"))
+            let error = #expect(throws: PrivateFileError.self) { try opened.probe("link", count: 1) }
+            #expect(error?.code == .symbolicLink)
+        }
+    }
+
+    @Test("readers see whole contents while a writer replaces them")
+    func atomic() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("contended"))
+            try file.write([UInt8](repeating: 0, count: 5000))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for value in 1...60 { try file.write([UInt8](repeating: UInt8(value), count: 5000)) }
+                }
+                group.addTask {
+                    for _ in 0..<300 {
+                        let bytes = try #require(try file.read())
+                        #expect(bytes.count == 5000 && bytes.allSatisfy { $0 == bytes[0] })
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}

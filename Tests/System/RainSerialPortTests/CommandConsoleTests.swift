@@ -1,0 +1,71 @@
+import RainKitTesting
+import RainSerialPort
+import TestSupport
+import Testing
+
+@Suite("Finding a console's prompt", .timeLimit(.minutes(1)))
+struct CommandConsoleTests {
+    struct Anything: ConsoleReply {
+        let command: [UInt8]
+        private var transcript: ConsoleTranscript
+        init(_ command: String) {
+            self.command = Array(command.utf8)
+            transcript = ConsoleTranscript(command: self.command)
+        }
+        mutating func append(_ byte: UInt8) -> Bool? { transcript.append(byte) == .prompt ? true : nil }
+    }
+
+    @Test("a command is not typed while an empty line may still lie in the board's buffer")
+    func slowBoard() async throws {
+        let terminal = try PseudoTerminal()
+        let clock = ManualClock()
+        let console = CommandConsole(port: try SerialPort.open(terminal.path), clock: clock)
+        let task = Task { try await console.run(Anything("help")) }
+        // The board is busy until a second empty line has come.
+        #expect(await terminal.receive() == [0x0D])
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(250))
+        #expect(await terminal.receive() == [0x0D])
+        await terminal.send("\r\n\n>> ")
+        // Now it gives the second line a tenth of a second, which does not pass here; or it has typed already.
+        var early: [UInt8] = []
+        while early.isEmpty, clock.nextDeadline?.offset != .milliseconds(350) {
+            early = terminal.received
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        try #require(early + terminal.received == [])
+        await terminal.send("\r\n\n>> ")
+        #expect(await terminal.receive() == Array("help\r".utf8))
+        await terminal.send("help\r\n\n>> ")
+        #expect(try await task.value)
+        await console.close()
+    }
+
+    @Test("the prompt is looked for once")
+    func lookedForOnce() async throws {
+        let board = try EchoingConsole { _ in "" }
+        let console = CommandConsole(port: try SerialPort.open(board.terminal.path))
+        for _ in 0..<3 { _ = try await console.run(Anything("a")) }
+        #expect(board.typed.filter { $0.isEmpty }.count == 1)
+        await console.close()
+    }
+
+    @Test("bytes after the outcome are kept for whoever reads on")
+    func readingOn() async throws {
+        let terminal = try PseudoTerminal()
+        let console = CommandConsole(port: try SerialPort.open(terminal.path))
+        let task = Task { try await console.run(Anything("go")) }
+        _ = await terminal.receive()
+        await terminal.send("\r\n\n>> ")
+        _ = await terminal.receive()
+        await terminal.send("go\r\n\n>> tail")
+        #expect(try await task.value)
+        var kept: [UInt8] = []
+        let tail = try await console.read { byte in
+            kept.append(byte)
+            return kept.count == 4 ? kept : nil
+        }
+        #expect(tail == Array("tail".utf8))
+        await console.close()
+    }
+}
