@@ -77,7 +77,7 @@ struct GlewlwydTests {
         }
 
         /// The provider in this process.
-        func provider(clientID: String, secret: String? = nil) throws -> ProfiledProvider {
+        func provider(clientID: String, secret: String? = nil) throws -> ConfiguredProvider {
             try GlewlwydTests.registry().provider(
                 "glewlwyd",
                 settings: ProviderSettings(

@@ -22,7 +22,7 @@ public struct AuthorizationServer: Sendable {
     /// Only servers that refuse a challenge are asked without (RFC 7636).
     public var usesCodeChallenge = true
     /// Whether a person who gives up comes back with nothing but the state.
-    public var leavesBare = false
+    public var answersWithoutParameters = false
     /// Whether an id token will come that repeats a nonce.
     public var usesNonce = true
     /// What the page is to answer with: a code, or tokens at once where there is nothing better.
@@ -62,7 +62,7 @@ public struct AuthorizationServer: Sendable {
             request.nonce = nonce
             request.more = parameters
             var attempt = AuthorizationAttempt(request, issuer: issuer, requiresIssuer: namesIssuer)
-            attempt.leavesBare = leavesBare
+            attempt.answersWithoutParameters = answersWithoutParameters
             return attempt
         }
         switch response.outcome {

@@ -64,7 +64,7 @@ public struct AuthorizationAttempt: Sendable {
     /// Whom the request goes to, if that is known.
     public var issuer: String?
     /// Whether the state alone is an answer: that nobody signed in.
-    public var leavesBare = false
+    public var answersWithoutParameters = false
     /// Whether an answer that does not name its issuer is none (RFC 9207).
     public var requiresIssuer: Bool
 

@@ -55,7 +55,7 @@ public final class SecretServiceStore: CredentialStore {
         _ key: CredentialKey, within limit: Duration,
         _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
-        try await PrivateFolder.withTurn("\(key.name).lock", in: lockFolder, within: limit) {
+        try await PrivateFolder.withStoreLock("\(key.name).lock", in: lockFolder, within: limit) {
             _ async throws(AccountError) in
             try await body(Access(store: self, key: key))
         }
@@ -64,7 +64,8 @@ public final class SecretServiceStore: CredentialStore {
     /// Asks the service whether the session could be saved: it is there, answers, and a keyring is unlocked.
     public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
         try await call(within: deadlines.probe) { items throws(ServiceError) in try items.probe(key) }
-        try await PrivateFolder.withTurn("\(key.name).lock", in: lockFolder, within: limit) { _ throws(AccountError) in
+        try await PrivateFolder.withStoreLock("\(key.name).lock", in: lockFolder, within: limit) {
+            _ throws(AccountError) in
         }
     }
 

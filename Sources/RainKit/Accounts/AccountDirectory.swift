@@ -92,7 +92,7 @@ public struct AccountDirectory: Sendable {
     }
 
     /// For another process's turn. The Secret Service has a deadline of its own.
-    private static let probeLimit = TurnTimes.wait
+    private static let probeLimit = StoreLockTimes.wait
 
     private func firstThatWorks(_ key: CredentialKey) async throws(AccountError) -> (kind: StoreKind, note: String?) {
         do throws(AccountError) {

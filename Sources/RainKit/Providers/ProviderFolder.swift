@@ -4,7 +4,7 @@ import RainMaker
 import Glibc
 import RainJSON
 
-/// The providers' profiles that a user has added: JSON files in one folder, read when they are needed. Nothing is compiled.
+/// The providers' definitions that a user has added: JSON files in one folder, read when they are needed. Nothing is compiled.
 ///
 /// What is in them decides where passwords are sent, so they must belong to the user or to root, and nobody else may write them.
 public struct ProviderFolder: Sendable {
@@ -15,8 +15,8 @@ public struct ProviderFolder: Sendable {
 
     public init(path: String) { self.path = path }
 
-    /// The providers built in and those of the folder, and what is wrong with files that are no profiles.
-    /// - Throws: `unreadableProfile` for a folder with too many files.
+    /// The providers built in and those of the folder, and what is wrong with files that are no definitions.
+    /// - Throws: `unreadableDefinition` for a folder with too many files.
     public func load() throws(AccountError) -> (registry: ProviderRegistry, problems: [String: AccountError]) {
         var registry = ProviderRegistry.builtIn
         var problems: [String: AccountError] = [:]
@@ -53,7 +53,7 @@ public struct ProviderFolder: Sendable {
             names.append(name)
             guard names.count <= Self.maximumFiles else {
                 throw AccountError(
-                    .unreadableProfile,
+                    .unreadableDefinition,
                     message: "\(path) has more than \(Self.maximumFiles) files; keep there only what is used")
             }
         }
@@ -72,7 +72,7 @@ public struct ProviderFolder: Sendable {
         guard [0, geteuid()].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
             throw failure(file, "somebody else may write it: chown it to yourself and chmod go-w")
         }
-        let limit = ProviderProfile.limits.maximumBytes
+        let limit = ProviderDefinition.limits.maximumBytes
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var count = 0
         while count < bytes.count {
@@ -90,6 +90,6 @@ public struct ProviderFolder: Sendable {
     }
 
     private func failure(_ file: String, _ what: String) -> AccountError {
-        AccountError(.unreadableProfile, message: "the provider's profile \(file) cannot be used: \(what)")
+        AccountError(.unreadableDefinition, message: "the provider's definition \(file) cannot be used: \(what)")
     }
 }

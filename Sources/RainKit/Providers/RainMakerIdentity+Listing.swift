@@ -4,9 +4,9 @@ import RainMaker
 
 extension RainMakerIdentity {
     /// What RainMaker's sign-in offers, told as for the other providers. It is spoken by ``RainMakerIdentity``, not by this profile.
-    public static let listing: ProviderProfile = {
+    public static let listing: ProviderDefinition = {
         do throws(AccountError) {
-            return try ProviderProfile(parsing: Array(text.utf8), origin: "built in")
+            return try ProviderDefinition(parsing: Array(text.utf8), origin: "built in")
         } catch {
             preconditionFailure("the listing is not valid: \(error)")
         }

@@ -12,7 +12,7 @@ import RainWaiting
 final class CurlDriver: Sendable {
     private enum Command: Sendable {
         case start(PendingTransfer)
-        case cancel(Ticket)
+        case cancel(TransferHandle)
         case closeKept(String)
     }
 
@@ -34,9 +34,9 @@ final class CurlDriver: Sendable {
     private let configuration: CurlConfiguration
     private let inbox = Mutex(Inbox())
     /// Wakes the one that has the turn.
-    private let alarm = Alarm()
+    private let alarm = WakeupPipe()
     /// Gives the turn to the thread.
-    private let relay = Alarm()
+    private let relay = WakeupPipe()
     /// Touched only by the one that has the turn.
     private nonisolated(unsafe) var table: TransferTable?
 
@@ -64,7 +64,7 @@ final class CurlDriver: Sendable {
         }
     }
 
-    func cancel(_ ticket: Ticket) {
+    func cancel(_ ticket: TransferHandle) {
         if ticket.cancel() { tell { $0.commands.append(.cancel(ticket)) } }
     }
 

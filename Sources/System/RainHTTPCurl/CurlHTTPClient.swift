@@ -18,7 +18,7 @@ public final class CurlHTTPClient: HTTPClient {
 
     public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let target = try targets.target(of: request)
-        let ticket = Ticket()
+        let ticket = TransferHandle()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 driver.start(

@@ -2,14 +2,14 @@ import RainHTTP
 
 /// A request on its way to libcurl, and who waits for the outcome.
 final class PendingTransfer: Sendable {
-    let ticket: Ticket
+    let ticket: TransferHandle
     let request: HTTPRequest
     let target: RequestTarget
     let continuation: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
     let limit: ContinuousClock.Instant
 
     init(
-        ticket: Ticket, request: HTTPRequest, target: RequestTarget,
+        ticket: TransferHandle, request: HTTPRequest, target: RequestTarget,
         continuation: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
     ) {
         self.ticket = ticket

@@ -62,7 +62,7 @@ final class TransferTable {
         begin(pending, share: connection.share)
     }
 
-    func cancel(_ ticket: Ticket) {
+    func cancel(_ ticket: TransferHandle) {
         if let (easy, transfer) = running.first(where: { $0.value.pending.ticket === ticket }) {
             end(easy, transfer, .failure(transfer.pending.error(.cancelled, "cancelled")))
             return

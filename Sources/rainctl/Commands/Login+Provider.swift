@@ -4,17 +4,17 @@ import RainKit
 import RainCore
 
 extension Login {
-    /// Signs in to an identity provider by its profile: what is asked for follows from the grant, never from the provider's name.
+    /// Signs in to an identity provider by its definition: what is asked for follows from the grant, never from the provider's name.
     func signIn(to provider: String, _ time: TimeBudget, _ context: Context) async throws {
         let entry = try context.providerFolder.entry(provider)
-        let profile = entry.profile
-        let (grant, mode) = try way(at: profile, context)
-        if let whyNot = profile.capabilities.first(where: { $0.grant == grant })?.whyNot {
+        let definition = entry.definition
+        let (grant, mode) = try way(at: definition, context)
+        if let whyNot = definition.capabilities.first(where: { $0.grant == grant })?.whyNot {
             throw AccountError(.unsupported, message: "\(provider) cannot do this: \(whyNot)")
         }
-        var settings = try settings(for: profile, context)
-        settings.mode = mode ?? profile.modes?.first { profile.grant(ofMode: $0) == grant }
-        let name = profile.name(in: settings.environment)
+        var settings = try settings(for: definition, context)
+        settings.mode = mode ?? definition.modes?.first { definition.grant(ofMode: $0) == grant }
+        let name = definition.name(in: settings.environment)
         let asksForUser = [.password, .basic, .cookie].contains(grant)
         let user = asksForUser ? try userName(context) : nil
         var storing = storing
@@ -27,7 +27,7 @@ extension Login {
             settings, as: name, user: user, secret: nil, challenges: try elsewhere.challenge.resolver(context),
             store: storing)
         guard let provider = access.provider else { return }
-        let result: Profile
+        let result: UserInfo
         switch grant {
         case .authorizationCode where code.isGiven:
             // Somebody else asked for the code: an app for its backend, which is us.
@@ -88,26 +88,26 @@ extension Login {
 
     /// Which grant is meant, and the provider's own name for it: the mode that is named, else what the other options speak of, else what
     /// the provider usually does.
-    private func way(at profile: ProviderProfile, _ context: Context) throws -> (GrantName, mode: String?) {
+    private func way(at definition: ProviderDefinition, _ context: Context) throws -> (GrantName, mode: String?) {
         if let mode = elsewhere.mode {
-            if let grant = profile.grant(ofMode: mode) { return (grant, mode) }
+            if let grant = definition.grant(ofMode: mode) { return (grant, mode) }
             let general: [String: GrantName] = [
                 "browser": .authorizationCode, "implicit": .implicit, "device": .deviceCode, "password": .password,
                 "client-credentials": .clientCredentials, "assertion": .assertion,
             ]
             if let grant = general[mode] { return (grant, nil) }
-            let names = general.keys.sorted() + (profile.modes ?? [])
+            let names = general.keys.sorted() + (definition.modes ?? [])
             throw CommandFailure(
                 .usage, reason: "unknown_mode",
-                message: "\(profile.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
+                message: "\(definition.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
         }
         if code.isGiven { return (.authorizationCode, nil) }
         if elsewhere.deviceCode { return (.deviceCode, nil) }
         if elsewhere.thirdParty != nil || elsewhere.assertionFile != nil { return (.assertion, nil) }
-        if let mode = profile.modes?.first, let grant = profile.grant(ofMode: mode), !web.isWanted {
+        if let mode = definition.modes?.first, let grant = definition.grant(ofMode: mode), !web.isWanted {
             return (grant, mode)
         }
-        let has = { (grant: GrantName) in profile.grants?[grant.rawValue] != nil }
+        let has = { (grant: GrantName) in definition.grants?[grant.rawValue] != nil }
         if web.isWanted { return (has(.authorizationCode) || !has(.implicit) ? .authorizationCode : .implicit, nil) }
         if user != nil || password.isGiven { return (has(.password) || !has(.basic) ? .password : .basic, nil) }
         return (
@@ -118,9 +118,10 @@ extension Login {
     }
 
     /// What is given now, over what was given last time.
-    private func settings(for profile: ProviderProfile, _ context: Context) throws -> RememberedProviders.Settings {
-        let given = try elsewhere.settings(context, for: profile.id)
-        guard var settings = try context.rememberedProviders.load()[profile.name(in: given.environment)] else {
+    private func settings(for definition: ProviderDefinition, _ context: Context) throws -> RememberedProviders.Settings
+    {
+        let given = try elsewhere.settings(context, for: definition.id)
+        guard var settings = try context.rememberedProviders.load()[definition.name(in: given.environment)] else {
             return given
         }
         settings.environment = given.environment ?? settings.environment
@@ -142,7 +143,7 @@ extension Login {
     }
 }
 
-extension ProviderProfile {
+extension ProviderDefinition {
     /// What its settings and sessions are called when they are for that environment.
     fileprivate func name(in environment: String?) -> String {
         guard let environment, environment != defaultEnvironment else { return id }

@@ -98,7 +98,7 @@ struct Login: AsyncParsableCommand {
         report(try await time.run { try await account.session.signIn(credentials) }, account.asSession, context)
     }
 
-    func report(_ profile: Profile, _ account: SessionAccess, _ context: Context) {
+    func report(_ profile: UserInfo, _ account: SessionAccess, _ context: Context) {
         context.output.result(
             [
                 .init("profile", .string(account.name)), .init("signed_in", true),

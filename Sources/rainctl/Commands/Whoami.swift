@@ -22,11 +22,11 @@ struct Whoami: AsyncParsableCommand {
         let account = try context.session(which)
         var report = ProfileReport(profile: account.name)
         if offline {
-            report.add(try await account.session.storedProfile())
+            report.add(try await account.session.storedUser())
         } else if let user = account.rainMaker {
-            report.add(try await withTimeout(timeout.duration) { try await user.profile() })
+            report.add(try await withTimeout(timeout.duration) { try await user.user() })
         } else {
-            report.add(try await withTimeout(timeout.duration) { try await account.session.profile() })
+            report.add(try await withTimeout(timeout.duration) { try await account.session.user() })
         }
         context.output.result(report.members, text: report.lines.joined(separator: "\n"))
     }
@@ -44,7 +44,7 @@ private struct ProfileReport {
     }
 
     /// A user of any provider, with everything that it says about them.
-    mutating func add(_ profile: Profile) {
+    mutating func add(_ profile: UserInfo) {
         members.append(.init("user_name", .string(profile.userName)))
         lines.append(profile.userName.onOneLine)
         add("user_id", "user id", profile.userID.rawValue)
@@ -56,7 +56,7 @@ private struct ProfileReport {
         if !profile.attributes.isEmpty { members.append(.init("attributes", .object(profile.attributes))) }
     }
 
-    mutating func add(_ profile: RainMakerProfile) {
+    mutating func add(_ profile: RainMakerUser) {
         members.append(.init("user_name", .string(profile.userName)))
         lines.append(profile.userName.onOneLine)
         add("user_id", "user id", profile.userID.rawValue)

@@ -97,7 +97,7 @@ extension Context {
             pending: FilePendingMappings(path: "\(folders.state)/pending-\(account.deployment.name).json"),
             claimed: FileClaimedBoards(path: "\(folders.state)/claimed-\(account.deployment.name).json")
         ) { () async throws(AccountError) in
-            try await account.session.profile().userID
+            try await account.session.user().userID
         }
     }
 }

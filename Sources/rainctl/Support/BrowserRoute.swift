@@ -23,10 +23,10 @@ struct BrowserRoute: Sendable {
         howToAdd = "profile add"
     }
 
-    /// As the provider's profile has it, or as the person says.
-    init(_ provider: ProfiledProvider, redirectURI: String?) throws(AccountError) {
+    /// As the provider's definition has it, or as the person says.
+    init(_ provider: ConfiguredProvider, redirectURI: String?) throws(AccountError) {
         name = "the provider \(provider.name)"
-        let redirects = provider.profile.redirects ?? []
+        let redirects = provider.definition.redirects ?? []
         for redirect in redirects {
             switch redirect.way {
             case "loopback": loopbackPath = redirect.path ?? loopbackPath

@@ -106,7 +106,7 @@ extension CommandFailure {
                 .usage
             case .network, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
             case .tls, .insecureURL, .invalidConfiguration, .unsupported, .notRenewable, .clientRefused, .moved,
-                .unreadableProfile:
+                .unreadableDefinition:
                 .config
             case .cannotStore, .storeReadOnly: .cannotWrite
             case .storeAbsent, .storeLocked, .storeNotAnswering, .cannotListen: .unavailable

@@ -5,7 +5,7 @@ import RainKit
 struct ProviderSignInOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sign in to spid, liferay, oclc, oidc, neo or a profile of your own (see: rainctl account providers).",
+            "Sign in to spid, liferay, oclc, oidc, neo or a definition of your own (see: rainctl account providers).",
             valueName: "name"))
     var provider: String?
 

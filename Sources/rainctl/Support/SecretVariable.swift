@@ -20,10 +20,10 @@ extension Context {
         return environment.filter { !secrets.contains($0.key) }
     }
 
-    /// Ours, and those that the profiles of identity providers name for a client's secret.
+    /// Ours, and those that the definitions of identity providers name for a client's secret.
     var secretVariables: Set<String> {
         let profiles = (try? providerFolder.load().registry.entries) ?? []
         return Set(
-            SecretVariable.allCases.map(\.rawValue) + profiles.compactMap { $0.profile.client?.secretEnvironment })
+            SecretVariable.allCases.map(\.rawValue) + profiles.compactMap { $0.definition.client?.secretEnvironment })
     }
 }

@@ -13,7 +13,7 @@ struct SessionAccess: Sendable {
     let store: StorePlace
     let newSession: NewAccountStore?
     /// nil for RainMaker's cloud, which has commands of its own.
-    let provider: ProfiledProvider?
+    let provider: ConfiguredProvider?
     let rainMaker: RainMakerAccount?
 }
 
@@ -36,7 +36,7 @@ extension Context {
     }
 
     /// The provider with the settings of its last sign-in; without one those that are missing are not what stands in the way.
-    private func rememberedProvider(_ name: String) throws -> (ProfiledProvider, ServerClock, any HTTPClient) {
+    private func rememberedProvider(_ name: String) throws -> (ConfiguredProvider, ServerClock, any HTTPClient) {
         if let remembered = try rememberedProviders.load()[name] { return try provider(remembered) }
         do {
             return try provider(RememberedProviders.Settings(provider: name))
@@ -79,9 +79,9 @@ extension Context {
     private func provider(
         _ settings: RememberedProviders.Settings, secret given: Secret? = nil,
         challenges: (any ChallengeResolver)? = nil
-    ) throws -> (ProfiledProvider, ServerClock, any HTTPClient) {
+    ) throws -> (ConfiguredProvider, ServerClock, any HTTPClient) {
         let entry = try providerFolder.entry(settings.provider)
-        let client = entry.profile.client
+        let client = entry.definition.client
         let secret =
             try given ?? clientSecret(file: settings.clientSecretFile ?? client?.secretFile, client?.secretEnvironment)
         var secrets: [String: Secret] = [:]
@@ -94,8 +94,8 @@ extension Context {
         let tools = ProviderTools(
             http: server.listening(to: http), hashes: OpenSSLHashes.self, challenges: challenges
         ) { SystemRandom.bytes($0) }
-        let provider = try ProfiledProvider(
-            profile: entry.profile,
+        let provider = try ConfiguredProvider(
+            definition: entry.definition,
             settings: ProviderSettings(
                 environment: settings.environment, base: settings.base, clientID: settings.clientID,
                 clientSecret: secret,
@@ -112,7 +112,7 @@ extension Context {
     }
 
     private func access(
-        _ provider: ProfiledProvider, _ name: String, _ server: ServerClock, _ http: any HTTPClient,
+        _ provider: ConfiguredProvider, _ name: String, _ server: ServerClock, _ http: any HTTPClient,
         store: any CredentialStore, account: String?, _ place: StorePlace
     ) throws(AccountError) -> SessionAccess {
         let session = AccountSession(

@@ -31,7 +31,7 @@ struct SimulatedCloudTests {
             cloud = RainMakerCloud(deployment, session: session, http: http)
         }
 
-        func signIn(_ password: String = SimulatedCloud.password) async throws(AccountError) -> Profile {
+        func signIn(_ password: String = SimulatedCloud.password) async throws(AccountError) -> UserInfo {
             try await session.signIn(.password(user: SimulatedCloud.user, password: Secret(password)))
         }
     }
@@ -56,11 +56,11 @@ struct SimulatedCloudTests {
 
             let profile = try await connection.signIn()
             #expect(profile.userName == SimulatedCloud.user)
-            #expect(try await connection.session.profile() == profile)
+            #expect(try await connection.session.user() == profile)
             let saved = try #require(try connection.store.load(connection.key))
 
             connection.clock.advance(seconds: 3550)
-            _ = try await connection.session.profile()
+            _ = try await connection.session.user()
             let renewed = try #require(try connection.store.load(connection.key))
             #expect(renewed.tokens.access != saved.tokens.access)
             #expect(renewed.tokens.refresh == saved.tokens.refresh)
@@ -75,7 +75,7 @@ struct SimulatedCloudTests {
                 try await access.save(saved)
             }
             #expect(
-                await accountError { () throws(AccountError) in try await connection.session.profile() }?.code
+                await accountError { () throws(AccountError) in try await connection.session.user() }?.code
                     == .expired)
             #expect(try store.load(key) == nil)
         }
@@ -185,7 +185,7 @@ struct SimulatedCloudTests {
             _ = try await connection.signIn()
             try await simulator.process.terminate()
             connection.clock.advance(seconds: 4000)
-            let error = await accountError { () throws(AccountError) in try await connection.session.profile() }
+            let error = await accountError { () throws(AccountError) in try await connection.session.user() }
             #expect(error?.code == .network)
             #expect(error?.isTransient == true)
             #expect(try connection.store.load(connection.key) != nil)

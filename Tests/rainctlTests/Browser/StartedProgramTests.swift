@@ -7,7 +7,7 @@ import Testing
 /// Browsers and the desktop's helpers live long, and anybody's extension runs in them.
 @Suite("The programs that rainctl starts")
 struct StartedProgramTests {
-    /// Every variable that a secret is read from; the last is named by a provider's profile.
+    /// Every variable that a secret is read from; the last is named by a provider's definition.
     private static let planted = [
         "ESP_RAINMAKER_PASSWORD", "RAINKIT_POP", "RAINKIT_PASSPHRASE", "RAINKIT_CLIENT_SECRET", "COMPANY_SECRET",
     ]

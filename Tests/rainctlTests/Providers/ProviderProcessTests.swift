@@ -80,7 +80,7 @@ struct ProviderProcessTests {
                 try folder.write(text, to: "config/rainkit/providers/\(name).json")
                 let login = try await maker.rainctl("login", "--provider", name, "--json")
                 #expect(login.status == 78, "\(login.standardOutput)")
-                #expect(login.failure?["reason"] == "unreadable_profile")
+                #expect(login.failure?["reason"] == "unreadable_definition")
                 #expect(login.failure?["message"]?.string?.contains(word) == true, "\(login.standardOutput)")
             }
             let list = try await maker.rainctl("account", "providers")

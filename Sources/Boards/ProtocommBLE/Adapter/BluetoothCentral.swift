@@ -7,7 +7,7 @@ import Logging
 /// scanner. Where D-Bus is restarted, or the adapter comes back under another name, the next use opens both anew. Only the links to boards
 /// are lost then, which is told as any broken link is.
 public final class BluetoothCentral: Sendable {
-    private let lasting: LastingAdapter
+    private let lasting: ReconnectingAdapter
 
     /// The adapter's name, `hci0`: the one it has now, or had last.
     public var adapterName: String { AdapterChoice.name(lasting.last.path) }
@@ -26,14 +26,14 @@ public final class BluetoothCentral: Sendable {
     ) async throws(BluetoothError) -> BluetoothCentral {
         let request = OpenAdapter.Request(
             adapter: adapter, bus: bus, isBlocked: isBlocked ?? { RadioSwitch.isBlocked() })
-        let lasting = LastingAdapter(try await OpenAdapter.open(request, logger: logger)) {
+        let lasting = ReconnectingAdapter(try await OpenAdapter.open(request, logger: logger)) {
             () async throws(BluetoothError) in
             try await OpenAdapter.open(request, logger: logger)
         }
         return BluetoothCentral(lasting)
     }
 
-    private init(_ lasting: LastingAdapter) { self.lasting = lasting }
+    private init(_ lasting: ReconnectingAdapter) { self.lasting = lasting }
 
     /// Lets go of the bus; everything under way ends with `cancelled`.
     public func close() { lasting.close() }

@@ -24,7 +24,7 @@ extension OpenAdapter {
         _ isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool,
         _ found: @Sendable (DiscoveredBoard) async -> Bool
     ) async -> Result<Void, BluetoothError> {
-        var outage = Outage()
+        var outage = AdapterLoss()
         let (chosen, adapter) = (chosen, path)
         let only = filter.path(below: adapter)
         while true {

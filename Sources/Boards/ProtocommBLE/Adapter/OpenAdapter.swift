@@ -12,7 +12,7 @@ final class OpenAdapter: Sendable {
     let logger: Logger
     let chosen: ChosenAdapter
     /// The boards of this process's transports.
-    let holds: BoardHolds
+    let holds: ConnectionOwnership
     let discovery: Discovery
     let opened = ContinuousClock.now
     private let bus: BlueZCalls
@@ -79,7 +79,7 @@ final class OpenAdapter: Sendable {
         let (watch, path) = (bus.watch, chosen.path)
         self.watch = watch
         // Who waits for that board looks again.
-        holds = BoardHolds { path in watch.change { _ in .object(path) } }
+        holds = ConnectionOwnership { path in watch.change { _ in .object(path) } }
         discovery = Discovery(
             start: { await bus.startScan(path) }, stop: { await bus.stopScan(path) },
             isReady: { watch.read { chosen.trouble(in: $0) } == nil },

@@ -45,13 +45,13 @@ struct CallbackSocket: RedirectSource {
         Glibc.close(descriptor)
     }
 
-    func serve(_ desk: AnswerDesk) async throws(AccountError) {
+    func serve(_ desk: RedirectMatcher) async throws(AccountError) {
         let failure: Int32 = try await onInterruptibleThread { interrupt in run(desk, interrupt) }
         guard failure == 0 else { throw Self.failure(path, String(cString: strerror(failure))) }
     }
 
     /// One hand-over after the other: each is short, and comes from the user's own processes.
-    private func run(_ desk: AnswerDesk, _ interrupt: Int32) -> Int32 {
+    private func run(_ desk: RedirectMatcher, _ interrupt: Int32) -> Int32 {
         while desk.answer == nil {
             var watched = [
                 pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0),

@@ -10,7 +10,7 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
     private let target: String
     private let folder: String
     private let register: @Sendable (_ scheme: String) async throws(AccountError) -> Void
-    private let hand: AuthorizationHand
+    private let hand: SignInPageOpener
 
     /// - Parameters:
     ///   - redirectURI: as it is registered, such as `com.example.app:/callback`.
@@ -25,7 +25,7 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
         target = redirectURI
         self.folder = folder
         self.register = register
-        hand = AuthorizationHand(pasted: pasted, limit: limit, clock: clock, show: show)
+        hand = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
     }
 
     public func authorize(

@@ -6,7 +6,7 @@ import RainOAuth
 struct CallbackRules {
     var path: [UInt8]
     var hosts: Set<String>
-    var desk: AnswerDesk
+    var desk: RedirectMatcher
 
     /// The page for a request, and whether it brought the answer.
     func page(for request: CallbackRequest) -> (CallbackPage, isAnswer: Bool) {

@@ -15,7 +15,7 @@ struct LoopbackListener: RedirectSource {
     /// More connections than that at once wait in the system's queue.
     private static let maximumConnections = 32
 
-    func serve(_ desk: AnswerDesk) async throws(AccountError) {
+    func serve(_ desk: RedirectMatcher) async throws(AccountError) {
         let failure: Int32 = try await onInterruptibleThread { interrupt in run(desk, interrupt) }
         guard failure == 0 else {
             throw AccountError(
@@ -34,7 +34,7 @@ struct LoopbackListener: RedirectSource {
     }
 
     /// Returns `errno`'s value, 0 for a proper end: interrupted, or answered and the browser has its page.
-    private func run(_ desk: AnswerDesk, _ interrupt: Int32) -> Int32 {
+    private func run(_ desk: RedirectMatcher, _ interrupt: Int32) -> Int32 {
         let rules = CallbackRules(path: Array(path.utf8), hosts: ownNames, desk: desk)
         var connections: [CallbackConnection] = []
         defer { for connection in connections { connection.close() } }

@@ -9,7 +9,7 @@ import RainOAuth
 public struct LoopbackUserAgent: AuthorizationUserAgent {
     private let port: UInt16
     private let path: String
-    private let hand: AuthorizationHand
+    private let hand: SignInPageOpener
 
     /// - Parameters:
     ///   - port: 0 for any free one.
@@ -23,7 +23,7 @@ public struct LoopbackUserAgent: AuthorizationUserAgent {
     ) {
         self.port = port
         self.path = path
-        hand = AuthorizationHand(pasted: pasted, limit: limit, clock: clock, show: show)
+        hand = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
     }
 
     public func authorize(
@@ -46,7 +46,7 @@ public struct RelayUserAgent: AuthorizationUserAgent {
     private let relay: String
     private let port: UInt16
     private let sendsExtendedState: Bool
-    private let hand: AuthorizationHand
+    private let hand: SignInPageOpener
 
     /// - Parameters:
     ///   - relay: the page's address, which is the redirect URI.
@@ -59,7 +59,7 @@ public struct RelayUserAgent: AuthorizationUserAgent {
         self.relay = relay
         self.port = port
         self.sendsExtendedState = sendsExtendedState
-        hand = AuthorizationHand(pasted: pasted, limit: limit, clock: clock, show: show)
+        hand = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
     }
 
     public func authorize(

@@ -21,7 +21,7 @@ extension PastedAddresses {
 /// Has the person paste the address that the browser ended on, where no browser can reach this machine: over SSH, in a container.
 public struct PasteUserAgent: AuthorizationUserAgent {
     private let target: String
-    private let hand: AuthorizationHand
+    private let hand: SignInPageOpener
 
     /// - Parameter redirectURI: a registered one. Nothing needs to answer there.
     public init(
@@ -29,7 +29,7 @@ public struct PasteUserAgent: AuthorizationUserAgent {
         by clock: any Clock<Duration> = ContinuousClock(), show: @escaping ShowSignInPage
     ) {
         target = redirectURI
-        hand = AuthorizationHand(pasted: pasted, limit: limit, clock: clock, show: show)
+        hand = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
     }
 
     public func authorize(
@@ -45,7 +45,7 @@ struct PasteSource: RedirectSource {
     /// Whoever has pasted that much is no person who mistook something.
     private static let maximumTries = 50
 
-    func serve(_ desk: AnswerDesk) async throws(AccountError) {
+    func serve(_ desk: RedirectMatcher) async throws(AccountError) {
         do throws(AccountError) {
             try await read(desk)
         } catch {
@@ -55,7 +55,7 @@ struct PasteSource: RedirectSource {
         await addresses.finish()
     }
 
-    private func read(_ desk: AnswerDesk) async throws(AccountError) {
+    private func read(_ desk: RedirectMatcher) async throws(AccountError) {
         for _ in 0..<Self.maximumTries {
             guard let line = try await addresses.next() else { return }
             var text = line.revealString()[...]

@@ -7,7 +7,7 @@ import RainCore
 /// Cognito's own calls: `InitiateAuth` with a password or a refresh token, which stays the same, and `GetUser`.
 struct CognitoExtension: ProviderExtension {
     func signIn(
-        _ credentials: SignInCredentials, _ provider: ProfiledProvider
+        _ credentials: SignInCredentials, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens? {
         guard case .password(let user, let password) = credentials else { return nil }
         return try await initiate(
@@ -15,17 +15,17 @@ struct CognitoExtension: ProviderExtension {
             for: .password, provider)
     }
 
-    func renew(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(RenewalError) -> Tokens? {
+    func renew(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(RenewalError) -> Tokens? {
         guard let refresh = tokens.refresh else { return nil }
         do throws(AccountError) {
             return try await initiate(
                 "REFRESH_TOKEN_AUTH", ["REFRESH_TOKEN": .string(refresh.revealString())], for: .refreshToken, provider)
         } catch {
-            throw ProfiledProvider.endsSession(error) ? .refused(error) : .unavailable(error)
+            throw ConfiguredProvider.endsSession(error) ? .refused(error) : .unavailable(error)
         }
     }
 
-    func profile(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(AccountError) -> Profile? {
+    func user(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> UserInfo? {
         let reply = try await provider.exchange(
             try await request("GetUser", ["AccessToken": .string(tokens.access.revealString())], provider))
         var members: [JSONValue.Member] = []
@@ -40,7 +40,7 @@ struct CognitoExtension: ProviderExtension {
     }
 
     func signOut(
-        _ tokens: Tokens, everywhere: Bool, _ provider: ProfiledProvider
+        _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Bool {
         // Revoking needs the pool's domain; `GlobalSignOut` ends all sessions of the user, so only when that is asked for.
         guard everywhere else { return provider["domain"] == nil }
@@ -50,7 +50,7 @@ struct CognitoExtension: ProviderExtension {
     }
 
     private func initiate(
-        _ flow: String, _ parameters: JSONValue, for grant: GrantName, _ provider: ProfiledProvider
+        _ flow: String, _ parameters: JSONValue, for grant: GrantName, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens {
         let body: JSONValue = [
             "AuthFlow": .string(flow), "ClientId": .string(try provider.clientID()), "AuthParameters": parameters,
@@ -72,12 +72,12 @@ struct CognitoExtension: ProviderExtension {
             result[theirs].map { JSONValue.Member(name, $0) }
         }
         let json = JSONValue.object(members)
-        let response = try provider.response(ProfiledProvider.Reply(json: json, response: reply.response))
+        let response = try provider.response(ConfiguredProvider.Reply(json: json, response: reply.response))
         return try await provider.tokens(response, json, for: grant, at: reply.response)
     }
 
     private func request(
-        _ call: String, _ body: JSONValue, _ provider: ProfiledProvider
+        _ call: String, _ body: JSONValue, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> HTTPRequest {
         HTTPRequest(
             method: .post, url: try await provider.endpoint("calls"),

@@ -9,7 +9,7 @@ public struct ProviderCapability: Sendable, Equatable {
     public var isAvailable: Bool { whyNot == nil }
 }
 
-extension ProviderProfile {
+extension ProviderDefinition {
     /// What the provider can do, and why it cannot do the rest.
     public var capabilities: [ProviderCapability] {
         GrantName.all.map { grant in
@@ -20,7 +20,7 @@ extension ProviderProfile {
     }
 }
 
-extension ProviderProfile {
+extension ProviderDefinition {
     /// The grant that a mode stands for; nil if there is no such mode.
     public func grant(ofMode mode: String) -> GrantName? {
         guard modes?.contains(mode) == true else { return nil }

@@ -1,7 +1,7 @@
 import RainAccount
 import RainJSON
 
-/// The identity providers that there are: those built in, and the profiles that a user added.
+/// The identity providers that there are: those built in, and the definitions that a user added.
 ///
 /// ```swift
 /// var registry = ProviderRegistry.builtIn
@@ -10,9 +10,9 @@ import RainJSON
 /// ```
 public struct ProviderRegistry: Sendable {
     public struct Entry: Sendable {
-        public var profile: ProviderProfile
+        public var definition: ProviderDefinition
         public var hooks: any ProviderExtension
-        /// The profile's JSON, for one that extends it.
+        /// The definition's JSON, for one that extends it.
         var json: JSONValue
         public var isBuiltIn: Bool
     }
@@ -22,12 +22,12 @@ public struct ProviderRegistry: Sendable {
 
     /// Those that need no file.
     public static let builtIn = ProviderRegistry([
-        (SPiDProfile.text, SPiDExtension()),
-        (LiferayProfile.text, LiferayExtension()),
-        (OCLCProfile.text, OCLCExtension()), (OCLCProfile.current, OCLCExtension()),
-        (OIDCProfile.text, NoExtension()),
-        (NeoProfile.text, NeoExtension()),
-        (CognitoProfile.text, CognitoExtension()),
+        (SPiDDefinition.text, SPiDExtension()),
+        (LiferayDefinition.text, LiferayExtension()),
+        (OCLCDefinition.text, OCLCExtension()), (OCLCDefinition.current, OCLCExtension()),
+        (OIDCDefinition.text, NoExtension()),
+        (NeoDefinition.text, NeoExtension()),
+        (CognitoDefinition.text, CognitoExtension()),
     ])
 
     private init(_ builtIn: [(text: String, hooks: any ProviderExtension)]) {
@@ -42,23 +42,23 @@ public struct ProviderRegistry: Sendable {
 
     /// - Throws: `unknownProvider`, naming those that there are.
     public func entry(_ id: String) throws(AccountError) -> Entry {
-        if let entry = entries.first(where: { $0.profile.id == id }) { return entry }
-        let names = entries.map(\.profile.id).joined(separator: ", ")
+        if let entry = entries.first(where: { $0.definition.id == id }) { return entry }
+        let names = entries.map(\.definition.id).joined(separator: ", ")
         throw AccountError(
             .unknownProvider, message: "there is no identity provider \"\(presentable(id))\"; there are \(names)")
     }
 
     public func provider(
         _ id: String, settings: ProviderSettings = ProviderSettings(), tools: ProviderTools
-    ) throws(AccountError) -> ProfiledProvider {
+    ) throws(AccountError) -> ConfiguredProvider {
         let entry = try entry(id)
-        return try ProfiledProvider(
-            profile: entry.profile, settings: settings, tools: tools, extension: entry.hooks)
+        return try ConfiguredProvider(
+            definition: entry.definition, settings: settings, tools: tools, extension: entry.hooks)
     }
 
-    /// Adds a user's own profile. With `extends` it has everything of that provider, its extension too, but for what it says
+    /// Adds a user's own definition. With `extends` it has everything of that provider, its extension too, but for what it says
     /// otherwise.
-    /// - Throws: `unreadableProfile`, also for a name that is taken.
+    /// - Throws: `unreadableDefinition`, also for a name that is taken.
     public mutating func add(parsing text: [UInt8], origin: String) throws(AccountError) {
         try add(parsing: text, origin: origin, hooks: nil)
     }
@@ -68,23 +68,24 @@ public struct ProviderRegistry: Sendable {
     ) throws(AccountError) {
         var json: JSONValue
         do throws(JSONError) {
-            json = try JSONValue(parsing: text, limits: ProviderProfile.limits)
+            json = try JSONValue(parsing: text, limits: ProviderDefinition.limits)
         } catch {
-            throw ProviderProfile.unreadable(origin, "it is not JSON: \(error)")
+            throw ProviderDefinition.unreadable(origin, "it is not JSON: \(error)")
         }
         var inherited: any ProviderExtension = NoExtension()
         if let parent = json["extends"]?.unlessNull {
-            guard let id = parent.string, let entry = entries.first(where: { $0.profile.id == id }) else {
-                throw ProviderProfile.unreadable(origin, "extends names no provider that there is")
+            guard let id = parent.string, let entry = entries.first(where: { $0.definition.id == id }) else {
+                throw ProviderDefinition.unreadable(origin, "extends names no provider that there is")
             }
             inherited = entry.hooks
             json = json.without("extends").laid(over: entry.json)
         }
-        let profile = try ProviderProfile(json, origin: origin)
-        guard !entries.contains(where: { $0.profile.id == profile.id }) else {
-            throw ProviderProfile.unreadable(origin, "there is a provider \(profile.id) already: choose another id")
+        let definition = try ProviderDefinition(json, origin: origin)
+        guard !entries.contains(where: { $0.definition.id == definition.id }) else {
+            throw ProviderDefinition.unreadable(
+                origin, "there is a provider \(definition.id) already: choose another id")
         }
-        entries.append(Entry(profile: profile, hooks: hooks ?? inherited, json: json, isBuiltIn: hooks != nil))
+        entries.append(Entry(definition: definition, hooks: hooks ?? inherited, json: json, isBuiltIn: hooks != nil))
     }
 }
 

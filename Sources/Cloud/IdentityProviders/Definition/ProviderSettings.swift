@@ -3,21 +3,21 @@ import RainHTTP
 import RainCrypto
 import RainCore
 
-/// What a person, or a configuration file, says about a provider beside its profile.
+/// What a person, or a configuration file, says about a provider beside its definition.
 public struct ProviderSettings: Sendable {
-    /// Which of the profile's environments; its default if nil.
+    /// Which of the definition's environments; its default if nil.
     public var environment: String?
     /// The base URL, in the place of an environment's.
     public var base: String?
     public var clientID: String?
     public var clientSecret: Secret?
-    /// What to ask for, in the place of the profile's usual scope.
+    /// What to ask for, in the place of the definition's usual scope.
     public var scope: [String]?
     /// Which of several ways of the same kind an extension is to take, such as Liferay's `cookie`.
     public var mode: String?
-    /// The profile's parameters by name.
+    /// The definition's parameters by name.
     public var parameters: [String: String]
-    /// The profile's secrets by name.
+    /// The definition's secrets by name.
     public var secrets: [String: Secret]
 
     public init(

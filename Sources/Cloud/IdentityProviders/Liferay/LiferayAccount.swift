@@ -5,10 +5,10 @@ import RainJSON
 /// A portal's JSON web services in a user's name.
 public struct LiferayAccount: Sendable {
     private let session: AccountSession
-    private let provider: ProfiledProvider
+    private let provider: ConfiguredProvider
 
     /// - Throws: `unsupported` for a provider that is no Liferay portal.
-    public init(_ session: AccountSession, _ provider: ProfiledProvider) throws(AccountError) {
+    public init(_ session: AccountSession, _ provider: ConfiguredProvider) throws(AccountError) {
         guard provider.hooks is LiferayExtension else {
             throw AccountError(.unsupported, message: "\(provider.name) is no Liferay portal")
         }

@@ -4,7 +4,7 @@ import RainJSON
 import RainOAuth
 import RainCore
 
-/// What Liferay does that its profile cannot say: passwords with each request, sessions out of its sign-in form, its JSON web services.
+/// What Liferay does that its definition cannot say: passwords with each request, sessions out of its sign-in form, its JSON web services.
 struct LiferayExtension: ProviderExtension {
     /// Names under which tokens keep what goes with them.
     enum Extra {
@@ -19,7 +19,7 @@ struct LiferayExtension: ProviderExtension {
     // MARK: In
 
     func signIn(
-        _ credentials: SignInCredentials, _ provider: ProfiledProvider
+        _ credentials: SignInCredentials, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens? {
         let settings = try LiferaySettings(provider)
         guard case .password(let user, let password) = credentials else { return nil }
@@ -62,7 +62,7 @@ struct LiferayExtension: ProviderExtension {
 
     private func cookies(
         user: String, password: Secret, passing gate: LiferayCookies.PreAuthorization? = nil,
-        _ settings: LiferaySettings, _ provider: ProfiledProvider
+        _ settings: LiferaySettings, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens {
         let began = provider.tools.clock.now
         let signIn = LiferayCookieSignIn(
@@ -90,9 +90,9 @@ struct LiferayExtension: ProviderExtension {
     }
 
     /// Makes sure that the portal knows who is asking. One that asks for somebody means that the password was wrong.
-    private func check(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(AccountError) {
+    private func check(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) {
         do throws(AccountError) {
-            _ = try await user(tokens, provider)
+            _ = try await liferayUser(tokens, provider)
         } catch {
             guard error.code == .expired else { throw error }
             var error = error
@@ -104,7 +104,7 @@ struct LiferayExtension: ProviderExtension {
 
     // MARK: On
 
-    func renew(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(RenewalError) -> Tokens? {
+    func renew(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(RenewalError) -> Tokens? {
         switch tokens.kind {
         case .basic:
             throw .refused(
@@ -144,12 +144,13 @@ struct LiferayExtension: ProviderExtension {
 
     // MARK: Who
 
-    func profile(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(AccountError) -> Profile? {
+    func user(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> UserInfo? {
         if tokens["grant"] == GrantName.clientCredentials.rawValue { return nil }
-        return try await user(tokens, provider).profile
+        return try await liferayUser(tokens, provider).userInfo
     }
 
-    private func user(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(AccountError) -> LiferayUser {
+    private func liferayUser(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> LiferayUser
+    {
         let settings = try LiferaySettings(provider)
         let command: LiferayCommand
         if tokens.kind == .basic {
@@ -159,7 +160,7 @@ struct LiferayExtension: ProviderExtension {
             command = .currentUser(version: settings.version)
         }
         let request = LiferayCommand.request([command], settings)
-        let reply: ProfiledProvider.Reply
+        let reply: ConfiguredProvider.Reply
         do throws(AccountError) {
             reply = try await provider.send(request, with: tokens)
         } catch {
@@ -187,7 +188,7 @@ struct LiferayExtension: ProviderExtension {
         return user
     }
 
-    func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ProfiledProvider) -> AccountError? {
+    func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
         // Token endpoints refuse in OAuth's words, which the engine knows.
         if let json, json["error"]?.string != nil, json["exception"] == nil { return nil }
         let host = provider.resources.first?.authority ?? provider.name
@@ -203,7 +204,7 @@ struct LiferayExtension: ProviderExtension {
     // MARK: Out
 
     func signOut(
-        _ tokens: Tokens, everywhere: Bool, _ provider: ProfiledProvider
+        _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Bool {
         switch tokens.kind {
         case .basic: return true
@@ -232,7 +233,7 @@ struct LiferayExtension: ProviderExtension {
 
     // MARK: Each request
 
-    func authorize(_ request: inout HTTPRequest, with tokens: Tokens, _ provider: ProfiledProvider) -> Bool {
+    func authorize(_ request: inout HTTPRequest, with tokens: Tokens, _ provider: ConfiguredProvider) -> Bool {
         switch tokens.kind {
         case .basic:
             let value = BasicAuthorization.value(user: tokens[Extra.user] ?? "", password: tokens.access)
@@ -251,7 +252,7 @@ struct LiferayExtension: ProviderExtension {
         }
     }
 
-    func context(of provider: ProfiledProvider) -> [String: String] {
+    func context(of provider: ConfiguredProvider) -> [String: String] {
         guard let company = try? LiferaySettings.companyID(provider) else { return [:] }
         return ["companyId": "\(company)"]
     }

@@ -18,7 +18,7 @@ struct LiferaySettings: Sendable {
     /// Liferay's Login Screenlet says 15 minutes, and so does the portal.
     static let usualCookieLifetime = 900.0
 
-    init(_ provider: ProfiledProvider) throws(AccountError) {
+    init(_ provider: ConfiguredProvider) throws(AccountError) {
         guard let base = provider["base"] else {
             throw AccountError(
                 .missingParameter,
@@ -43,7 +43,7 @@ struct LiferaySettings: Sendable {
         cookieLifetime = lifetime
     }
 
-    static func companyID(_ provider: ProfiledProvider) throws(AccountError) -> Int64 {
+    static func companyID(_ provider: ConfiguredProvider) throws(AccountError) -> Int64 {
         guard let own = Int64(provider["companyId"] ?? "0"), own >= 0,
             let context = Int64(provider["contextCompanyId"] ?? "0"), context >= 0
         else { throw wrong("companyId", "a number") }

@@ -31,16 +31,16 @@ struct LiferayUser: Sendable, Equatable {
 
     var companyID: Int64? { self["companyId"]?.integer }
 
-    var profile: Profile {
+    var userInfo: UserInfo {
         let id = self["userId"]?.integer ?? 0
         let email = self["emailAddress"]?.string
         let screenName = self["screenName"]?.string
-        var profile = Profile(userID: UserID("\(id)"), userName: email ?? screenName ?? "\(id)")
+        var user = UserInfo(userID: UserID("\(id)"), userName: email ?? screenName ?? "\(id)")
         let names = ["firstName", "middleName", "lastName"].compactMap { self[$0]?.string }.filter { !$0.isEmpty }
-        profile.name = names.isEmpty ? screenName : names.joined(separator: " ")
-        profile.email = email
-        profile.locale = self["languageId"]?.string
-        profile.attributes = attributes
-        return profile
+        user.name = names.isEmpty ? screenName : names.joined(separator: " ")
+        user.email = email
+        user.locale = self["languageId"]?.string
+        user.attributes = attributes
+        return user
     }
 }

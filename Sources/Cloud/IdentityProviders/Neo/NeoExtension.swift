@@ -8,14 +8,14 @@ import RainCore
 /// `{"message": …}`.
 struct NeoExtension: ProviderExtension {
     func signIn(
-        _ credentials: SignInCredentials, _ provider: ProfiledProvider
+        _ credentials: SignInCredentials, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens? {
         guard case .password(let user, let password) = credentials else { return nil }
         let body: JSONValue = ["username": .string(user), "password": .string(password.revealString())]
         return try await tokens(at: "signIn", body, provider)
     }
 
-    func renew(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(RenewalError) -> Tokens? {
+    func renew(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(RenewalError) -> Tokens? {
         guard let refresh = tokens.refresh else { return nil }
         do throws(AccountError) {
             let body: JSONValue = ["refresh_token": .string(refresh.revealString())]
@@ -28,7 +28,7 @@ struct NeoExtension: ProviderExtension {
     }
 
     func signOut(
-        _ tokens: Tokens, everywhere: Bool, _ provider: ProfiledProvider
+        _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Bool {
         guard let refresh = tokens.refresh else { return true }
         let body: JSONValue = ["refresh_token": .string(refresh.revealString())]
@@ -37,7 +37,7 @@ struct NeoExtension: ProviderExtension {
         return true
     }
 
-    func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ProfiledProvider) -> AccountError? {
+    func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
         // What has `error` is the OAuth endpoints', and the engine's to read; what is no JSON is somebody's on the way.
         guard response.status >= 400, let message = json?["message"]?.string, json?["error"] == nil else { return nil }
         let (code, sentence): (AccountError.Code, String) =
@@ -64,7 +64,7 @@ struct NeoExtension: ProviderExtension {
     private static let spoke = "message"
 
     private func tokens(
-        at use: String, _ body: JSONValue, _ provider: ProfiledProvider
+        at use: String, _ body: JSONValue, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens {
         let reply = try await provider.exchange(try await request(at: use, body, provider))
         // As for a renewal: these calls name no client, so there is none that an id token could be for.
@@ -73,11 +73,11 @@ struct NeoExtension: ProviderExtension {
     }
 
     private func request(
-        at use: String, _ body: JSONValue, _ provider: ProfiledProvider
+        at use: String, _ body: JSONValue, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> HTTPRequest {
         HTTPRequest(
             method: .post, url: try await provider.endpoint(use),
-            headers: ProfiledProvider.headers + [HTTPHeader("Content-Type", "application/json")],
+            headers: ConfiguredProvider.headers + [HTTPHeader("Content-Type", "application/json")],
             body: body.serialized())
     }
 }

@@ -4,12 +4,12 @@ import RainJSON
 import RainOAuth
 import RainCore
 
-/// What OCLC does that its profile cannot say: requests signed with a WSKey, users named by institutions, errors that quote secrets.
+/// What OCLC does that its definition cannot say: requests signed with a WSKey, users named by institutions, errors that quote secrets.
 struct OCLCExtension: ProviderExtension {
     func prepare(
-        _ request: inout HTTPRequest, for grant: GrantName, _ provider: ProfiledProvider
+        _ request: inout HTTPRequest, for grant: GrantName, _ provider: ConfiguredProvider
     ) throws(AccountError) {
-        let rules = provider.profile.grants?[grant.rawValue]
+        let rules = provider.definition.grants?[grant.rawValue]
         guard rules?.clientAuthentication == "signed", let secret = provider.settings.clientSecret else { return }
         if rules?.parameters?["authenticatingInstitutionId"] != nil, provider["authenticatingInstitutionId"] == nil {
             throw AccountError(
@@ -27,7 +27,7 @@ struct OCLCExtension: ProviderExtension {
     }
 
     func complete(
-        _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ProfiledProvider
+        _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ConfiguredProvider
     ) throws(AccountError) {
         // Without a refresh token its end means nothing.
         if tokens.refresh == nil { tokens.refreshExpires = nil }
@@ -51,19 +51,19 @@ struct OCLCExtension: ProviderExtension {
     }
 
     /// Whoever asks OCLC is told what was asked, secrets and all: no refusal is shown before those are taken out.
-    func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ProfiledProvider) -> AccountError? {
+    func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
         let host = provider.resources.first?.authority ?? provider.name
         return OCLCReply.failure(json, status: response.status, from: host)
     }
 
-    func profile(_ tokens: Tokens, _ provider: ProfiledProvider) async throws(AccountError) -> Profile? {
+    func user(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> UserInfo? {
         guard tokens["grant"] == nil, tokens["principalID"] == nil else { return nil }
         throw AccountError(
             .malformedAnswer,
             message: "OCLC did not say who signed in (principalID); ask it about this WSKey's services")
     }
 
-    func authorize(_ request: inout HTTPRequest, with tokens: Tokens, _ provider: ProfiledProvider) -> Bool {
+    func authorize(_ request: inout HTTPRequest, with tokens: Tokens, _ provider: ConfiguredProvider) -> Bool {
         guard provider["sendPrincipal"] == "true", let id = tokens["principalID"],
             let namespace = tokens["principalIDNS"],
             let principal = OCLCPrincipal(id: id, namespace: namespace)

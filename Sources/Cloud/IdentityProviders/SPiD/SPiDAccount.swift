@@ -15,11 +15,11 @@ import RainCore
 /// ```
 public struct SPiDAccount: Sendable {
     private let session: AccountSession
-    private let provider: ProfiledProvider
+    private let provider: ConfiguredProvider
     private let hooks: SPiDExtension
 
     /// - Throws: `unsupported` for a provider that is not SPiD.
-    public init(_ session: AccountSession, _ provider: ProfiledProvider) throws(AccountError) {
+    public init(_ session: AccountSession, _ provider: ConfiguredProvider) throws(AccountError) {
         guard let hooks = provider.hooks as? SPiDExtension else {
             throw AccountError(
                 .unsupported, message: "\(provider.name) has no codes by which one client signs another in; SPiD has")
@@ -54,10 +54,10 @@ public struct SPiDAccount: Sendable {
     }
 
     /// Who is signed in in the web session that the tokens came from.
-    /// - Throws: `webSessionRequired` after a sign-in without a browser: then only ``AccountSession/profile()`` tells.
-    public func me() async throws(AccountError) -> Profile {
+    /// - Throws: `webSessionRequired` after a sign-in without a browser: then only ``AccountSession/definition()`` tells.
+    public func me() async throws(AccountError) -> UserInfo {
         let request = HTTPRequest(
-            method: .get, url: try await provider.endpoint("me"), headers: ProfiledProvider.headers)
+            method: .get, url: try await provider.endpoint("me"), headers: ConfiguredProvider.headers)
         let reply = try await send(request)
         guard let user = provider.user(in: reply.json) else {
             throw AccountError(.malformedAnswer, message: "\(provider.name) answered without the user's id")
@@ -87,13 +87,13 @@ public struct SPiDAccount: Sendable {
 
     private func post(_ use: String, _ fields: [FormRequest.Field]) async throws(AccountError) -> JSONValue {
         var request = HTTPRequest(
-            method: .post, url: try await provider.endpoint(use), headers: ProfiledProvider.headers,
+            method: .post, url: try await provider.endpoint(use), headers: ConfiguredProvider.headers,
             body: FormRequest(fields).body(for: .signed(clientID: "")).revealBytes())
         request.headers.append(HTTPHeader("Content-Type", FormRequest.contentType))
         return try await send(request).json
     }
 
-    private func send(_ request: HTTPRequest) async throws(AccountError) -> ProfiledProvider.Reply {
+    private func send(_ request: HTTPRequest) async throws(AccountError) -> ConfiguredProvider.Reply {
         let provider = provider
         return try await session.send(request) { response throws(AccountError) in
             try provider.read(response, of: request.url)

@@ -4,13 +4,13 @@ import RainJSON
 import RainOAuth
 import RainCore
 
-/// What SPiD does that its profile cannot say: assertions for third parties, the container around its API's answers and the
+/// What SPiD does that its definition cannot say: assertions for third parties, the container around its API's answers and the
 /// signature on it, a sign-out that deletes tokens.
 struct SPiDExtension: ProviderExtension {
     static let signSecretName = "signSecret"
 
     func signIn(
-        _ credentials: SignInCredentials, _ provider: ProfiledProvider
+        _ credentials: SignInCredentials, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens? {
         switch credentials {
         case .password(let user, let password):
@@ -31,7 +31,7 @@ struct SPiDExtension: ProviderExtension {
     /// - Parameter use: the endpoint that the assertion is meant for, which it names.
     func assertion(
         for token: ThirdPartyToken, subject: SPiDThirdPartyToken.Subject, use: String, serverIsAhead: Double = 0,
-        _ provider: ProfiledProvider
+        _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Secret {
         guard let kind = SPiDThirdPartyToken.TokenKind(rawValue: token.provider) else {
             let known = SPiDThirdPartyToken.TokenKind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -55,13 +55,13 @@ struct SPiDExtension: ProviderExtension {
     }
 
     func complete(
-        _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ProfiledProvider
+        _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ConfiguredProvider
     ) throws(AccountError) {
         // A client's own tokens say `false` for the user, in any of several spellings.
         tokens["user_id"] = SPiDUser.userID(reply["user_id"])?.rawValue
     }
 
-    func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ProfiledProvider) -> AccountError? {
+    func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
         let host = provider.resources.first?.authority ?? provider.name
         if let json, json.members != nil {
             return SPiDFailure(json, status: response.status)?.accountError(from: host, retryAfter: response.retryAfter)
@@ -71,7 +71,7 @@ struct SPiDExtension: ProviderExtension {
     }
 
     func content(
-        of json: JSONValue, in response: HTTPResponse, _ provider: ProfiledProvider
+        of json: JSONValue, in response: HTTPResponse, _ provider: ConfiguredProvider
     ) throws(AccountError) -> JSONValue {
         guard json["access_token"] == nil, json["data"] != nil, json["object"] != nil || json["sig"] != nil else {
             return json
@@ -85,10 +85,10 @@ struct SPiDExtension: ProviderExtension {
 
     /// Deletes the access token and the refresh token that belongs to it, at SPiD.
     func signOut(
-        _ tokens: Tokens, everywhere: Bool, _ provider: ProfiledProvider
+        _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Bool {
         let request = HTTPRequest(
-            method: .get, url: try await provider.endpoint("logout"), headers: ProfiledProvider.headers)
+            method: .get, url: try await provider.endpoint("logout"), headers: ConfiguredProvider.headers)
         _ = try await provider.send(request, with: tokens, wantsJSON: false)
         return true
     }

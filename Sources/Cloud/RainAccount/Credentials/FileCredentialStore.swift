@@ -31,14 +31,15 @@ public final class FileCredentialStore: CredentialStore {
         _ key: CredentialKey, within limit: Duration,
         _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
-        try await PrivateFolder.withTurn("\(key.name).lock", in: folder, within: limit) {
+        try await PrivateFolder.withStoreLock("\(key.name).lock", in: folder, within: limit) {
             folder async throws(AccountError) in
             try await body(Access(store: self, folder: folder, key: key))
         }
     }
 
     public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
-        try await PrivateFolder.withTurn("\(key.name).lock", in: folder, within: limit) { folder throws(AccountError) in
+        try await PrivateFolder.withStoreLock("\(key.name).lock", in: folder, within: limit) {
+            folder throws(AccountError) in
             try probe(key, in: folder)
         }
     }

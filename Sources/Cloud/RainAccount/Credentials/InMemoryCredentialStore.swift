@@ -4,7 +4,7 @@ import Synchronization
 public final class InMemoryCredentialStore: CredentialStore {
     private struct Contents {
         var sessions: [CredentialKey: SavedSession] = [:]
-        var lines: [CredentialKey: TurnLine<Void>] = [:]
+        var lines: [CredentialKey: FairLock<Void>] = [:]
     }
     private let contents = Mutex(Contents())
 
@@ -19,7 +19,7 @@ public final class InMemoryCredentialStore: CredentialStore {
         _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
         let line = contents.withLock { contents in
-            let line = contents.lines[key] ?? TurnLine()
+            let line = contents.lines[key] ?? FairLock()
             contents.lines[key] = line
             return line
         }

@@ -29,9 +29,9 @@ public struct SavedSession: Sendable, Equatable {
     }
 
     /// The user as far as the stored session tells.
-    public var profile: Profile {
+    public var profile: UserInfo {
         let user = JSONValue.object(attributes)
-        var profile = Profile(userID: userID, userName: userName)
+        var profile = UserInfo(userID: userID, userName: userName)
         profile.name = user["name"]?.string
         profile.email = user["email"]?.string
         profile.phoneNumber = user["phone_number"]?.string

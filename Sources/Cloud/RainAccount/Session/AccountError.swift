@@ -25,7 +25,7 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
             case usedCode = "used_code", clientRefused = "client_refused", missingParameter = "missing_parameter"
             case wrongContext = "wrong_context", insufficientScope = "insufficient_scope", moved, abandoned
             case notRenewable = "not_renewable", webSessionRequired = "web_session_required"
-            case pending, unreadableProfile = "unreadable_profile", unknownProvider = "unknown_provider"
+            case pending, unreadableDefinition = "unreadable_definition", unknownProvider = "unknown_provider"
             case cannotStore = "cannot_store", storeUnreadable = "store_unreadable"
             case storeReadOnly = "store_read_only", storeAbsent = "store_absent", storeLocked = "store_locked"
             case storeNotAnswering = "store_not_answering", cancelled
@@ -36,7 +36,7 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
 
         private init(value: Value) { self.value = value }
 
-        /// The code of that name, as a provider's profile writes it; nil if there is none.
+        /// The code of that name, as a provider's definition writes it; nil if there is none.
         public init?(reason: String) {
             guard let value = Value(rawValue: reason) else { return nil }
             self.value = value
@@ -136,8 +136,8 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         public static let webSessionRequired = Code(value: .webSessionRequired)
         /// The person has not answered yet (RFC 8628, `authorization_pending`).
         public static let pending = Code(value: .pending)
-        /// A provider's profile is not one: not JSON, of a later version, or with something missing.
-        public static let unreadableProfile = Code(value: .unreadableProfile)
+        /// A provider's definition is not one: not JSON, of a later version, or with something missing.
+        public static let unreadableDefinition = Code(value: .unreadableDefinition)
         /// No provider has that name, built in or added.
         public static let unknownProvider = Code(value: .unknownProvider)
         /// A browser's answer cannot be received: the port is taken, the desktop starts no handler.

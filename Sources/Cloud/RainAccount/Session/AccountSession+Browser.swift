@@ -11,7 +11,7 @@ extension AccountSession {
     /// ```
     public func signIn(
         with credentials: @Sendable () async throws(AccountError) -> SignInCredentials
-    ) async throws(AccountError) -> Profile {
+    ) async throws(AccountError) -> UserInfo {
         try await probeStore()
         return try await signIn(try await credentials())
     }

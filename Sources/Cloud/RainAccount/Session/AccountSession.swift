@@ -55,7 +55,7 @@ public final class AccountSession: Sendable {
     /// The store is tried before the provider is. The profile comes from the service; if it cannot be had for a passing reason, what
     /// the id token claims stands in. What fails or is cancelled after that is signed out at the
     /// provider, which has five seconds for it.
-    public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Profile {
+    public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> UserInfo {
         do throws(AccountError) {
             return try await begin(credentials)
         } catch {
@@ -65,7 +65,7 @@ public final class AccountSession: Sendable {
         }
     }
 
-    private func begin(_ credentials: SignInCredentials) async throws(AccountError) -> Profile {
+    private func begin(_ credentials: SignInCredentials) async throws(AccountError) -> UserInfo {
         try await keeper.probeStore()
         let tokens = try await provider.signIn(credentials)
         do throws(AccountError) {
@@ -76,12 +76,12 @@ public final class AccountSession: Sendable {
         }
     }
 
-    private func begin(_ tokens: Tokens) async throws(AccountError) -> Profile {
-        let profile: Profile
+    private func begin(_ tokens: Tokens) async throws(AccountError) -> UserInfo {
+        let profile: UserInfo
         do throws(AccountError) {
-            profile = try await provider.profile(tokens)
+            profile = try await provider.user(tokens)
         } catch {
-            guard error.isTransient, let claimed = provider.profile(claimedBy: tokens) else { throw error }
+            guard error.isTransient, let claimed = provider.user(claimedBy: tokens) else { throw error }
             logger.debug("profile not to be had, the id token's claims are used", metadata: ["cause": "\(error.code)"])
             profile = claimed
         }
@@ -94,14 +94,14 @@ public final class AccountSession: Sendable {
     }
 
     /// How long the provider has for being told of a sign-in that came to nothing.
-    static let farewell = Duration.seconds(5)
+    static let signOutLimit = Duration.seconds(5)
 
     /// Ends at the provider what nobody here knows any more, as far as that is to be had quickly.
     private func abandon(_ tokens: Tokens) async {
         let (provider, timer) = (provider, keeper.timer)
         // No child of the caller's task: if that is cancelled, nothing can be sent in it. Awaited, and done by its deadline.
         await Task {
-            let told = await withDeadline(Self.farewell, sleep: { try await timer.sleep(for: $0) }) {
+            let told = await withDeadline(Self.signOutLimit, sleep: { try await timer.sleep(for: $0) }) {
                 () async throws(AccountError) in try await provider.signOut(tokens, everywhere: false)
             }
             if case .success? = told { return }
@@ -152,14 +152,14 @@ public final class AccountSession: Sendable {
     public func userName() async throws(AccountError) -> String { try await keeper.stored().userName }
 
     /// The profile as the service has it now.
-    public func profile() async throws(AccountError) -> Profile {
+    public func user() async throws(AccountError) -> UserInfo {
         let session = try await keeper.fresh()
         do throws(AccountError) {
-            return try await provider.profile(session.tokens)
+            return try await provider.user(session.tokens)
         } catch {
             // Portals say it with another status.
             guard error.status == 401 || error.code == .expired else { throw error }
-            return try await provider.profile(try await keeper.renewed(replacing: session.tokens.access).tokens)
+            return try await provider.user(try await keeper.renewed(replacing: session.tokens.access).tokens)
         }
     }
 

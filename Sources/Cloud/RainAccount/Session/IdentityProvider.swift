@@ -22,10 +22,10 @@ public protocol IdentityProvider: Sendable {
     /// New tokens for old ones. What the provider does not send anew is carried over.
     func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens
 
-    func profile(_ tokens: Tokens) async throws(AccountError) -> Profile
+    func user(_ tokens: Tokens) async throws(AccountError) -> UserInfo
 
     /// Whom the tokens themselves name, for when the profile cannot be had; nil if they do not.
-    func profile(claimedBy tokens: Tokens) -> Profile?
+    func user(claimedBy tokens: Tokens) -> UserInfo?
 
     /// Ends the session at the provider, or all of the user's sessions.
     func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError)
@@ -36,7 +36,7 @@ public protocol IdentityProvider: Sendable {
 
 extension IdentityProvider {
     public var context: [String: String] { [:] }
-    public func profile(claimedBy tokens: Tokens) -> Profile? { nil }
+    public func user(claimedBy tokens: Tokens) -> UserInfo? { nil }
 
     /// What a provider throws for a way in that it does not have.
     public func unsupported(_ credentials: SignInCredentials) -> AccountError {

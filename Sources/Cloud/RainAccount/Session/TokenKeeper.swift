@@ -159,7 +159,7 @@ actor TokenKeeper {
     private func renew(replacing rejected: Secret) async -> Outcome {
         let renewal = Renewal(keeper: self, rejected: rejected, unsaved: unsaved, pause: activePause)
         do throws(AccountError) {
-            let session = try await store.exclusively(key, within: TurnTimes.wait) {
+            let session = try await store.exclusively(key, within: StoreLockTimes.wait) {
                 access async throws(AccountError) in
                 try await withinTurn { () async throws(AccountError) in try await renewal.run(access) }
             }
@@ -178,10 +178,11 @@ actor TokenKeeper {
         _ ask: @escaping @Sendable () async throws(AccountError) -> Answer
     ) async throws(AccountError) -> Answer {
         let timer = timer
-        let outcome = await withDeadline(TurnTimes.longest, sleep: { try await timer.sleep(for: $0) }, ask)
+        let outcome = await withDeadline(StoreLockTimes.longest, sleep: { try await timer.sleep(for: $0) }, ask)
         guard let outcome else {
             throw AccountError(
-                .timeout, message: "\(provider.name) took longer than \(TurnTimes.longest) in all; try again later")
+                .timeout, message: "\(provider.name) took longer than \(StoreLockTimes.longest) in all; try again later"
+            )
         }
         return try outcome.get()
     }
@@ -211,7 +212,7 @@ actor TokenKeeper {
     private func saveLate(_ late: Unsaved) async throws(AccountError) {
         let events = events
         let saved = status(of: late.renewed)
-        try await store.exclusively(key, within: TurnTimes.wait) { access async throws(AccountError) in
+        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
             guard try await access.load()?.tokens == late.stored.tokens else { return }
             try await events.changing { () async throws(AccountError) in
                 try await access.save(late.renewed)
@@ -231,7 +232,7 @@ actor TokenKeeper {
         let begun = session
         let status = status(of: begun)
         let events = events
-        try await store.exclusively(key, within: TurnTimes.wait) { access async throws(AccountError) in
+        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
             try await events.changing { () async throws(AccountError) in
                 try await access.save(begun)
                 return .wrote(begun, [.saved(status), .signedIn(status)])
@@ -247,8 +248,9 @@ actor TokenKeeper {
         _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> Void
     ) async throws(AccountError) -> AccountError? {
         _ = try await stored()
-        let ending = Ending(keeper: self, unsaved: unsaved, pause: activePause, tell: tell)
-        let failure = try await store.exclusively(key, within: TurnTimes.wait) { access async throws(AccountError) in
+        let ending = SignOut(keeper: self, unsaved: unsaved, pause: activePause, tell: tell)
+        let failure = try await store.exclusively(key, within: StoreLockTimes.wait) {
+            access async throws(AccountError) in
             try await ending.run(access)
         }
         unsaved = nil
@@ -256,13 +258,13 @@ actor TokenKeeper {
     }
 
     /// Makes sure that a session could be saved, before anyone is asked for a password.
-    func probeStore() async throws(AccountError) { try await store.probe(key, within: TurnTimes.wait) }
+    func probeStore() async throws(AccountError) { try await store.probe(key, within: StoreLockTimes.wait) }
 
     /// Removes the session that has this access token; one that was stored meanwhile stays.
     func remove(_ session: SavedSession) async throws(AccountError) {
         let events = events
         let unsaved = unsaved
-        try await store.exclusively(key, within: TurnTimes.wait) { access async throws(AccountError) in
+        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
             try await events.changing { () async throws(AccountError) in
                 guard let stored = try await access.load() else { return .removed(.signedOut(.elsewhere)) }
                 let isUnsaved = unsaved?.renewed.tokens == session.tokens && unsaved?.stored.tokens == stored.tokens

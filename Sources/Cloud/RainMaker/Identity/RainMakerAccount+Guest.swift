@@ -17,7 +17,7 @@ extension RainMakerAccount {
     /// - Parameter other: the session to sign in, where it is not to take the place of the guest's.
     public func confirmGuestConversion(
         to user: String, password: Secret, code: Secret, signingIn other: AccountSession? = nil
-    ) async throws(AccountError) -> Profile {
+    ) async throws(AccountError) -> UserInfo {
         try RainMakerInput.check(userName: user)
         try RainMakerInput.check(code: code)
         try RainMakerInput.check(newPassword: password)

@@ -15,7 +15,7 @@ extension SavedSession {
             access: access, refresh: refresh, identity: identity,
             received: UnixTime(seconds: claims?["iat"]?.double ?? end ?? 0),
             expires: end.map { UnixTime(seconds: $0) })
-        guard let profile = RainMakerIdentity.profile(claimedBy: tokens), !profile.userID.rawValue.isEmpty else {
+        guard let profile = RainMakerIdentity.user(claimedBy: tokens), !profile.userID.rawValue.isEmpty else {
             throw AccountError(
                 .storeUnreadable, message: "the session's tokens do not say whose it is: sign in again",
                 remedies: [.signIn])

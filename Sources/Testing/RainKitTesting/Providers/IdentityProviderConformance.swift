@@ -90,10 +90,10 @@ public enum IdentityProviderConformance {
     private static func telling(_ subject: Subject) async throws {
         let promise = "the profile names the user, always the same"
         let (provider, tokens) = try await signedIn(subject)
-        let first = try await provider.profile(tokens)
+        let first = try await provider.user(tokens)
         try demand(!first.userID.rawValue.isEmpty && !first.userName.isEmpty, promise, "without id or name")
-        try demand(try await provider.profile(tokens).userID == first.userID, promise, "another id the second time")
-        if let claimed = provider.profile(claimedBy: tokens) {
+        try demand(try await provider.user(tokens).userID == first.userID, promise, "another id the second time")
+        if let claimed = provider.user(claimedBy: tokens) {
             try demand(claimed.userID == first.userID, promise, "the tokens claim \(claimed.userID)")
         }
     }
@@ -120,7 +120,7 @@ public enum IdentityProviderConformance {
         let promise = "renewed tokens are good, and their own renewal is too"
         let (provider, tokens) = try await signedIn(subject)
         guard tokens.canBeRenewed(at: subject.clock.now) else { return }
-        let user = try await provider.profile(tokens).userID
+        let user = try await provider.user(tokens).userID
         var current = tokens
         for round in 1...2 {
             var next = try await renewed(provider, current, promise)
@@ -129,7 +129,7 @@ public enum IdentityProviderConformance {
             next.extras.merge(current.extras) { new, _ in new }
             current = next
             try demand(
-                try await provider.profile(current).userID == user, promise, "another user after renewal \(round)")
+                try await provider.user(current).userID == user, promise, "another user after renewal \(round)")
         }
     }
 
@@ -201,7 +201,7 @@ public enum IdentityProviderConformance {
                     throw error
                 } catch {}
             })
-        errors.append(await failure { () async throws(AccountError) in _ = try await echo.profile(tokens) })
+        errors.append(await failure { () async throws(AccountError) in _ = try await echo.user(tokens) })
         if tokens.canBeRenewed(at: subject.clock.now) {
             do throws(RenewalError) {
                 _ = try await echo.renew(tokens)

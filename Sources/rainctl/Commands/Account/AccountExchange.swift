@@ -67,7 +67,7 @@ struct AccountExchange: AsyncParsableCommand {
 extension SessionAccess {
     /// What only SPiD has.
     /// - Throws: `unsupported` for any other provider.
-    func spid() throws -> (SPiDAccount, ProfiledProvider) {
+    func spid() throws -> (SPiDAccount, ConfiguredProvider) {
         guard let provider else {
             throw AccountError(
                 .unsupported, message: "RainMaker has no codes by which one client signs another in; SPiD has")

@@ -36,7 +36,7 @@ struct AccountImport: AsyncParsableCommand {
             in: try storing.choice(context))
         if let note = store.note { context.output.say("note: \(note.asSentence)") }
         try add(found.deployment, context)
-        try await store.exclusively(try CredentialKey(found.deployment.name), within: TurnTimes.wait) {
+        try await store.exclusively(try CredentialKey(found.deployment.name), within: StoreLockTimes.wait) {
             access async throws(AccountError) in
             try await access.save(found.session)
         }

@@ -45,7 +45,7 @@ struct AuthorizationCodeTests {
         session = try AccountSession.rainMaker(deployment, http: http, store: store, clock: clock)
     }
 
-    private func signIn(_ agent: ScriptedAgent, idp: String? = "github") async throws(AccountError) -> Profile {
+    private func signIn(_ agent: ScriptedAgent, idp: String? = "github") async throws(AccountError) -> UserInfo {
         try await session.signIn { () async throws(AccountError) in
             var random = ScriptedRandom(Array(0..<96))
             return try await deployment.signInPage(identityProvider: idp).signIn(
@@ -112,7 +112,7 @@ struct AuthorizationCodeTests {
             .post, "/v1/login2",
             #"{"status":"success","accesstoken":"\#(accessToken("b", issued: clock.now.seconds))"}"#)
         http.expect(.get, "/v1/user2", Bench.profile)
-        _ = try await session.profile()
+        _ = try await session.user()
         #expect(http.requests[2].json == ["refreshtoken": "planted-refresh"])
         try http.finish()
     }

@@ -127,7 +127,7 @@ struct CustomSchemeTests {
                     request.state = State("right-state")
                     return request
                 }())
-            let desk = AnswerDesk(attempt, at: RedirectTarget(redirectURI: try RedirectURI(redirect)))
+            let desk = RedirectMatcher(attempt, at: RedirectTarget(redirectURI: try RedirectURI(redirect)))
             let socket = try CallbackSocket(path: path)
             defer { socket.close() }
             #expect(chmod(path, 0o777) == 0)

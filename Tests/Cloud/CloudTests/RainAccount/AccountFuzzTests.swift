@@ -44,10 +44,10 @@ struct AccountFuzzTests {
                 let password = SignInCredentials.password(user: "u", password: Secret("p"))
                 if let tokens = try? await identity.signIn(password) {
                     #expect(!tokens.access.isEmpty && tokens.refresh != nil)
-                    _ = identity.profile(claimedBy: tokens)
+                    _ = identity.user(claimedBy: tokens)
                 }
                 _ = try? await identity.renew(tokens("a"))
-                if let profile = try? await identity.profile(tokens("a")) { #expect(!profile.userID.rawValue.isEmpty) }
+                if let profile = try? await identity.user(tokens("a")) { #expect(!profile.userID.rawValue.isEmpty) }
                 try? await identity.signOut(tokens("a"), everywhere: false)
             }
             #expect(report.failures == [], "\(report.complaint)")
@@ -69,7 +69,7 @@ struct AccountFuzzTests {
                     provider: RainMakerIdentity(deployment, http: http), http: http, store: store, key: key,
                     clock: ManualWallClock(), timer: ManualClock())
                 let account = RainMakerAccount(deployment, session: session, http: http)
-                if let profile = try? await account.profile(customData: true) {
+                if let profile = try? await account.user(customData: true) {
                     #expect(!profile.userID.rawValue.isEmpty)
                     for entry in profile.customData?.entries ?? [] { #expect(profile.customData?[entry.key] != nil) }
                 }

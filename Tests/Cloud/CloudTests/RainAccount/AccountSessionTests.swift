@@ -110,7 +110,7 @@ struct AccountSessionTests {
         bench.http.expect(.get, "/v1/user2", status: 401, #"{"message":"Unauthorized"}"#)
         bench.expectRenewal(to: "b")
         bench.http.expect(.get, "/v1/user2", Bench.profile)
-        #expect(try await bench.session.profile().userName == "dev@example.com")
+        #expect(try await bench.session.user().userName == "dev@example.com")
         try bench.http.finish()
     }
 
@@ -219,7 +219,7 @@ struct AccountSessionTests {
         _ = try await session.signIn(.password(user: "dev@example.com", password: Secret("planted-password")))
         http.expect(.get, "/v1/user2", status: 401, #"{"message":"Unauthorized"}"#)
         http.expect(.post, "/v1/login2", status: 400, #"{"error_code":101017,"description":"d"}"#)
-        _ = await accountError { () throws(AccountError) in try await session.profile() }
+        _ = await accountError { () throws(AccountError) in try await session.user() }
         try http.finish()
         #expect(!lines.text.isEmpty)
         #expect(!lines.text.contains("planted"))

@@ -20,7 +20,7 @@ struct EchoedSecretsTests {
         return random.bytes(count)
     }
 
-    private func provider(_ id: String, _ settings: ProviderSettings) throws -> ProfiledProvider {
+    private func provider(_ id: String, _ settings: ProviderSettings) throws -> ConfiguredProvider {
         try ProviderRegistry.builtIn.provider(id, settings: settings, tools: Self.tools)
     }
 

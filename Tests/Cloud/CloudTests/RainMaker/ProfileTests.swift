@@ -22,7 +22,7 @@ struct ProfileTests {
             "locale":"en-us","custom_data":{"theme":{"value":"dark","perms":["r"]},"empty":{"value":null},"odd":7},
             "is_guest_user":true,"expires_on":1800000000}
             """#)
-        let profile = try await bench.account.profile(customData: true)
+        let profile = try await bench.account.user(customData: true)
         #expect(profile.userID == UserID("u1"))
         #expect(profile.userName == "dev@example.com")
         #expect(profile.common.name == "Ada")
@@ -49,7 +49,7 @@ struct ProfileTests {
     func sparse() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.get, "/v1/user2", #"{"user_id":"u1","user_name":"+15550100","mfa":false,"quota":null}"#)
-        let profile = try await bench.account.profile()
+        let profile = try await bench.account.user()
         #expect(profile.common.name == nil && profile.common.email == nil && profile.quota == nil)
         #expect(profile.customData == nil && profile.pictureURL == nil && profile.guestExpires == nil)
         #expect(profile.tags.isEmpty && profile.roles.isEmpty && profile.administratorTags.isEmpty)
@@ -62,7 +62,7 @@ struct ProfileTests {
     func malformed(body: String) async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.get, "/v1/user2", body)
-        let error = await accountError { () throws(AccountError) in try await bench.account.profile() }
+        let error = await accountError { () throws(AccountError) in try await bench.account.user() }
         #expect(error?.code == .malformedAnswer)
     }
 

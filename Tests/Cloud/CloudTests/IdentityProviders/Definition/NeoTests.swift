@@ -13,7 +13,7 @@ struct NeoTests {
     private let http = ScriptedHTTPClient()
     private let clock = ManualWallClock()
 
-    private func provider() throws -> ProfiledProvider {
+    private func provider() throws -> ConfiguredProvider {
         try ProviderRegistry.builtIn.provider(
             "neo", settings: ProviderSettings(base: "http://127.0.0.1:1", clientID: "native-1"),
             tools: ProviderBench.tools(http, clock))
@@ -30,8 +30,8 @@ struct NeoTests {
             clock: clock)
         http.expect(.post, "/v1/user/auth/token", Self.answer(1))
         http.expect(.get, "/v1/users/me", #"{"user_id":"u-1","email":"ada@example.com"}"#)
-        let profile = try await session.signIn(.password(user: "ada@example.com", password: Secret("pw")))
-        #expect(profile.userID == UserID("u-1") && profile.userName == "ada@example.com")
+        let user = try await session.signIn(.password(user: "ada@example.com", password: Secret("pw")))
+        #expect(user.userID == UserID("u-1") && user.userName == "ada@example.com")
         #expect(http.requests[0].json == ["username": "ada@example.com", "password": "pw"])
         #expect(http.requests[1].authorization == "Bearer a1")
         clock.advance(seconds: 3590)

@@ -11,7 +11,7 @@ import RainCore
 struct ProviderBench {
     let http = ScriptedHTTPClient()
     let clock = ManualWallClock()
-    let provider: ProfiledProvider
+    let provider: ConfiguredProvider
 
     var tools: ProviderTools { Self.tools(http, clock) }
 
@@ -34,8 +34,8 @@ struct ProviderBench {
         let usual = try JSONValue(parsing: Array(text.utf8)).members ?? []
         let own = try JSONValue(parsing: Array("{\(members)}".utf8)).members ?? []
         let json = JSONValue.object(usual.filter { member in !own.contains { $0.name == member.name } } + own)
-        provider = try ProfiledProvider(
-            profile: ProviderProfile(json, origin: "test"), settings: settings, tools: Self.tools(http, clock),
+        provider = try ConfiguredProvider(
+            definition: ProviderDefinition(json, origin: "test"), settings: settings, tools: Self.tools(http, clock),
             extension: hooks)
     }
 }

@@ -145,9 +145,9 @@ private struct Defective: IdentityProvider {
         }
     }
 
-    func profile(_ tokens: Tokens) async throws(AccountError) -> Profile {
+    func user(_ tokens: Tokens) async throws(AccountError) -> UserInfo {
         try await ask()
-        return Profile(userID: UserID("1"), userName: "ada")
+        return UserInfo(userID: UserID("1"), userName: "ada")
     }
 
     func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) {}

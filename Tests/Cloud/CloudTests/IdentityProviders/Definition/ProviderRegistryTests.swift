@@ -16,9 +16,9 @@ struct ProviderRegistryTests {
                  "parameters":[{"name":"issuer","value":"https://id.example.com"}],
                  "grants":{"password":null},"unsupported":{"password":"passwords are for the sign-in page only"}}
                 """.utf8), origin: "company.json")
-        let profile = try registry.entry("company").profile
-        #expect(profile.discovery == "{issuer}/.well-known/openid-configuration")
-        let password = profile.capabilities.first { $0.grant == .password }
+        let definition = try registry.entry("company").definition
+        #expect(definition.discovery == "{issuer}/.well-known/openid-configuration")
+        let password = definition.capabilities.first { $0.grant == .password }
         #expect(password?.whyNot == "passwords are for the sign-in page only")
     }
 
@@ -41,7 +41,7 @@ struct ProviderRegistryTests {
             var registry = ProviderRegistry.builtIn
             try registry.add(parsing: Array(text.utf8), origin: "x.json")
         }
-        #expect(error?.code == .unreadableProfile)
+        #expect(error?.code == .unreadableDefinition)
         #expect(error?.message.contains(word) == true, "\(error?.message ?? "")")
     }
 }

@@ -29,7 +29,7 @@ struct LiferayRenewalTests {
                 "path": "/c/portal/login", "action": "html", "status": .integer(status), "retry_after": 7,
             ]
             try await desk.control("faults", ["rules": [rule]])
-            let error = await accountError { () throws(AccountError) in try await session.profile() }
+            let error = await accountError { () throws(AccountError) in try await session.user() }
             #expect(error?.code.description == reason)
             #expect(status != 429 || error?.retryAfter == .seconds(7))
             #expect(desk.store.load(desk.key) == saved)
@@ -47,7 +47,7 @@ struct LiferayRenewalTests {
             // Somebody else's page stands in the place of all others, or of the portal's form alone.
             for path in ["/*", "/c/portal/login"] {
                 try await desk.control("faults", ["rules": [["path": .string(path), "action": "html"]]])
-                #expect(await code { () throws(AccountError) in try await session.profile() } == "malformed_answer")
+                #expect(await code { () throws(AccountError) in try await session.user() } == "malformed_answer")
                 #expect(desk.store.load(desk.key) == saved)
             }
             try await desk.control("faults", ["rules": []])
@@ -58,7 +58,7 @@ struct LiferayRenewalTests {
             try await store.exclusively(desk.key, within: .seconds(5)) { access async throws(AccountError) in
                 try await access.save(changed)
             }
-            #expect(await code { () throws(AccountError) in try await session.profile() } == "expired")
+            #expect(await code { () throws(AccountError) in try await session.user() } == "expired")
             #expect(desk.store.load(desk.key) == nil)
         }
     }

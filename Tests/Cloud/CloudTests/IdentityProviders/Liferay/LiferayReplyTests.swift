@@ -98,7 +98,7 @@ struct LiferayReplyTests {
                 "reminderQueryAnswer": "planted", "digest": "planted",
             ]))
         #expect(user["userId"] == 1001 && user.companyID == 10157)
-        #expect(user.profile.userID == UserID("1001") && user.profile.name == "Ada Lovelace")
+        #expect(user.userInfo.userID == UserID("1001") && user.userInfo.name == "Ada Lovelace")
         #expect(!"\(user)".contains("planted"))
         for json: JSONValue in [[:], ["userId": ""], ["userId": 0], ["companyId": 1], [], nil] {
             #expect(LiferayUser(json) == nil)

@@ -35,8 +35,8 @@ struct LiferaySimulatedTests {
                     let provider = try desk.provider("liferay", portal(nil, loginBy.map { ["loginBy": $0] } ?? [:]))
                     let session = desk.session(provider, store: InMemoryCredentialStore())
                     let result = await code { () throws(AccountError) in
-                        let profile = try await session.signIn(password(name))
-                        #expect(profile.userID == UserID("1001") && profile.name == "Ada Example")
+                        let user = try await session.signIn(password(name))
+                        #expect(user.userID == UserID("1001") && user.name == "Ada Example")
                     }
                     #expect(result == (other == kind ? nil : "invalid_credentials"), "\(other) at \(kind)")
                 }
@@ -60,17 +60,17 @@ struct LiferaySimulatedTests {
             _ = try await first.signIn(password())
             // The same company by its own number is the same session.
             let same = desk.session(try desk.provider("liferay", portal("basic", ["companyId": "10157"])))
-            #expect(try await same.profile().userID == UserID("1001"))
+            #expect(try await same.user().userID == UserID("1001"))
             // Stored credentials of one company are not used for another, nor for another server.
             for parameters in [["companyId": "20000"], ["contextCompanyId": "20000"]] {
                 let other = desk.session(try desk.provider("liferay", portal("basic", parameters)))
-                #expect(await code { () throws(AccountError) in try await other.profile() } == "wrong_context")
-                #expect(await code { () throws(AccountError) in try await other.storedProfile() } == "wrong_context")
+                #expect(await code { () throws(AccountError) in try await other.user() } == "wrong_context")
+                #expect(await code { () throws(AccountError) in try await other.storedUser() } == "wrong_context")
             }
             var elsewhere = portal("basic")
             elsewhere.base = "http://127.0.0.1:1"
             let moved = desk.session(try desk.provider("liferay", elsewhere))
-            #expect(await code { () throws(AccountError) in try await moved.profile() } == "wrong_context")
+            #expect(await code { () throws(AccountError) in try await moved.user() } == "wrong_context")
             // Signing in to a company that the user is not of.
             let wrong = desk.session(
                 try desk.provider("liferay", portal("basic", ["companyId": "20000"])), store: InMemoryCredentialStore())
@@ -100,8 +100,8 @@ struct LiferaySimulatedTests {
             }
             let basic = try desk.provider("liferay", portal("basic", ["serverVersion": number]))
             let session = desk.session(basic)
-            let profile = try await session.signIn(password())
-            #expect(profile.attributes.first { $0.name == "userId" }?.value == 1001)
+            let user = try await session.signIn(password())
+            #expect(user.attributes.first { $0.name == "userId" }?.value == 1001)
             let account = try LiferayAccount(session, basic)
             let error = await accountError { () throws(AccountError) in
                 try await account.invoke("/user/get-user-by-id", [.init("userId", 999_999)])
@@ -129,7 +129,7 @@ struct LiferaySimulatedTests {
             // A request without the page's token is a stranger's.
             var bare = try #require(desk.store.load(desk.key)).tokens
             bare.extras["csrf"] = nil
-            #expect(await code { () throws(AccountError) in try await provider.profile(bare) } == "expired")
+            #expect(await code { () throws(AccountError) in try await provider.user(bare) } == "expired")
             guard case .complete = try await session.signOut() else {
                 Issue.record("not told")
                 return
@@ -168,7 +168,7 @@ struct LiferaySimulatedTests {
             _ = try await session.signIn(password())
             // The portal keeps its session longer than that: it is our own clock that renews.
             desk.clock.advance(seconds: seconds)
-            #expect(try await session.profile().userID == UserID("1001"))
+            #expect(try await session.user().userID == UserID("1001"))
             #expect(desk.http.count("/c/portal/login") == signIns)
         }
     }
@@ -200,7 +200,7 @@ struct LiferaySimulatedTests {
             // No password is kept that nobody will need.
             #expect(desk.store.load(desk.key)?.tokens.refresh == nil)
             try await desk.advance(seconds: 901)
-            #expect(await code { () throws(AccountError) in try await session.profile() } == "expired")
+            #expect(await code { () throws(AccountError) in try await session.user() } == "expired")
             #expect(desk.http.count("/c/portal/login") == 1)
             #expect(desk.store.load(desk.key) == nil)
         }
@@ -218,7 +218,7 @@ struct LiferaySimulatedTests {
             let user = try await LiferayAccount(session, provider).invoke("/user/get-current-user")
             #expect(user["screenName"] == "ada")
             try await desk.control("revoke", ["user": "ada@example.com"])
-            #expect(try await session.profile().userID == UserID("1001"))
+            #expect(try await session.user().userID == UserID("1001"))
             #expect(desk.http.count("/c/portal/login") == 3)
         }
     }
@@ -236,13 +236,13 @@ struct LiferaySimulatedTests {
                     "path": "/c/portal/login", "action": "status", "status": .integer(Int64(status)),
                 ]
                 try await desk.control("faults", ["rules": [rule]])
-                #expect(await code { () throws(AccountError) in try await session.profile() } == "server_fault")
+                #expect(await code { () throws(AccountError) in try await session.user() } == "server_fault")
                 #expect(desk.store.load(desk.key) == saved)
             }
             try await desk.control("faults", ["rules": [["path": "/c/portal/login", "action": "reset"]]])
-            #expect(await code { () throws(AccountError) in try await session.profile() } == "network")
+            #expect(await code { () throws(AccountError) in try await session.user() } == "network")
             #expect(desk.store.load(desk.key) == saved)
-            let stored = try await session.storedProfile()
+            let stored = try await session.storedUser()
             #expect(stored.attributes.first { $0.name == "screenName" }?.value == "ada")
             #expect(stored.attributes.first { $0.name == "companyId" }?.value == 10157)
         }
@@ -287,7 +287,7 @@ struct LiferaySimulatedTests {
                 let result = await code { () throws(AccountError) in
                     _ = try await session.signIn(password())
                     // What let in goes with each request from then on.
-                    _ = try await session.profile()
+                    _ = try await session.user()
                 }
                 #expect(result == reason)
                 #expect(gatekeeper.counts.all == counts)
@@ -299,7 +299,7 @@ struct LiferaySimulatedTests {
             )
             _ = try await session.signIn(password())
             desk.clock.advance(seconds: 901)
-            #expect(try await session.profile().userID == UserID("1001"))
+            #expect(try await session.user().userID == UserID("1001"))
             #expect(gatekeeper.counts.all == [0])
             let nobody = desk.session(try desk.provider("liferay", portal("cookie")))
             #expect(
@@ -328,7 +328,7 @@ struct LiferaySimulatedTests {
             #expect(try await session.signIn(password()).userID == UserID("1001"))
             #expect(desk.http.requests.last?.authorization?.hasPrefix("Bearer ") == true)
             try await desk.advance(seconds: 601)
-            #expect(try await session.profile().userID == UserID("1001"))
+            #expect(try await session.user().userID == UserID("1001"))
             #expect(try await session.status().kind == .oauth)
             settings.clientSecret = Secret("wrong")
             let other = desk.session(try desk.provider("liferay", settings), store: InMemoryCredentialStore())
@@ -380,7 +380,7 @@ struct LiferaySimulatedTests {
             // A later session finds what was stored.
             let later = desk.session(try desk.provider("liferay", portal("basic")))
             let heard = later.events()
-            _ = try await later.profile()
+            _ = try await later.user()
             for await event in heard {
                 guard case .loaded(let status) = event else {
                     Issue.record("\(event.name)")
@@ -408,7 +408,7 @@ struct LiferaySimulatedTests {
                 Issue.record("not told")
                 return
             }
-            #expect(await code { () throws(AccountError) in try await provider.profile(tokens) } != nil)
+            #expect(await code { () throws(AccountError) in try await provider.user(tokens) } != nil)
             await #expect(throws: RenewalError.self) { try await provider.renew(tokens) }
             let own = desk.session(provider, store: InMemoryCredentialStore())
             #expect(try await own.signIn(.clientCredentials).userID == UserID("screens-2"))

@@ -18,7 +18,7 @@ private struct Library {
     func provider(
         _ id: String = "oclc", scope: [String] = ["WMS_NCIP"], secret: String? = nil,
         _ parameters: [String: String] = institutions
-    ) throws -> ProfiledProvider {
+    ) throws -> ConfiguredProvider {
         var parameters = parameters
         parameters["services"] = desk.base
         return try desk.provider(
@@ -46,8 +46,8 @@ struct OCLCSimulatedTests {
             let provider = try library.provider()
             let session = library.desk.session(provider)
             let credentials = try await provider.signInThroughBrowser(.implicit, by: library.robot(redirect: redirect))
-            let profile = try await session.signIn(credentials)
-            #expect(profile.userID == UserID("p-ada"))
+            let user = try await session.signIn(credentials)
+            #expect(user.userID == UserID("p-ada"))
             let tokens = try #require(library.desk.store.load(library.desk.key)).tokens
             #expect(tokens["principalID"] == "p-ada" && tokens["principalIDNS"] == "urn:oclc:platform:128807")
             #expect(tokens.refresh == nil && tokens.expires == library.desk.clock.now + 1199)
@@ -254,7 +254,7 @@ struct OCLCSimulatedTests {
             let robot = library.robot(redirect: "http://127.0.0.1:4711/callback")
             let grant = id == "oclc" ? GrantName.implicit : .authorizationCode
             let credentials = try await provider.signInThroughBrowser(grant, by: robot)
-            #expect(try await provider.profile(try await provider.signIn(credentials)).userID == UserID("p-ada"))
+            #expect(try await provider.user(try await provider.signIn(credentials)).userID == UserID("p-ada"))
             #expect(library.desk.http.requests.first { $0.url.contains("auth") }?.url.contains("128807?") == false)
         }
     }

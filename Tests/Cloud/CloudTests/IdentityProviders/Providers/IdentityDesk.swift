@@ -41,13 +41,13 @@ struct IdentityDesk {
 
     func provider(
         _ id: String, _ settings: ProviderSettings, challenges: (any ChallengeResolver)? = nil
-    ) throws -> ProfiledProvider {
+    ) throws -> ConfiguredProvider {
         var settings = settings
         settings.base = settings.base ?? base
         return try ProviderRegistry.builtIn.provider(id, settings: settings, tools: tools(challenges: challenges))
     }
 
-    func session(_ provider: ProfiledProvider, store: (any CredentialStore)? = nil) -> AccountSession {
+    func session(_ provider: ConfiguredProvider, store: (any CredentialStore)? = nil) -> AccountSession {
         AccountSession(provider: provider, http: http, store: store ?? self.store, key: key, clock: clock)
     }
 

@@ -74,7 +74,7 @@ struct ProviderFuzzTests {
                 guard let tokens = try? await provider.signIn(credentials[turn % credentials.count]) else { return }
                 #expect(!tokens.access.isEmpty)
                 _ = try? await provider.renew(tokens)
-                if let profile = try? await provider.profile(tokens) { #expect(!profile.userID.rawValue.isEmpty) }
+                if let user = try? await provider.user(tokens) { #expect(!user.userID.rawValue.isEmpty) }
                 try? await provider.signOut(tokens, everywhere: false)
                 var request = HTTPRequest(method: .get, url: "http://127.0.0.1:1/x")
                 provider.authorize(&request, with: tokens)

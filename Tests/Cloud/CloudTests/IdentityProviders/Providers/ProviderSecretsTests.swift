@@ -102,7 +102,7 @@ struct ProviderSecretsTests {
         for credentials in the.credentials {
             let error = await accountError { () throws(AccountError) in
                 _ = try await session.signIn(credentials)
-                _ = try await session.profile()
+                _ = try await session.user()
                 _ = try await session.renew()
             }
             dump(error, to: &shown)

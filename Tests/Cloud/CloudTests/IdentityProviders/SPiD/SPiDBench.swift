@@ -7,7 +7,7 @@ import RainCore
 
 /// SPiD as apps configure it, reading answers that a test gives it.
 struct SPiDBench {
-    let provider: ProfiledProvider
+    let provider: ConfiguredProvider
 
     init(signSecret: Secret? = nil) throws {
         let settings = ProviderSettings(

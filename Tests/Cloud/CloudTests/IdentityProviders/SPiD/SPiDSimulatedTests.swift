@@ -35,16 +35,16 @@ struct SPiDSimulatedTests {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("spid", in: folder)
             let session = desk.session(try desk.provider("spid", app))
-            let profile = try await session.signIn(
+            let user = try await session.signIn(
                 .password(user: " ada@example.com ", password: Secret("correct-horse")))
-            #expect(profile.userID == UserID("1001") && profile.email == "ada@example.com")
+            #expect(user.userID == UserID("1001") && user.email == "ada@example.com")
             let status = try await session.status()
             #expect(status.isRenewable && status.provider == "spid")
             #expect(status.expires == desk.clock.now + 3600)
-            #expect(try await session.profile().userID == UserID("1001"))
+            #expect(try await session.user().userID == UserID("1001"))
             // Nothing is sent for this one.
             let sent = desk.http.requests.count
-            #expect(try await session.storedProfile().attributes.contains { $0.name == "displayName" })
+            #expect(try await session.storedUser().attributes.contains { $0.name == "displayName" })
             #expect(desk.http.requests.count == sent)
         }
     }
@@ -89,8 +89,8 @@ struct SPiDSimulatedTests {
             try await desk.advance(seconds: seconds)
             let gateway = desk.session(try desk.provider("spid", backend), store: InMemoryCredentialStore())
             let result = await code { () throws(AccountError) in
-                let profile = try await gateway.signIn(redeemed(handed))
-                #expect(profile.userID == UserID("1001"))
+                let user = try await gateway.signIn(redeemed(handed))
+                #expect(user.userID == UserID("1001"))
             }
             #expect(result == reason)
             guard reason == nil else { return }
@@ -163,7 +163,7 @@ struct SPiDSimulatedTests {
             let desk = try await IdentityDesk("spid", in: folder)
             let (session, account) = try await signedIn(desk)
             #expect(await code { () throws(AccountError) in try await account.me() } == "web_session_required")
-            #expect(try await session.profile().userID == UserID("1001"))
+            #expect(try await session.user().userID == UserID("1001"))
             #expect(desk.http.count("/api/2/user/1001") > 0)
         }
     }
@@ -177,14 +177,14 @@ struct SPiDSimulatedTests {
             _ = try await session.signIn(ada)
             let old = try #require(desk.store.load(desk.key)).tokens
             try await desk.advance(seconds: 3601)
-            #expect(try await session.profile().userID == UserID("1001"))
+            #expect(try await session.user().userID == UserID("1001"))
             let new = try #require(desk.store.load(desk.key)).tokens
             #expect(new.access != old.access && new.refresh != old.refresh)
             #expect(new["user_id"] == "1001")
             await #expect(throws: RenewalError.self) { try await provider.renew(old) }
             // The copy ended the sign-in for both.
             try await desk.advance(seconds: 3601)
-            #expect(await code { () throws(AccountError) in try await session.profile() } == "expired")
+            #expect(await code { () throws(AccountError) in try await session.user() } == "expired")
             #expect(desk.store.load(desk.key) == nil)
         }
     }
@@ -202,7 +202,7 @@ struct SPiDSimulatedTests {
                 return
             }
             #expect(desk.store.load(desk.key) == nil)
-            #expect(await code { () throws(AccountError) in try await provider.profile(tokens) } == "expired")
+            #expect(await code { () throws(AccountError) in try await provider.user(tokens) } == "expired")
             await #expect(throws: RenewalError.self) { try await provider.renew(tokens) }
         }
     }
@@ -298,9 +298,9 @@ struct SPiDSimulatedTests {
                         ]
                     ]
                 ])
-            let error = await accountError { () throws(AccountError) in try await session.profile() }
+            let error = await accountError { () throws(AccountError) in try await session.user() }
             #expect(error?.code == .rateLimited && error?.retryAfter == .seconds(30) && error?.status == 420)
-            #expect(try await session.profile().userID == UserID("1001"))
+            #expect(try await session.user().userID == UserID("1001"))
         }
     }
 
@@ -315,10 +315,10 @@ struct SPiDSimulatedTests {
             // `server_time` says by how much.
             #expect(abs((saved.serverIsAhead ?? 0) - seconds) <= 2)
             try await desk.advance(seconds: 3530)
-            _ = try await session.profile()
+            _ = try await session.user()
             #expect(desk.http.count("/oauth/token") == 1)
             try await desk.advance(seconds: 20)
-            _ = try await session.profile()
+            _ = try await session.user()
             #expect(desk.http.count("/oauth/token") == 2)
         }
     }
@@ -328,14 +328,14 @@ struct SPiDSimulatedTests {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("spid", in: folder)
             var registry = ProviderRegistry.builtIn
-            let profile =
+            let definition =
                 #"{"schemaVersion":1,"extends":"spid","id":"spid-query","placement":{"kind":"query","name":"oauth_token"}}"#
-            try registry.add(parsing: Array(profile.utf8), origin: "test")
+            try registry.add(parsing: Array(definition.utf8), origin: "test")
             var settings = app
             settings.base = desk.base
             let session = desk.session(try registry.provider("spid-query", settings: settings, tools: desk.tools))
             _ = try await session.signIn(ada)
-            _ = try await session.profile()
+            _ = try await session.user()
             let asked = try #require(desk.http.requests.last)
             #expect(asked.url.contains("oauth_token=") && asked.authorization == nil)
         }
@@ -378,8 +378,8 @@ struct SPiDSimulatedTests {
             request.state = State("s-1")
             let target = RedirectTarget(redirectURI: try RedirectURI(robot.redirect))
             var waiting = AuthorizationAttempt(request)
-            waiting.leavesBare = attempt.leavesBare
-            let answers = AnswerDesk(waiting, at: target)
+            waiting.answersWithoutParameters = attempt.answersWithoutParameters
+            let answers = RedirectMatcher(waiting, at: target)
             guard case .stray = answers.consider(url: robot.redirect + "?state=other") else {
                 Issue.record("a stranger's state was taken")
                 return
@@ -403,7 +403,7 @@ struct SPiDSimulatedTests {
             #expect(try await session.signIn(credentials).userID == UserID("1001"))
             #expect(try await session.status().isRenewable == false)
             try await desk.advance(seconds: 3601)
-            #expect(await code { () throws(AccountError) in try await session.profile() } == "expired")
+            #expect(await code { () throws(AccountError) in try await session.user() } == "expired")
         }
     }
 

@@ -78,19 +78,19 @@ struct TurnLengthTests {
         }
         let renewal = Task { await accountError { () throws(AccountError) in try await session.renew() } }
         await clock.waitForSleepers()
-        clock.advance(by: TurnTimes.longest)
+        clock.advance(by: StoreLockTimes.longest)
         #expect(await renewal.value?.code == .timeout)
         #expect(store.load(key) == saved)
         let signOut = Task { try await session.signOut() }
         await clock.waitForSleepers()
-        clock.advance(by: TurnTimes.longest)
+        clock.advance(by: StoreLockTimes.longest)
         guard case .onlyHere(let error) = try await signOut.value else {
             Issue.record("nobody was told")
             return
         }
         #expect(error.code == .timeout)
         #expect(store.load(key) == nil)
-        #expect(TurnTimes.longest < TurnTimes.wait)
+        #expect(StoreLockTimes.longest < StoreLockTimes.wait)
         try http.finish()
     }
 }

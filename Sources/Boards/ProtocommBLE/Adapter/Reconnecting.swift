@@ -1,0 +1,24 @@
+/// When Bluetooth that was lost is opened anew: at once, then ever more seldom, for as long as any other outage is waited out; after that once
+/// for each who asks. A value, so that the policy can be read and tested by itself.
+struct Reconnecting {
+    static let shortestPause = Duration.milliseconds(50)
+    static let longestPause = Duration.seconds(1)
+
+    private var pause = shortestPause
+    private let end: ContinuousClock.Instant
+    /// Before the first attempt. A bus that throws this program out each time is not asked without a rest.
+    let first: Duration
+
+    /// - Parameter opened: when what was lost had been opened.
+    init(opened: ContinuousClock.Instant, lost: ContinuousClock.Instant) {
+        end = lost + AdapterLoss.patience
+        first = opened.duration(to: lost) < .seconds(1) ? Self.shortestPause : .zero
+    }
+
+    /// The pause before the next attempt; nil where what failed is to be told.
+    mutating func next(now: ContinuousClock.Instant = .now) -> Duration? {
+        guard now < end else { return nil }
+        defer { pause = min(pause * 2, Self.longestPause) }
+        return min(pause, now.duration(to: end))
+    }
+}

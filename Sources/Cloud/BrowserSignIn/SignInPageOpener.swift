@@ -1,0 +1,36 @@
+import RainAccount
+import RainOAuth
+
+/// Takes a person to the sign-in page: opens a browser, prints the address, or both. It must come back soon; a browser that does
+/// not open is no error, as the address can be opened by hand.
+public typealias ShowSignInPage = @Sendable (_ url: String) async -> Void
+
+/// What all agents do alike once their way of hearing is open.
+struct SignInPageOpener: Sendable {
+    var pasted: (any PastedAddresses)?
+    var limit: Duration
+    var clock: any Clock<Duration>
+    var show: ShowSignInPage
+
+    func authorize(
+        _ attempt: (RedirectTarget) throws(AccountError) -> AuthorizationAttempt, at target: RedirectTarget,
+        hearing listener: (any RedirectSource)?
+    ) async throws(AccountError) -> AuthorizationResponse {
+        let attempt = try attempt(target)
+        let url = try attempt.url()
+        let desk = RedirectMatcher(attempt, at: target)
+        var sources: [any RedirectSource] = []
+        if let listener { sources.append(listener) }
+        if let pasted { sources.append(PasteSource(addresses: pasted)) }
+        await show(url)
+        return try await firstMatchingRedirect(at: desk, from: sources, within: limit, by: clock)
+    }
+}
+
+package func redirectURI(_ text: String) throws(AccountError) -> RedirectURI {
+    do throws(OAuth2FormatError) {
+        return try RedirectURI(text)
+    } catch {
+        throw AccountError(.invalidConfiguration, message: "\"\(text)\" cannot be redirected to: \(error.message)")
+    }
+}

@@ -1,0 +1,63 @@
+import RainAccount
+import RainHTTP
+import RainJSON
+import RainOAuth
+import Synchronization
+import RainCore
+
+/// What a server said about itself, once it was asked. Shared by all copies of a provider.
+final class DiscoveredMetadata: Sendable {
+    private let value = Mutex<ServerMetadata?>(nil)
+    var known: ServerMetadata? { value.withLock { $0 } }
+    func set(_ metadata: ServerMetadata) { value.withLock { $0 = metadata } }
+
+    /// Forgets it if what it says is not so any more: the server has nothing at one of the endpoints that it named.
+    func learn(status: Int, from url: String) {
+        guard status == 404 || status == 410 else { return }
+        value.withLock { value in
+            if value?.endpoints.contains(where: { withoutQuery($0) == withoutQuery(url) }) == true { value = nil }
+        }
+    }
+
+    private func withoutQuery(_ url: String) -> Substring { url.prefix { $0 != "?" } }
+}
+
+extension ServerMetadata {
+    fileprivate var endpoints: [String] {
+        [
+            authorizationEndpoint, tokenEndpoint, userInfoEndpoint, revocationEndpoint, introspectionEndpoint,
+            deviceAuthorizationEndpoint, endSessionEndpoint,
+        ].compactMap(\.self)
+    }
+}
+
+extension ConfiguredProvider {
+    /// What the server says about itself (RFC 8414): asked for once, and again after an endpoint turned out to be gone (404, 410).
+    ///
+    /// - Throws: `untrustedAnswer` if it is another issuer's (section 3.3), `malformedAnswer` if it is none.
+    public func serverMetadata() async throws(AccountError) -> ServerMetadata {
+        if let known = metadata.known { return known }
+        guard let template = definition.discovery else {
+            throw AccountError(.unsupported, message: "\(name) does not tell about itself (no discovery)")
+        }
+        guard let url = filled(template, values, isURL: true) else {
+            throw AccountError(
+                .missingParameter, message: "\(name) cannot be found without its settings: \(template)",
+                remedies: [.baseURL])
+        }
+        let request = HTTPRequest(
+            method: .get, url: try secureURL(url), headers: Self.headers,
+            maximumResponseBytes: ServerMetadata.limits.maximumBytes)
+        let json = try await exchange(request).json
+        do throws(OAuth2FormatError) {
+            let found = try ServerMetadata(json)
+            if let issuer = definition.issuer.flatMap(text) { try found.check(issuer: issuer) }
+            metadata.set(found)
+            return found
+        } catch {
+            throw AccountError(
+                error.code == .mismatch ? .untrustedAnswer : .malformedAnswer,
+                message: "\(presentable(url)) does not describe this provider: \(error.message)")
+        }
+    }
+}

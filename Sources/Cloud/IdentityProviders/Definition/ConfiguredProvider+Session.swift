@@ -1,0 +1,146 @@
+import RainAccount
+import RainHTTP
+import RainJSON
+import RainOAuth
+import RainCore
+
+extension ConfiguredProvider {
+    public func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens {
+        if let renewed = try await hooks.renew(tokens, self) { return renewed }
+        do throws(AccountError) {
+            if tokens["grant"] == GrantName.clientCredentials.rawValue { return try await signIn(.clientCredentials) }
+            guard let refresh = tokens.refresh else {
+                throw AccountError(.expired, message: "the session has ended; sign in again", status: 400)
+            }
+            // Also beyond the refresh token's own end: that is by the clock here, and the word that ends a session is the server's.
+            try demand(.refreshToken)
+            return try await redeem(.refreshToken(refresh), for: .refreshToken)
+        } catch {
+            throw Self.endsSession(error) ? .refused(error) : .unavailable(error)
+        }
+    }
+
+    /// Only the provider's word on the refresh token itself ends a session: `invalid_grant` and its like, not a 401 on the way.
+    public static func endsSession(_ error: AccountError) -> Bool {
+        guard let status = error.status, 400..<500 ~= status else { return false }
+        if error.code == .expired { return status == 400 }
+        return [.invalidGrant, .usedCode, .codeExpired, .unknownUser].contains(error.code)
+    }
+
+    // MARK: The user
+
+    public func user(_ tokens: Tokens) async throws(AccountError) -> UserInfo {
+        if let user = try await hooks.user(tokens, self) { return user }
+        if tokens["grant"] == GrantName.clientCredentials.rawValue {
+            let id = try clientID()
+            return UserInfo(userID: UserID(id), userName: id)
+        }
+        let extras = tokens.extras.mapValues { $0.revealString() }
+        guard let url = try await findEndpoint("user", extras) else {
+            if let user = self.user(claimedBy: tokens) { return user }
+            throw AccountError(
+                .unsupported, message: "\(name) does not tell who is signed in: it has no user endpoint and no id token"
+            )
+        }
+        let reply = try await send(HTTPRequest(method: .get, url: url, headers: Self.headers), with: tokens)
+        guard let found = user(in: reply.json) else {
+            throw AccountError(
+                .malformedAnswer, message: "\(name) answered without the user's id", status: reply.response.status)
+        }
+        // OpenID Connect Core 1.0, section 5.3.2: another subject's answer must not be used.
+        if let subject = tokens.identity.flatMap(JSONWebToken.claims)?["sub"]?.string,
+            let own = reply.json["sub"]?.string, own != subject
+        {
+            throw AccountError(
+                .untrustedAnswer, message: "\(name) told about another user than the one who signed in; sign in again")
+        }
+        return found
+    }
+
+    public func user(claimedBy tokens: Tokens) -> UserInfo? {
+        if let name = definition.user?.idFromTokens, let id = tokens[name], !id.isEmpty {
+            var user = UserInfo(userID: UserID(id), userName: id)
+            user.attributes = (self.definition.keep ?? []).compactMap { name in
+                tokens[name].map { .init(name, .string($0)) }
+            }
+            return user
+        }
+        guard let claims = tokens.identity.flatMap(JSONWebToken.claims) else { return nil }
+        return user(in: claims, id: ["sub"])
+    }
+
+    /// The user in an answer, by the definition's names; nil without an id.
+    public func user(in json: JSONValue, id names: [String]? = nil) -> UserInfo? {
+        let rules = definition.user
+        let json = rules?.at.flatMap { json[$0] } ?? json
+        let text = { (names: [String]?, usual: [String]) in
+            (names ?? usual).lazy.compactMap { json.text(at: $0) }.first { !$0.isEmpty }
+        }
+        guard let id = text(names ?? rules?.id, ["sub", "user_id", "id"]) else { return nil }
+        let email = text(rules?.email, ["email"])
+        var user = UserInfo(
+            userID: UserID(id),
+            userName: text(rules?.userName, ["preferred_username", "username", "user_name", "email"]) ?? id)
+        user.name = text(rules?.name, ["name"])
+        user.email = email
+        user.phoneNumber = text(rules?.phoneNumber, ["phone_number"])
+        user.locale = text(rules?.locale, ["locale"])
+        user.attributes = json.members ?? []
+        return user
+    }
+
+    // MARK: The end
+
+    /// Makes the refresh token and the access token worthless where the server can (RFC 7009). Where it cannot there is nothing to
+    /// tell it.
+    public func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) {
+        if try await hooks.signOut(tokens, everywhere: everywhere, self) { return }
+        guard tokens.kind == .oauth, let url = try await findEndpoint("revoke") else { return }
+        let client = try await client(for: .refreshToken)
+        guard let refresh = tokens.refresh else {
+            return try await revoke(tokens.access, .accessToken, at: url, as: client)
+        }
+        try await revoke(refresh, .refreshToken, at: url, as: client)
+        do throws(AccountError) {
+            try await revoke(tokens.access, .accessToken, at: url, as: client)
+        } catch {
+            // RFC 7009, section 2: servers must be able to revoke refresh tokens, and access tokens only should be. What is left ends soon.
+            guard error.serverCause == "unsupported_token_type" else { throw error }
+        }
+    }
+
+    private func revoke(
+        _ token: Secret, _ hint: FormRequest.TokenHint, at url: String, as client: ClientAuthentication
+    ) async throws(AccountError) {
+        _ = try await post(
+            .revocation(of: token, hint: hint), to: url, as: client, for: .refreshToken, wantsJSON: false)
+    }
+
+    /// What the server says about a token (RFC 7662).
+    public func introspect(_ tokens: Tokens) async throws(AccountError) -> Introspection {
+        let reply = try await post(
+            .introspection(of: tokens.access, hint: .accessToken), to: try await endpoint("introspect"),
+            as: try await client(for: .clientCredentials), for: .clientCredentials)
+        do throws(OAuth2FormatError) {
+            return try Introspection(reply.json)
+        } catch {
+            throw AccountError(.malformedAnswer, message: "\(name) did not answer as it should: \(error.message)")
+        }
+    }
+
+    // MARK: Each request
+
+    public func authorize(_ request: inout HTTPRequest, with tokens: Tokens) {
+        if hooks.authorize(&request, with: tokens, self) { return }
+        let token = tokens.access.revealString()
+        switch definition.placement?.kind {
+        case "raw": request.headers.append(HTTPHeader("Authorization", token))
+        case "query":
+            request.url +=
+                (request.url.contains("?") ? "&" : "?") + (definition.placement?.name ?? "access_token") + "="
+                + FormEncoding.encodedForQuery(token)
+        case "none": break
+        default: request.headers.append(HTTPHeader("Authorization", "Bearer \(token)"))
+        }
+    }
+}

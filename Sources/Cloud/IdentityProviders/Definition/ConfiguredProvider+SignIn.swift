@@ -1,0 +1,165 @@
+import BrowserSignIn
+import RainAccount
+import RainHTTP
+import RainJSON
+import RainOAuth
+import RainCore
+
+extension ConfiguredProvider {
+    public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
+        if let tokens = try await hooks.signIn(credentials, self) { return tokens }
+        let grant: GrantName
+        let request: TokenRequest
+        var nonce: String?
+        switch credentials {
+        case .authorizationCode(let code, let redirectURI, let verifier, let expected):
+            grant = .authorizationCode
+            nonce = expected
+            request = .authorizationCode(
+                code, redirectURI: redirectURI, codeVerifier: verifier.flatMap(CodeVerifier.init))
+        case .password(let user, let password):
+            grant = .password
+            request = .password(user: user, password: password, scope: scope)
+        case .clientCredentials:
+            grant = .clientCredentials
+            request = .clientCredentials(scope: scope)
+        case .assertion(let assertion):
+            grant = .assertion
+            request = .jwtBearer(assertion, scope: scope)
+        case .tokens(let response, let nonce):
+            return try await tokens(response, response.json, for: .implicit, nonce: nonce)
+        case .oneTimeCode, .guest, .thirdParty:
+            throw unsupported(credentials)
+        }
+        try demand(grant)
+        return try await redeem(request, for: grant, nonce: nonce)
+    }
+
+    /// Throws `unsupported`, with the definition's words for why, unless the provider has the grant.
+    public func demand(_ grant: GrantName) throws(AccountError) {
+        if definition.grants?[grant.rawValue] != nil { return }
+        throw AccountError(
+            .unsupported,
+            message: definition.unsupported?[grant.rawValue]
+                ?? "\(name) has no sign-in of this kind (\(grant.rawValue))")
+    }
+
+    /// Trades a grant for tokens.
+    public func redeem(
+        _ request: TokenRequest, for grant: GrantName, nonce: String? = nil
+    ) async throws(AccountError) -> Tokens {
+        let client = try await client(for: grant)
+        let reply = try await post(
+            form(request, for: grant), to: try await endpoint("token"), as: client, for: grant)
+        return try await tokens(try response(reply), reply.json, for: grant, nonce: nonce, at: reply.response)
+    }
+
+    /// The request's form with what the definition adds.
+    func form(_ request: TokenRequest, for grant: GrantName) -> FormRequest {
+        var request = request
+        let rules = definition.grants?[grant.rawValue]
+        if let name = rules?.grantType { request.grantType = GrantType(rawValue: name) }
+        var form = request.form
+        if let name = rules?.userField, let index = form.fields.firstIndex(where: { $0.name == "username" }) {
+            form.fields[index].name = name
+        }
+        for (name, template) in (rules?.parameters ?? [:]).sorted(by: { $0.key < $1.key }) {
+            if let text = text(template) { form.set(name, Secret(text)) }
+        }
+        return form
+    }
+
+    /// The token response in a reply, by the definition's names for its members.
+    public func response(_ reply: Reply) throws(AccountError) -> TokenResponse {
+        var members = reply.json.members ?? []
+        for (name, aliases) in definition.fields ?? [:] where reply.json[name] == nil {
+            if let value = aliases.lazy.compactMap({ reply.json[$0] }).first { members.append(.init(name, value)) }
+        }
+        do throws(OAuth2FormatError) {
+            return try TokenResponse(.object(members))
+        } catch {
+            throw AccountError(
+                .malformedAnswer, message: "\(name) did not answer as a token endpoint does: \(error.message)",
+                status: reply.response.status)
+        }
+    }
+
+    /// What is kept of a token response.
+    /// - Parameter json: the same as it came.
+    /// - Throws: `untrustedAnswer` for an id token that is not for this sign-in.
+    public func tokens(
+        _ response: TokenResponse, _ json: JSONValue, for grant: GrantName, nonce: String? = nil,
+        at answer: HTTPResponse? = nil
+    ) async throws(AccountError) -> Tokens {
+        if let identity = response.identityToken, grant != .refreshToken {
+            try IdentityTokenCheck(clientID: try clientID(), issuer: try await issuer(), nonce: nonce).check(identity)
+        }
+        let now = tools.clock.now
+        var tokens = Tokens(
+            access: response.accessToken, refresh: response.refreshToken, identity: response.identityToken,
+            received: now)
+        let serverTime = statedTime(json)
+        tokens.serverIsAhead = serverTime.map { ($0.seconds - now.seconds).rounded() }
+        let reading = ExpiryReading(json: json, response: response, now: now, serverNow: serverTime ?? answer?.date)
+        tokens.expires = reading.end(
+            definition.expiry ?? [
+                .init(field: "expires_in", format: "seconds"), .init(field: "access_token", format: "jwt"),
+            ])
+        tokens.refreshExpires = reading.end(definition.refreshExpiry ?? [])
+        tokens.renewalMargin = definition.refresh?.margin
+        for name in definition.keep ?? [] { tokens[name] = json.text(at: name) }
+        if grant == .clientCredentials {
+            tokens.signsInAgain = true
+            tokens["grant"] = grant.rawValue
+        }
+        try hooks.complete(&tokens, from: json, for: grant, self)
+        return tokens
+    }
+
+    /// What time the server has, by its own word.
+    private func statedTime(_ json: JSONValue) -> UnixTime? {
+        guard let field = definition.fields?["server_time"]?.first, let text = json.text(at: field),
+            let seconds = Double(text), seconds > 0, seconds < 1e12
+        else { return nil }
+        return UnixTime(seconds: seconds)
+    }
+}
+
+/// Finds out when a token ends, by this machine's clock.
+private struct ExpiryReading {
+    var json: JSONValue
+    var response: TokenResponse
+    var now: UnixTime
+    var serverNow: UnixTime?
+
+    func end(_ sources: [ProviderDefinition.ExpirySource]) -> UnixTime? {
+        sources.lazy.compactMap(end).first
+    }
+
+    private func end(_ source: ProviderDefinition.ExpirySource) -> UnixTime? {
+        switch source.format {
+        case "jwt":
+            let token = source.field == "id_token" ? response.identityToken : response.accessToken
+            return token.flatMap {
+                Tokens(jsonWebToken: $0, refresh: nil, identity: nil, received: now).expires
+            }
+        case "date":
+            return json.text(at: source.field).flatMap { text in
+                // A date that a client has kept as it stood in an address is still escaped.
+                CivilTime(text.utf8.contains(UInt8(ascii: "%")) ? FormEncoding.decoded(text.utf8) ?? text : text)?.time
+            }.map(here)
+        case "epoch": return number(source.field).map { here(UnixTime(seconds: $0)) }
+        default: return number(source.field).map { now + $0 }
+        }
+    }
+
+    private func number(_ field: String) -> Double? {
+        json.text(at: field).flatMap(Double.init).flatMap { (0..<1e12).contains($0) ? $0 : nil }
+    }
+
+    /// A moment by the server's clock, by the clock here.
+    private func here(_ moment: UnixTime) -> UnixTime {
+        guard let serverNow else { return moment }
+        return now + (moment.seconds - serverNow.seconds)
+    }
+}

@@ -1,0 +1,111 @@
+import RainAccount
+import RainJSON
+
+extension ProviderDefinition {
+    /// Definitions are a few kilobytes.
+    public static let limits = JSONLimits(maximumBytes: 64 << 10, maximumDepth: 8, maximumValues: 2000)
+
+    /// Reads a definition.
+    /// - Parameter origin: what to call it in errors: a path, or the provider's name.
+    /// - Throws: `unreadableDefinition`, naming the member that is wrong.
+    public init(parsing text: [UInt8], origin: String) throws(AccountError) {
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: text, limits: Self.limits)
+        } catch {
+            throw Self.unreadable(origin, "it is not JSON: \(error)")
+        }
+        try self.init(json, origin: origin)
+    }
+
+    /// Reads a definition that was parsed before.
+    public init(_ json: JSONValue, origin: String) throws(AccountError) {
+        guard let version = json["schemaVersion"]?.integer else {
+            throw Self.unreadable(origin, "it has no schemaVersion; the one that is read is \(Self.currentVersion)")
+        }
+        guard version == Int64(Self.currentVersion) else {
+            throw Self.unreadable(
+                origin, "its schemaVersion is \(version) and this program reads \(Self.currentVersion)")
+        }
+        do throws(JSONError) {
+            self = try JSONCoder.decode(ProviderDefinition.self, from: json)
+        } catch {
+            throw Self.unreadable(origin, "\(error)")
+        }
+        if let problem { throw Self.unreadable(origin, problem) }
+        // A member that nobody reads is a slip of the pen, and a slip in a definition is a sign-in that fails later.
+        if let known = try? JSONCoder.value(of: self), let stray = Self.stray(in: json, beside: known) {
+            throw Self.unreadable(origin, "nothing is known about its member \(stray)")
+        }
+    }
+
+    static func unreadable(_ origin: String, _ what: String) -> AccountError {
+        AccountError(
+            .unreadableDefinition,
+            message: "the provider's definition \(presentable(origin)) cannot be used: \(presentable(what))")
+    }
+
+    /// The first thing about it that cannot be.
+    private var problem: String? {
+        guard Self.isID(id) else { return "id is not lower-case letters, digits and - (at most 32)" }
+        if let name = defaultEnvironment, environments?[name] == nil {
+            return "defaultEnvironment names no environment"
+        }
+        for name in (grants ?? [:]).keys.sorted() + (unsupported ?? [:]).keys.sorted()
+        where !GrantName.all.contains(GrantName(rawValue: name)) {
+            return "there is no grant \(name)"
+        }
+        for mode in modes ?? [] where grants?[modeGrants?[mode] ?? mode] == nil {
+            return "the mode \(mode) names no grant"
+        }
+        for rule in errors ?? [] where AccountError.Code(reason: rule.reason) == nil {
+            return "errors: there is no reason \(rule.reason)"
+        }
+        let ways =
+            [client?.authentication].compactMap { $0 } + (grants ?? [:]).values.compactMap(\.clientAuthentication)
+        for way in ways where !["none", "basic", "post", "signed"].contains(way) {
+            return "clientAuthentication \(way) is none of none, basic, post, signed"
+        }
+        for source in (expiry ?? []) + (refreshExpiry ?? [])
+        where !["seconds", "date", "epoch", "jwt"].contains(source.format) {
+            return "the expiry format \(source.format) is none of seconds, date, epoch, jwt"
+        }
+        for redirect in redirects ?? [] {
+            switch redirect.way {
+            case "loopback": if redirect.path?.hasPrefix("/") == false { return "a loopback path begins with /" }
+            case "scheme", "relay": if redirect.uri == nil { return "a \(redirect.way) redirect has a uri" }
+            default: return "the redirect way \(redirect.way) is none of loopback, scheme, relay"
+            }
+        }
+        if let kind = placement?.kind, !["bearer", "raw", "query", "none"].contains(kind) {
+            return "the placement \(kind) is none of bearer, raw, query, none"
+        }
+        for grant in (grants ?? [:]).values {
+            if let pkce = grant.pkce, !["S256", "none"].contains(pkce) { return "pkce is S256 or none" }
+            if let place = grant.placement, !["body", "query"].contains(place) { return "placement is body or query" }
+        }
+        return nil
+    }
+
+    static func isID(_ text: String) -> Bool {
+        (1...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+    }
+
+    /// The path of a member that was read and is not there when it is written again; free maps are no exception.
+    private static func stray(in json: JSONValue, beside known: JSONValue) -> String? {
+        switch (json, known) {
+        case (.object(let members), .object):
+            for member in members where !member.value.isNull {
+                guard let other = known[member.name] else { return presentable(member.name) }
+                if let path = stray(in: member.value, beside: other) { return "\(presentable(member.name)).\(path)" }
+            }
+        case (.array(let values), .array(let others)):
+            for (value, other) in zip(values, others) {
+                if let path = stray(in: value, beside: other) { return path }
+            }
+        default: break
+        }
+        return nil
+    }
+}

@@ -1,0 +1,34 @@
+import RainAccount
+
+/// Any server that speaks OpenID Connect and tells about itself.
+enum OIDCDefinition {
+    static let text = """
+        {
+          "schemaVersion": 1,
+          "id": "oidc",
+          "title": "OpenID Connect",
+          "parameters": [
+            { "name": "issuer", "required": true, "description": "the server's issuer URL" }
+          ],
+          "issuer": "{issuer}",
+          "discovery": "{issuer}/.well-known/openid-configuration",
+          "resources": ["{issuer}"],
+          "context": ["issuer", "clientID"],
+          "scope": { "usual": ["openid", "profile", "email", "offline_access"] },
+          "redirects": [{ "way": "loopback", "path": "/callback" }],
+          "grants": {
+            "authorizationCode": { "nonce": true },
+            "implicit": { "nonce": true },
+            "deviceCode": {},
+            "password": {},
+            "clientCredentials": { "publicClient": false },
+            "assertion": {},
+            "refreshToken": {}
+          },
+          "unsupported": {
+            "basic": "OpenID Connect signs in by tokens, not by a password with each request",
+            "cookie": "OpenID Connect signs in by tokens, not by cookies"
+          }
+        }
+        """
+}

@@ -1,0 +1,76 @@
+import RainPrivateFiles
+import Synchronization
+import RainWaiting
+
+extension PrivateFolder {
+    /// Opens the folder of a store, making it first, for `body`, which has its turn at the lock of that name.
+    package static func withStoreLock<Result: Sendable>(
+        _ lock: String, in path: String, within limit: Duration,
+        _ body: (PrivateFolder) async throws(AccountError) -> Result
+    ) async throws(AccountError) -> Result {
+        guard path.hasPrefix("/") else {
+            throw AccountError(.invalidConfiguration, message: "\(path) is not an absolute path")
+        }
+        let (folder, lock) = try storing { () throws(PrivateFileError) in
+            guard let folder = try PrivateFolder.open(path, create: true) else {
+                throw PrivateFileError.missing(path)
+            }
+            return (folder, try folder.lock(lock))
+        }
+        let line = FileTurns.line(for: lock.path)
+        let turn = try await line.enter(within: limit, at: lock.path) { () throws(AccountError) in
+            try FileTurns.take(lock, for: line)
+        }
+        defer {
+            turn.release()
+            line.leave { () throws(AccountError) in try FileTurns.take(turn, for: line) }
+        }
+        return try await body(folder)
+    }
+}
+
+/// Turns at lock files, with as many waiting as there are and one thread at most for each file.
+///
+/// The system can tell that a `flock` is free in one way only: by letting a thread go on that is blocked in it. So one thread waits
+/// there in the place of all, who stand in line and may leave it at any time; when the last has left, it waits on, and gives
+/// the lock back as soon as it has it.
+private enum FileTurns {
+    /// One for each lock file that this process ever used: as many as it has accounts.
+    private static let lines = Mutex<[String: FairLock<FileLock>]>([:])
+
+    static func line(for path: String) -> FairLock<FileLock> {
+        lines.withLock { lines in
+            if let line = lines[path] { return line }
+            let line = FairLock<FileLock>()
+            lines[path] = line
+            return line
+        }
+    }
+
+    /// The lock if it is free; otherwise nil, and a thread brings it to the line.
+    static func take(_ lock: FileLock, for line: FairLock<FileLock>) throws(AccountError) -> FileLock? {
+        if try storing({ () throws(PrivateFileError) in try lock.take() }) { return lock }
+        guard startThread({ wait(for: lock, in: line) }) == 0 else {
+            throw AccountError(.cannotStore, message: "no thread can be started to wait for \(lock.path)")
+        }
+        return nil
+    }
+
+    private static func wait(for lock: FileLock, in line: FairLock<FileLock>) {
+        do throws(AccountError) {
+            try storing { () throws(PrivateFileError) in try lock.wait() }
+            if !line.arrive(lock) { lock.release() }
+        } catch {
+            line.endAll(error)
+        }
+    }
+}
+
+/// Runs what makes or changes files; its failure is `cannotStore`.
+package func storing<Result>(_ body: () throws(PrivateFileError) -> Result) throws(AccountError) -> Result {
+    do throws(PrivateFileError) {
+        return try body()
+    } catch {
+        throw AccountError(.cannotStore, message: "\(error)")
+    }
+}

@@ -1,0 +1,61 @@
+/// One sign-out, by whoever has the turn at the store: the provider is told, and the session removed.
+struct SignOut: Sendable {
+    let keeper: TokenKeeper
+    let unsaved: TokenKeeper.Unsaved?
+    let pause: TokenKeeper.Pause?
+    let tell: @Sendable (Tokens) async throws(AccountError) -> Void
+
+    /// Why the provider could not be told; nil if it was, or had ended the session already.
+    func run(_ access: any CredentialAccess) async throws(AccountError) -> AccountError? {
+        var failure: AccountError?
+        do throws(AccountError) {
+            try await keeper.withinTurn { () async throws(AccountError) in try await signOutLimit(access) }
+        } catch {
+            if error.code == .cancelled { throw error }
+            let hasEnded = error.code == .expired && error.status != 401 || error.code == .notSignedIn
+            if !hasEnded { failure = error }
+        }
+        try await keeper.events.changing { () async throws(AccountError) in
+            guard try await access.load() != nil else { return .removed(.signedOut(.elsewhere)) }
+            try await access.remove()
+            return .removed(.signedOut(.here))
+        }
+        return failure
+    }
+
+    private func signOutLimit(_ access: any CredentialAccess) async throws(AccountError) {
+        let session = try await living(access)
+        do throws(AccountError) {
+            try await tell(session.tokens)
+        } catch {
+            // A gateway's word on the access token; the refresh token is still to be revoked.
+            guard error.status == 401 else { throw error }
+            try await tell(try await renewed(session, access).tokens)
+        }
+    }
+
+    /// The session with an access token that the provider takes, as far as that is known here.
+    private func living(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
+        let stored = try await renewal(replacing: nil).load(access)
+        let session = unsaved?.newer(than: stored) ?? stored
+        guard session.tokens.shouldBeRenewed(at: keeper.now), session.tokens.canBeRenewed(at: keeper.now) else {
+            return session
+        }
+        do throws(AccountError) {
+            return try await renewed(session, access)
+        } catch {
+            guard error.leavesOldTokens, !session.tokens.haveExpired(at: keeper.now) else { throw error }
+            return session
+        }
+    }
+
+    private func renewed(
+        _ session: SavedSession, _ access: any CredentialAccess
+    ) async throws(AccountError) -> SavedSession {
+        try await renewal(replacing: session).run(access)
+    }
+
+    private func renewal(replacing session: SavedSession?) -> Renewal {
+        Renewal(keeper: keeper, rejected: session?.tokens.access, unsaved: unsaved, pause: pause)
+    }
+}
