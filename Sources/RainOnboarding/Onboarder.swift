@@ -67,9 +67,11 @@ public struct Onboarder: Sendable {
     public func run(
         _ request: OnboardingRequest, report: @escaping @Sendable (OnboardingEvent) -> Void
     ) async throws(OnboardingError) -> OnboardedNode {
-        let run = OnboardingRun(
-            board: board, cloud: request.usesCloud ? cloud : nil, request: request, time: time,
-            clock: clock, randomBytes: randomBytes, logger: logger, report: report)
+        let status = RunStatus(time: time, report: report)
+        let context = RunContext(
+            board: board, request: request, time: time, clock: clock, randomBytes: randomBytes, logger: logger,
+            status: status)
+        let run = OnboardingRun(context: context, cloud: request.usesCloud ? cloud : nil)
         let result = await withDeadline(request.deadline, sleep: time.sleep) {
             () async throws(OnboardingError) in try await run.node()
         }
@@ -77,11 +79,11 @@ public struct Onboarder: Sendable {
         switch result {
         case .success(let node)?: return node
         case .failure(let error)?:
-            if case .cancelled = error.cause { await run.emit(.failed(error)) }
+            if case .cancelled = error.cause { status.emit(.failed(error)) }
             throw error
         case nil:
-            let error = await run.deadlineError()
-            await run.emit(.failed(error))
+            let error = status.deadlineError(after: request.deadline)
+            status.emit(.failed(error))
             throw error
         }
     }

@@ -55,7 +55,7 @@ extension OnboardingStep {
             "The board is still trying to join; move it nearer to the access point, or check the network's name."
         case .confirm:
             "The board is on Wi-Fi but has not reported to the cloud; check that its network has internet access. "
-                + "Run the same command again to finish."
+                + "Another run then finishes what is left."
         default: nil
         }
     }

@@ -2,6 +2,8 @@
 public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
     public var path: String
     public var message: String
+    /// Another process kept the lock of the file for too long.
+    var isLocked = false
 
     public init(path: String, message: String) {
         self.path = path

@@ -57,14 +57,3 @@ public struct PendingMapping: Sendable, Equatable {
         }
     }
 }
-
-/// Keeps pending mappings between runs, one for each node.
-public protocol PendingMappingStore: Sendable {
-    func all() throws(RecordStoreError) -> [PendingMapping]
-    func save(_ mapping: PendingMapping) throws(RecordStoreError)
-    func remove(node: NodeID) throws(RecordStoreError)
-    /// Takes a node's mapping for one run, which is at work on it until it lets go of the value, or its process ends: of all that share the
-    /// store, in other processes too, no other run may finish it meanwhile. It need not be in the store yet.
-    /// - Returns: nil while another run has it.
-    func hold(node: NodeID) throws(RecordStoreError) -> PendingMappingHold?
-}

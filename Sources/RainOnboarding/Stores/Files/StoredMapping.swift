@@ -1,36 +1,9 @@
 import RainAccount
-import RainMaker
-import RainPrivateFiles
 import RainCore
-
-/// Pending mappings in one private file, for the processes of one user. One that cannot be read is an error, and is left as it is:
-/// what is in it cannot be had in another way.
-public struct FilePendingMappings: PendingMappingStore {
-    private let file: RecordFile<StoredMapping>
-    private let path: String
-
-    public init(path: String) {
-        self.path = path
-        // More than anyone leaves unfinished.
-        file = RecordFile(path: path, identity: \.node, maximumEntries: 1000, whenUnreadable: .error)
-    }
-
-    public func all() throws(RecordStoreError) -> [PendingMapping] { try file.all().compactMap(\.mapping) }
-    public func save(_ mapping: PendingMapping) throws(RecordStoreError) { try file.save(StoredMapping(mapping)) }
-    public func remove(node: NodeID) throws(RecordStoreError) { try file.remove(node.rawValue) }
-
-    public func hold(node: NodeID) throws(RecordStoreError) -> PendingMappingHold? {
-        do throws(PrivateFileError) {
-            guard let lock = try NameLock.take(node.rawValue, beside: path) else { return nil }
-            return PendingMappingHold { withExtendedLifetime(lock) {} }
-        } catch {
-            throw RecordStoreError(path: path, message: "\(error)")
-        }
-    }
-}
+import RainMaker
 
 /// A pending mapping as it lies in the file.
-private struct StoredMapping: Codable {
+struct StoredMapping: Codable {
     var node: String
     var user: String
     var stage: String

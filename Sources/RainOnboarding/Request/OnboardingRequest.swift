@@ -27,7 +27,7 @@ public struct OnboardingRequest: Sendable {
     public var deadline: Duration
     /// Fetch a challenge before the board is touched, for a board whose access point has no way to the internet.
     public var fetchesChallengeFirst: Bool
-    /// Keep knocking until the deadline at a board that is not there yet.
+    /// Look for a board that is not there yet until the deadline.
     public var waitsForBoard: Bool
     /// Asked after a Wi-Fi verdict for other credentials to try in the same session. Answering nil ends the run.
     public var otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)?

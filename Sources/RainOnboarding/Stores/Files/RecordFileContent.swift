@@ -3,12 +3,14 @@ import RainPrivateFiles
 
 /// Records of one kind in one private file, at most one of each identity, for the processes of one user.
 ///
-/// Each change reads, changes and replaces the whole file while it holds its lock, so that processes do not lose each other's.
-struct RecordFile<Record: Codable & Sendable>: Sendable {
+/// Each change reads, changes and replaces the whole file while it holds its lock, so that processes do not lose each other's. All of
+/// it blocks: ``RecordFile`` does it on a thread of its own.
+struct RecordFileContent<Record: Codable & Sendable>: Sendable {
     /// What a file is taken for in which there is something else.
     enum Unreadable: Sendable { case error, empty }
 
     private let file: PrivateFile
+    var path: String { file.path }
     private let identity: any KeyPath<Record, String> & Sendable
     private let maximumEntries: Int
     private let unreadable: Unreadable
@@ -61,11 +63,14 @@ struct RecordFile<Record: Codable & Sendable>: Sendable {
             return try JSONCoder.decode([Record].self, from: bytes)
         } catch {
             if unreadable == .empty { return [] }
-            throw RecordStoreError(path: file.path, message: "it cannot be read (\(error)); remove it to go on")
+            throw RecordStoreError(path: path, message: "it cannot be read (\(error)); remove it to go on")
         }
     }
 
     private func failure(_ error: any Error) -> RecordStoreError {
-        (error as? RecordStoreError) ?? RecordStoreError(path: file.path, message: "\(error)")
+        if let error = error as? RecordStoreError { return error }
+        var failure = RecordStoreError(path: path, message: "\(error)")
+        failure.isLocked = (error as? PrivateFileError)?.code == .locked
+        return failure
     }
 }
