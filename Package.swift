@@ -146,7 +146,7 @@ let package = Package(
             "RainKitTesting", on: .testing,
             [
                 "BrowserSignIn", "DeviceCore", "IdentityProviders", "Protocomm", "ProtocommSecurity", "ProtocommWire",
-                "RainAccount", "RainCore", "RainHTTP", "RainMaker",
+                "RainAccount", "RainCore", "RainHTTP", "RainMaker", "RainOnboarding",
             ]),
 
         // Simulators. DeviceCore is Embedded-safe.
@@ -258,7 +258,8 @@ let package = Package(
             "RainOnboarding",
             [
                 "DeviceCore", "ESPProvisioning", "Protocomm", "RainAccount", "RainCore", "RainCryptoOpenSSL",
-                "RainHTTP", "RainJSON", "RainKitTesting", "RainMaker", "RainOnboarding", "TestSupport", logging,
+                "RainHTTP", "RainJSON", "RainKitTesting", "RainMaker", "RainOnboarding", "RainPrivateFiles",
+                "TestSupport", logging,
             ]),
 
         tests(

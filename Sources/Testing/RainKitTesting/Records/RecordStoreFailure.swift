@@ -1,0 +1,6 @@
+/// Which promise a store of pending mappings or claimed boards has broken, and how.
+public struct RecordStoreFailure: Error, CustomStringConvertible {
+    public var promise: String
+    public var detail: String
+    public var description: String { "\(promise): \(detail)" }
+}
