@@ -75,6 +75,7 @@ let package = Package(
         system("CRainMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
         system("CRainCurl", "libcurl", apt: "libcurl4-openssl-dev"),
         system("CRainDescriptors"),
+        target("RainByteStream", on: .system, ["RainWaiting"]),
         target("RainCore", on: .system),
         target("RainCrypto", on: .system),
         target("RainCryptoOpenSSL", on: .system, ["RainCrypto", "CRainOpenSSL"]),
@@ -83,7 +84,7 @@ let package = Package(
         target("RainHTTPCurl", on: .system, ["RainHTTP", "RainWaiting", "CRainCurl"]),
         target("RainJSON", on: .system, ["CRainJSONC"]),
         target("RainPrivateFiles", on: .system),
-        target("RainSerialPort", on: .system, ["RainWaiting"]),
+        target("RainSerialPort", on: .system, ["RainByteStream", "RainWaiting"]),
         target("RainWaiting", on: .system, ["CRainDescriptors"]),
 
         // Boards. ProtocommWire and ProtocommSecurity are Embedded-safe.
@@ -185,6 +186,7 @@ let package = Package(
         target("TestSupport", path: "Tests/TestSupport", ["RainCrypto", "RainHTTP", "RainHTTPCurl", "RainJSON"]),
         tests("TestSupport", ["TestSupport"]),
 
+        tests("RainByteStream", on: .system, ["RainByteStream", "TestSupport"]),
         tests("RainCore", on: .system, ["RainCore"]),
         tests("RainPrivateFiles", on: .system, ["RainPrivateFiles", "TestSupport"]),
         tests("RainWaiting", on: .system, ["RainWaiting", "RainKitTesting"]),

@@ -1,6 +1,7 @@
 import Glibc
+import RainWaiting
 
-/// A terminal's file descriptor in raw mode, held exclusively, with the settings to go back to. Owned by one ``PortLoop``.
+/// A terminal's file descriptor in raw mode, held exclusively, with the settings to go back to. Owned by one byte stream.
 struct Terminal: Sendable {
     let path: String
     let descriptor: Int32
@@ -76,7 +77,11 @@ struct Terminal: Sendable {
             held: {
                 var count: Int32 = 0
                 return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
-            }, pause: { _ = poll(nil, 0, $0) })
+            },
+            pause: { milliseconds in
+                var nothing: [PollEntry] = []
+                _ = pollDescriptors(&nothing, until: .after(milliseconds: Int64(milliseconds)))
+            })
     }
 
     /// - Parameters:

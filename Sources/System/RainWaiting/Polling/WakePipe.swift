@@ -3,7 +3,7 @@ import Glibc
 
 /// Wakes a thread that polls descriptors, from any other.
 package final class WakePipe: Sendable {
-    /// Readable from ``ring()`` on, until ``drain()``.
+    /// Readable from ``ring()`` on, until ``drain()``: to be polled beside what is waited for.
     package let reader: Int32
     private let writer: Int32
 
