@@ -93,7 +93,7 @@ let package = Package(
         target("Protocomm", on: .boards, ["ProtocommSecurity", "ProtocommWire", "RainWaiting", logging]),
         target("ProtocommSerial", on: .boards, ["Protocomm", "ProtocommWire", "RainSerialPort", logging]),
         target("ProtocommSoftAP", on: .boards, ["Protocomm", "ProtocommWire", "RainHTTP", logging]),
-        target("ProtocommBLE", on: .boards, ["Protocomm", "ProtocommWire", "RainDBus", logging]),
+        target("ProtocommBLE", on: .boards, ["Protocomm", "ProtocommWire", "RainDBus", "RainWaiting", logging]),
         target(
             "ESPProvisioning", on: .boards,
             [
@@ -179,7 +179,7 @@ let package = Package(
             "firmware-sim", path: "firmware-sim/Host",
             [
                 "DeviceCore", "ProtocommSecurity", "ProtocommWire", "RainCrypto", "RainCryptoOpenSSL", "RainDBus",
-                "RainJSON", "RainSerialPort", "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL", argumentParser,
+                "RainJSON", "RainSerialPort", "RainWaiting", "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL", argumentParser,
             ]),
 
         // Tests mirror Sources, floor by floor.

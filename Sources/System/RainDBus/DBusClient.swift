@@ -47,18 +47,10 @@ public final class DBusClient: Sendable {
         _ address: DBusAddress, within limit: Duration = .seconds(2), handlers: Handlers = Handlers()
     ) async throws(DBusError) -> DBusClient {
         let mailbox = try Mailbox()
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                mailbox.expectStart(continuation)
-                let failure = startThread { BusThread(mailbox, handlers).run(address, within: limit) }
-                if failure != 0 {
-                    mailbox.started(.failure(DBusError(.unavailable, message: "No thread can be started.")))
-                }
-            }
-        } onCancel: {
-            mailbox.close()
+        guard startThread({ BusThread(mailbox, handlers).run(address, within: limit) }) == 0 else {
+            throw DBusError(.unavailable, message: "No thread can be started.")
         }
-        try result.get()
+        try await mailbox.start.value { mailbox.close() }.get()
         return DBusClient(mailbox)
     }
 
@@ -73,17 +65,13 @@ public final class DBusClient: Sendable {
     public func call(
         _ call: DBusCall, within limit: Duration, inOrder: (@Sendable ([DBusValue]) -> Void)? = nil
     ) async throws(DBusError) -> [DBusValue] {
-        let id = mailbox.newID()
+        let cancelled = DBusError(.cancelled, message: "Cancelled.")
+        guard !Task.isCancelled else { throw cancelled }
         let deadline = monotonicMicroseconds() + DBusConnection.microseconds(limit)
         let mailbox = mailbox
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                mailbox.post(call, id: id, deadline: deadline, inOrder, continuation)
-            }
-        } onCancel: {
-            mailbox.answer(id, .failure(DBusError(.cancelled, message: "Cancelled.")))
-        }
-        return try result.get()
+        let waiter = Mailbox.CallWaiter()
+        let id = try mailbox.post(call, deadline: deadline, inOrder, waiter)
+        return try await waiter.value { mailbox.answer(id, .failure(cancelled)) }.get()
     }
 
     /// Sends a call whose answer nobody waits for, in its order among the others.

@@ -68,16 +68,9 @@ final class Screen: Sendable {
     }
 
     private func question<Answer: Sendable>(_ ask: @escaping @Sendable (WakePipe) -> Answer?) async -> Answer? {
-        guard !Task.isCancelled, let end = WakePipe() else { return nil }
+        guard !Task.isCancelled else { return nil }
         return await asking {
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let failure = startThread { continuation.resume(returning: ask(end)) }
-                    if failure != 0 { continuation.resume(returning: nil) }
-                }
-            } onCancel: {
-                end.ring()
-            }
+            (try? await onInterruptibleThread { ask($0) }) ?? nil
         }
     }
 

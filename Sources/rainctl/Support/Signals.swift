@@ -1,5 +1,6 @@
 import CRainDescriptors
 import Glibc
+import RainWaiting
 
 /// Turns SIGINT and SIGTERM into a cancellation, so that a command closes what it opened before it ends.
 ///
@@ -22,38 +23,23 @@ enum Signals {
                 _ = write(signalPipe, &byte, 1)
             }
         }
-        let box = Unmanaged.passRetained(Box(input: ends[0], cancel: cancel))
-        var thread = pthread_t()
-        pthread_create(
-            &thread, nil,
-            { context in
-                let box = Unmanaged<Box>.fromOpaque(context!).takeRetainedValue()
-                box.waitForSignal()
-                Interruption.begin()
-                box.cancel()
-                box.waitForSignal()
-                _exit(ExitStatus.cancelled.rawValue)
-            }, box.toOpaque())
-        pthread_detach(thread)
+        let input = ends[0]
+        _ = startThread {
+            waitForSignal(input)
+            Interruption.begin()
+            cancel()
+            waitForSignal(input)
+            _exit(ExitStatus.cancelled.rawValue)
+        }
     }
 
     private static func isIgnored(_ action: sigaction) -> Bool {
         unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    private final class Box: Sendable {
-        private let input: Int32
-        let cancel: @Sendable () -> Void
-
-        init(input: Int32, cancel: @escaping @Sendable () -> Void) {
-            self.input = input
-            self.cancel = cancel
-        }
-
-        func waitForSignal() {
-            var byte: UInt8 = 0
-            while read(input, &byte, 1) < 0, errno == EINTR {}
-        }
+    private static func waitForSignal(_ input: Int32) {
+        var byte: UInt8 = 0
+        while read(input, &byte, 1) < 0, errno == EINTR {}
     }
 }
 

@@ -46,7 +46,7 @@ struct CallbackSocket: RedirectSource {
     }
 
     func serve(_ desk: RedirectMatcher) async throws(AccountError) {
-        let failure: Int32 = try await onInterruptibleThread { interrupt in run(desk, interrupt) }
+        let failure: Int32 = try await onListeningThread { interrupt in run(desk, interrupt) }
         guard failure == 0 else { throw Self.failure(path, String(cString: strerror(failure))) }
     }
 

@@ -16,7 +16,7 @@ struct LoopbackListener: RedirectSource {
     private static let maximumConnections = 32
 
     func serve(_ desk: RedirectMatcher) async throws(AccountError) {
-        let failure: Int32 = try await onInterruptibleThread { interrupt in run(desk, interrupt) }
+        let failure: Int32 = try await onListeningThread { interrupt in run(desk, interrupt) }
         guard failure == 0 else {
             throw AccountError(
                 .cannotListen,

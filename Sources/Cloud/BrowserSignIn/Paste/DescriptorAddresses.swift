@@ -22,7 +22,7 @@ public final class DescriptorAddresses: PastedAddresses {
 
     public func next() async throws(AccountError) -> Secret? {
         enum Line { case secret(Secret), end, tooLong }
-        let line: Line = try await onInterruptibleThread { [self] interrupt in
+        let line: Line = try await onListeningThread { [self] interrupt in
             let isTerminal = silence.withLock { silence in
                 if silence == nil { silence = TerminalSilence(descriptor) }
                 return silence != nil

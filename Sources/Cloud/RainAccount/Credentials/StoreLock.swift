@@ -18,7 +18,8 @@ extension PrivateFolder {
             return (folder, try folder.lock(lock))
         }
         let line = FileTurns.line(for: lock.path)
-        let turn = try await line.enter(within: limit, at: lock.path) { () throws(AccountError) in
+        let turn = try await line.enter(within: limit, orThrow: { waitingError($0, for: lock.path, limit) }) {
+            () throws(AccountError) in
             try FileTurns.take(lock, for: line)
         }
         defer {
@@ -36,19 +37,19 @@ extension PrivateFolder {
 /// the lock back as soon as it has it.
 private enum FileTurns {
     /// One for each lock file that this process ever used: as many as it has accounts.
-    private static let lines = Mutex<[String: FairLock<FileLock>]>([:])
+    private static let lines = Mutex<[String: FairLock<FileLock, AccountError>]>([:])
 
-    static func line(for path: String) -> FairLock<FileLock> {
+    static func line(for path: String) -> FairLock<FileLock, AccountError> {
         lines.withLock { lines in
             if let line = lines[path] { return line }
-            let line = FairLock<FileLock>()
+            let line = FairLock<FileLock, AccountError>()
             lines[path] = line
             return line
         }
     }
 
     /// The lock if it is free; otherwise nil, and a thread brings it to the line.
-    static func take(_ lock: FileLock, for line: FairLock<FileLock>) throws(AccountError) -> FileLock? {
+    static func take(_ lock: FileLock, for line: FairLock<FileLock, AccountError>) throws(AccountError) -> FileLock? {
         if try storing({ () throws(PrivateFileError) in try lock.take() }) { return lock }
         guard startThread({ wait(for: lock, in: line) }) == 0 else {
             throw AccountError(.cannotStore, message: "no thread can be started to wait for \(lock.path)")
@@ -56,13 +57,23 @@ private enum FileTurns {
         return nil
     }
 
-    private static func wait(for lock: FileLock, in line: FairLock<FileLock>) {
+    private static func wait(for lock: FileLock, in line: FairLock<FileLock, AccountError>) {
         do throws(AccountError) {
             try storing { () throws(PrivateFileError) in try lock.wait() }
             if !line.arrive(lock) { lock.release() }
         } catch {
             line.endAll(error)
         }
+    }
+}
+
+/// Why somebody stopped waiting for the lock of a store.
+func waitingError(_ reason: GivenUp, for place: String, _ limit: Duration) -> AccountError {
+    switch reason {
+    case .timedOut:
+        AccountError(
+            .timeout, message: "another process has held \(place) for \(limit); try again when it is done")
+    case .cancelled: AccountError(.cancelled, message: "cancelled while waiting for \(place)")
     }
 }
 

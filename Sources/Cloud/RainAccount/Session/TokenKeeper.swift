@@ -21,8 +21,7 @@ actor TokenKeeper {
     nonisolated let events = EventHub()
 
     /// Who waits for the renewal that is under way; nil while there is none.
-    private var waiters: [Int: CheckedContinuation<Outcome, Never>]?
-    private var nextWaiter = 0
+    private var waiters: [Waiter<Outcome>]?
 
     /// A renewal that the store did not take: the provider may have forgotten the stored tokens by now.
     struct Unsaved: Sendable {
@@ -119,41 +118,28 @@ actor TokenKeeper {
 
     private func joinRenewal(replacing rejected: Secret) async throws(AccountError) -> SavedSession {
         if waiters == nil {
-            waiters = [:]
+            waiters = []
             // Ends by itself: its two waits, for the turn and for the provider, have deadlines.
             Task {
                 let outcome = await renew(replacing: rejected)
                 finish(outcome)
             }
         }
-        nextWaiter += 1
-        let waiter = nextWaiter
-        let outcome: Outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if Task.isCancelled {
-                    continuation.resume(returning: .failure(cancelled))
-                } else {
-                    waiters?[waiter] = continuation
-                }
-            }
-        } onCancel: {
-            // Runs on the actor after the registration above, which it does not interrupt; done as soon as it ran.
-            Task { await leave(waiter) }
+        let waiter = Waiter<Outcome>()
+        waiters?.append(waiter)
+        // Who was cancelled stays among the waiters until the renewal ends, and is not resumed again then.
+        let outcome = await waiter.value {
+            let message = "cancelled while renewing the session"
+            waiter.resume(returning: .failure(AccountError(.cancelled, message: message)))
         }
         return try outcome.get()
     }
 
-    private var cancelled: AccountError { AccountError(.cancelled, message: "cancelled while renewing the session") }
-
-    private func leave(_ waiter: Int) {
-        waiters?.removeValue(forKey: waiter)?.resume(returning: .failure(cancelled))
-    }
-
     /// A failure is told to those who wait and then forgotten.
     private func finish(_ outcome: Outcome) {
-        let waiting = waiters ?? [:]
+        let waiting = waiters ?? []
         waiters = nil
-        for continuation in waiting.values { continuation.resume(returning: outcome) }
+        for waiter in waiting { waiter.resume(returning: outcome) }
     }
 
     private func renew(replacing rejected: Secret) async -> Outcome {

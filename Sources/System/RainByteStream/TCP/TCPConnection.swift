@@ -1,4 +1,3 @@
-import Glibc
 import RainWaiting
 
 /// Opens TCP connections.
@@ -13,12 +12,14 @@ public enum TCPConnection {
         host: String, port: UInt16, within limit: Duration = .seconds(10)
     ) async throws(ByteStreamError) -> ByteStream {
         let attempt = TCPAttempt(host: host, port: port, deadline: .after(limit))
-        guard let interrupt = WakePipe() else { throw attempt.failed(errno) }
-        let waiter = Waiter<Result<Int32, ByteStreamError>>()
-        let failure = startThread { waiter.resume(returning: attempt.run(interrupt)) }
-        guard failure == 0 else { throw attempt.failed(failure) }
-        // The thread always answers, so a socket that was connected just then is not left open.
-        let socket = try await waiter.value(onCancel: { interrupt.ring() }).get()
-        return try ByteStream.socket(socket, peer: attempt.peer)
+        let result: Result<Int32, ByteStreamError>
+        do throws(ThreadError) {
+            result = try await onInterruptibleThread { attempt.run($0) }
+        } catch {
+            switch error {
+            case .noPipe(let code), .noThread(let code): throw attempt.failed(code)
+            }
+        }
+        return try ByteStream.socket(try result.get(), peer: attempt.peer)
     }
 }

@@ -18,10 +18,10 @@ final class BusThread {
         do throws(DBusError) {
             connection = try DBusConnection(address, within: limit)
         } catch {
-            mailbox.started(.failure(error))
+            mailbox.start.resume(returning: .failure(error))
             return
         }
-        mailbox.started(.success(()))
+        mailbox.start.resume(returning: .success(()))
         do throws(DBusError) {
             while let letters = mailbox.take() {
                 for letter in letters { send(letter, connection) }
