@@ -241,13 +241,9 @@ public final class DBusConnection {
     private static func wait(_ library: SystemdLibrary, _ bus: SystemdLibrary.Object, until end: UInt64) {
         var time = UInt64.max
         _ = library.timeout(bus, &time)
-        let now = monotonicMicroseconds()
-        let until = min(time, end)
-        let milliseconds = until <= now ? 0 : (until - now + 999) / 1000
-        let events = library.events(bus)
-        var waiting = pollfd(
-            fd: library.descriptor(bus), events: Int16(truncatingIfNeeded: max(events, 0)), revents: 0)
-        _ = poll(&waiting, 1, Int32(clamping: milliseconds))
+        let events = PollEvents(rawValue: Int16(truncatingIfNeeded: max(library.events(bus), 0)))
+        _ = pollDescriptor(
+            library.descriptor(bus), for: events, until: MonotonicDeadline(microseconds: min(time, end)))
     }
 
     static func microseconds(_ duration: Duration) -> UInt64 {

@@ -32,19 +32,10 @@ enum Interruption {
         for descriptor: Int32, or bell: WakePipe? = nil, until end: ContinuousClock.Instant? = nil
     ) -> Arrival {
         let wakeUp = pipe.withLock { ends(&$0).wait }
-        while true {
-            let left = end.map { max(0, ContinuousClock.now.duration(to: $0) / .milliseconds(1)) }
-            var watched = [
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: bell?.reader ?? -1, events: Int16(POLLIN), revents: 0),
-            ]
-            let count = poll(&watched, 3, left.map { Int32(min($0 + 1, 60_000)) } ?? -1)
-            if count < 0, errno == EINTR { continue }
-            if watched[1].revents != 0 || watched[2].revents != 0 { return .interrupted }
-            // An end of file or an error is for the reader to find.
-            if count != 0 { return .ready }
-            if let end, ContinuousClock.now >= end { return .late }
-        }
+        var watched: [PollEntry] = [.readable(descriptor), .readable(wakeUp), .readable(bell?.reader)]
+        let outcome = pollDescriptors(&watched, until: end.map { .after(ContinuousClock.now.duration(to: $0)) })
+        if watched[1].isReady || watched[2].isReady { return .interrupted }
+        // An end of file or an error is for the reader to find.
+        return outcome == .timedOut ? .late : .ready
     }
 }

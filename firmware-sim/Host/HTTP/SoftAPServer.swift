@@ -2,6 +2,7 @@ import CRainDescriptors
 import DeviceCore
 import Glibc
 import ProtocommWire
+import RainWaiting
 
 /// The board's HTTP server: one task, one connection, and the manners of `esp_http_server` under `protocomm_httpd`.
 ///
@@ -236,7 +237,6 @@ final class SoftAPServer: EventSource {
 
     /// Answers are smaller than any socket buffer, so this waits only for a client that reads nothing at all.
     private func isWritable(_ descriptor: Int32) -> Bool {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return poll(&waiting, 1, 200) == 1
+        pollDescriptor(descriptor, for: .writable, until: .after(milliseconds: 200))
     }
 }

@@ -1,7 +1,8 @@
 import RainAccount
 import Glibc
-import Synchronization
 import RainCore
+import RainWaiting
+import Synchronization
 
 /// Lines from a file descriptor: a terminal, where nothing is echoed since the address has the code in it, or a pipe.
 public final class DescriptorAddresses: PastedAddresses {
@@ -55,15 +56,9 @@ public final class DescriptorAddresses: PastedAddresses {
     /// What has come; empty at the end of input; nil when interrupted.
     private func wait(_ interrupt: Int32) -> [UInt8]? {
         while true {
-            var watched = [
-                pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-            ]
-            guard poll(&watched, 2, -1) > 0 else {
-                if errno == EINTR || errno == EAGAIN { continue }
-                return []
-            }
-            if watched[0].revents != 0 { return nil }
+            var watched: [PollEntry] = [.readable(interrupt), .readable(descriptor)]
+            guard pollDescriptors(&watched) == .ready else { return [] }
+            if watched[0].isReady { return nil }
             var buffer = [UInt8](repeating: 0, count: 4096)
             defer { for index in buffer.indices { buffer[index] = 0 } }
             let count = read(descriptor, &buffer, buffer.count)

@@ -1,4 +1,3 @@
-import Glibc
 import RainWaiting
 
 /// The thread that owns the connection.
@@ -80,13 +79,10 @@ final class BusThread {
 
     private func wait(_ connection: DBusConnection) {
         let due = min(connection.due ?? .max, sent.values.map(\.deadline).min() ?? .max)
-        let now = monotonicMicroseconds()
-        let milliseconds: Int32 =
-            due == .max ? -1 : due <= now ? 0 : Int32(clamping: (due - now + 999) / 1000)
-        var waiting = [
-            pollfd(fd: connection.descriptor, events: connection.events, revents: 0),
-            pollfd(fd: mailbox.bell.reader, events: Int16(POLLIN), revents: 0),
+        var waiting: [PollEntry] = [
+            PollEntry(connection.descriptor, for: PollEvents(rawValue: connection.events)),
+            .readable(mailbox.bell.reader),
         ]
-        _ = poll(&waiting, 2, milliseconds)
+        _ = pollDescriptors(&waiting, until: due == .max ? nil : MonotonicDeadline(microseconds: due))
     }
 }
