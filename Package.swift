@@ -83,7 +83,7 @@ let package = Package(
         target("RainHTTP", on: .system),
         target("RainHTTPCurl", on: .system, ["RainHTTP", "RainWaiting", "CRainCurl"]),
         target("RainJSON", on: .system, ["CRainJSONC"]),
-        target("RainPrivateFiles", on: .system),
+        target("RainPrivateFiles", on: .system, ["RainJSON"]),
         target("RainSerialPort", on: .system, ["RainByteStream", "RainWaiting"]),
         target("RainWaiting", on: .system, ["CRainDescriptors"]),
 
