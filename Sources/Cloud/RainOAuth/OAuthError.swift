@@ -35,7 +35,6 @@ public struct OAuthError: Error, Sendable, Equatable {
 
         // OpenID Connect Core 1.0, section 3.1.2.6.
         public static let loginRequired = Code(rawValue: "login_required")
-        public static let interactionRequired = Code(rawValue: "interaction_required")
         public static let consentRequired = Code(rawValue: "consent_required")
     }
 

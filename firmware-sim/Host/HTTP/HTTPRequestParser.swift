@@ -38,7 +38,6 @@ struct HTTPRequestParser {
 
     /// Whether a request has begun and is not complete. The server's one task waits for the rest then.
     var isMidway: Bool { phase != .head || !buffer.isEmpty }
-    var isInBody: Bool { if case .body = phase { true } else { false } }
 
     mutating func append(_ bytes: some Sequence<UInt8>) { buffer.append(contentsOf: bytes) }
 

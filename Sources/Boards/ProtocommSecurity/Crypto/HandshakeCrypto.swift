@@ -6,8 +6,3 @@ func duringHandshake<Result>(
 ) throws(HandshakeError) -> Result {
     do throws(CryptoFailure) { return try body() } catch { throw .cryptoFailure }
 }
-
-/// Runs crypto inside a cipher.
-func duringCipher<Result>(_ body: () throws(CryptoFailure) -> Result) throws(CipherError) -> Result {
-    do throws(CryptoFailure) { return try body() } catch { throw .cryptoFailure }
-}

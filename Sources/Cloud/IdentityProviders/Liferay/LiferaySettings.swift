@@ -15,9 +15,6 @@ struct LiferaySettings: Sendable {
     /// In seconds.
     var cookieLifetime: Double
 
-    /// Liferay's Login Screenlet says 15 minutes, and so does the portal.
-    static let usualCookieLifetime = 900.0
-
     init(_ provider: ConfiguredProvider) throws(AccountError) {
         guard let base = provider["base"] else {
             throw AccountError(
