@@ -59,7 +59,7 @@ public protocol Board: Sendable {
     /// Forgets failed Wi-Fi credentials, so that the board accepts others.
     func reset() async throws(ProvisioningError)
 
-    /// Ends the conversation and lets go of the port or socket.
+    /// Ends the conversation and closes the port or socket.
     func close() async
 }
 

@@ -1,6 +1,6 @@
 import RainDBus
 
-/// What errors over D-Bus mean to whoever wants Bluetooth.
+/// What errors over D-Bus mean for Bluetooth.
 extension BluetoothError {
     /// Where BlueZ was to be reached.
     init(opening error: DBusError) {

@@ -52,6 +52,6 @@ public final class ByteStream: Sendable {
     }
 
     /// Closes the stream, and returns when the descriptor was given back: within 255 ms, which a terminal's last bytes may take.
-    /// Whoever still reads or writes gets `closed`. Closing twice is harmless.
+    /// Reads and writes under way throw `closed`. Closing twice is harmless.
     public func close() async { await loop.close() }
 }

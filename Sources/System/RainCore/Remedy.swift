@@ -1,4 +1,4 @@
-/// What whoever meets an error can do about it, beside what its message says.
+/// What a person or program that gets an error can do about it, beside what its message says.
 ///
 /// Messages hold for every program that uses these libraries; the way to mend something is each program's own: a command names its
 /// option, a gateway marks a field of its form. The values are names and numbers, never secrets.

@@ -1,4 +1,4 @@
-/// Secret bytes of a handshake or a session: overwritten when the last holder lets go.
+/// Secret bytes of a handshake or a session: overwritten when the last reference goes.
 public struct KeyMaterial: Sendable {
     private let storage: Storage
 

@@ -36,9 +36,9 @@ public final class DBusClient: Sendable {
         }
     }
 
-    private let mailbox: Mailbox
+    private let queue: CallQueue
 
-    private init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+    private init(_ queue: CallQueue) { self.queue = queue }
 
     /// Connects, on a new thread.
     ///
@@ -46,12 +46,12 @@ public final class DBusClient: Sendable {
     public static func connect(
         _ address: DBusAddress, within limit: Duration = .seconds(2), handlers: Handlers = Handlers()
     ) async throws(DBusError) -> DBusClient {
-        let mailbox = try Mailbox()
-        guard startThread({ BusThread(mailbox, handlers).run(address, within: limit) }) == 0 else {
+        let queue = try CallQueue()
+        guard startThread({ BusThread(queue, handlers).run(address, within: limit) }) == 0 else {
             throw DBusError(.unavailable, message: "No thread can be started.")
         }
-        try await mailbox.start.value { mailbox.close() }.get()
-        return DBusClient(mailbox)
+        try await queue.start.value { queue.close() }.get()
+        return DBusClient(queue)
     }
 
     deinit { close() }
@@ -68,10 +68,10 @@ public final class DBusClient: Sendable {
         let cancelled = DBusError(.cancelled, message: "Cancelled.")
         guard !Task.isCancelled else { throw cancelled }
         let deadline = monotonicMicroseconds() + DBusConnection.microseconds(limit)
-        let mailbox = mailbox
-        let waiter = Mailbox.CallWaiter()
-        let id = try mailbox.post(call, deadline: deadline, inOrder, waiter)
-        return try await waiter.value { mailbox.answer(id, .failure(cancelled)) }.get()
+        let queue = queue
+        let waiter = CallQueue.CallWaiter()
+        let id = try queue.post(call, deadline: deadline, inOrder, waiter)
+        return try await waiter.value { queue.answer(id, .failure(cancelled)) }.get()
     }
 
     /// Sends a call whose answer nobody waits for, in its order among the others.
@@ -88,5 +88,5 @@ public final class DBusClient: Sendable {
     }
 
     /// Ends the connection; calls under way end with `cancelled`. Closing twice is harmless.
-    public func close() { mailbox.close() }
+    public func close() { queue.close() }
 }

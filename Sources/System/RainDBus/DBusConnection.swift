@@ -110,7 +110,7 @@ public final class DBusConnection {
 
     /// The next message that is there, or nil for none now. A message that breaks the rules is answered with an error where it
     /// was a call, and passed over otherwise. After ``DBusLimits/turn`` of those it is nil as well, and the loop comes back at once:
-    /// whoever floods this connection does not hold its thread.
+    /// a flood of messages does not hold its thread.
     ///
     /// - Parameter admits: asked about signals and calls by their heads, before anything else of them is read: what it refuses
     ///   costs next to nothing, however long it is. A call is told so.
@@ -177,7 +177,7 @@ public final class DBusConnection {
                 }
                 return nil
             }
-            // Whoever waits for it hears of it.
+            // The caller that waits for it is told.
             head?.kind = .error
             head?.errorName = DBusErrorName.invalidArguments
             head?.arguments = [.string(error.message)]

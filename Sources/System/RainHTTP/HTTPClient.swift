@@ -1,7 +1,7 @@
 /// Sends one HTTP request and gives back the whole response.
 ///
 /// Implementations follow no redirect, send only the headers they were given (plus `Host` and the body's length), and never
-/// send a request twice: whoever wants a retry decides so itself. The one exception is a GET on a pooled connection which the
+/// send a request twice: the caller decides about retries. The one exception is a GET on a pooled connection which the
 /// server had closed meanwhile. Cancelling the calling task ends the transfer at once with
 /// ``HTTPError/Code-swift.struct/cancelled``. Every response status is a response, not an error.
 public protocol HTTPClient: Sendable {

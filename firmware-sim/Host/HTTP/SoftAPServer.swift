@@ -4,10 +4,10 @@ import Glibc
 import ProtocommWire
 import RainWaiting
 
-/// The board's HTTP server: one task, one connection, and the manners of `esp_http_server` under `protocomm_httpd`.
+/// The board's HTTP server: one task, one connection, behaving as `esp_http_server` does under `protocomm_httpd`.
 ///
 /// While the task waits for the rest of a request or for a handler, nobody else is let in; a new connection to an idle
-/// server pushes the old one out. A handler's error closes the connection without a word.
+/// server pushes the old one out. A handler's error closes the connection without a response.
 final class SoftAPServer: EventSource {
     /// `recv_wait_timeout` of the server's configuration.
     static let headerTimeout: UInt64 = 5000
@@ -82,7 +82,7 @@ final class SoftAPServer: EventSource {
     func shutDown() {
         guard isListening else { return }
         isListening = false
-        // In this order: whoever sees the connection end finds nobody listening any more.
+        // In this order: a client that sees the connection end finds nobody listening any more.
         close(listener.descriptor)
         closeConnection()
     }

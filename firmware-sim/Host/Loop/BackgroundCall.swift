@@ -2,7 +2,7 @@ import CRainDescriptors
 import Glibc
 import RainWaiting
 
-/// Calls something that may wait for long, on a thread of its own; the loop hears of its end by a descriptor.
+/// Calls something that may wait for long, on a thread of its own; a descriptor tells the loop of its end.
 ///
 /// The process does not wait for a call that is still under way when it ends.
 final class BackgroundCall {

@@ -176,7 +176,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             return try Message(decoding: answer)
         } catch {
             // Its cipher may have lost count.
-            await session.distrust()
+            await session.markInvalid()
             throw ProvisioningError(
                 .malformed,
                 message: "The board's answer on \(endpoint) cannot be read. Restart the board, then run this again.",

@@ -119,7 +119,7 @@ public actor ProtocommSession {
     }
 
     /// Gives up the session after an answer that makes no sense: the two ends are most likely out of step. Only a handshake helps.
-    public func distrust() async {
+    public func markInvalid() async {
         guard let link = try? await takeTurn(.session) else { return }
         if case .clear = link { passTurn(link) } else { passTurn(.outOfStep) }
     }

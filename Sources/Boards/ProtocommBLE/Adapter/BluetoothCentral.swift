@@ -63,7 +63,7 @@ public final class BluetoothCentral: Sendable {
 
     /// Finds the board and connects to it; see ``OpenAdapter/connect(_:within:isFresh:)``.
     ///
-    /// - Throws: `notFound`, `connectionFailed`, what ails this machine, `cancelled`.
+    /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `cancelled`.
     func connect(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
     ) async throws(BluetoothError) -> BoardLink {

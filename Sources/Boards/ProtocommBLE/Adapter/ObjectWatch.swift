@@ -44,7 +44,7 @@ final class ObjectWatch: Sendable {
 
     private let state = Mutex(State())
 
-    /// Changes the tree, and shows what changed to whoever waits for it. Of a thousand boards that are heard each second, fifty
+    /// Changes the tree, and shows what changed to those that wait for it. Of a thousand boards that are heard each second, fifty
     /// waiters want one each.
     @discardableResult
     func change(_ body: (inout ObjectTree) -> ObjectTree.Change) -> ObjectTree.Change {
@@ -73,7 +73,7 @@ final class ObjectWatch: Sendable {
     /// When it ended; nil while it goes on.
     var ended: ContinuousClock.Instant? { state.withLock { $0.end?.at } }
 
-    /// The bus is gone, or this side let go of it, or the adapter is another: nobody waits any longer, and nothing is known any more. What
+    /// The bus is gone, or this side closed it, or the adapter is another: all waits end, and nothing is known any more. What
     /// ended it first is told to who comes later.
     func end(_ error: BluetoothError) {
         let waiters = state.withLock { state in

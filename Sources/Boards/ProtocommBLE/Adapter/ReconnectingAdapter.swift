@@ -68,7 +68,7 @@ final class ReconnectingAdapter: Sendable {
         return try outcome.get()
     }
 
-    /// Whoever waits, or listens, is told `cancelled`.
+    /// Those that wait or listen get `cancelled`.
     func close() {
         let (adapter, opening, task) = state.withLock { state in
             state.isClosed = true

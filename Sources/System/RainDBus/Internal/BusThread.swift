@@ -2,13 +2,13 @@ import RainWaiting
 
 /// The thread that owns the connection.
 final class BusThread {
-    private let mailbox: Mailbox
+    private let queue: CallQueue
     private let handlers: DBusClient.Handlers
     /// Calls that were sent, by serial.
-    private var sent: [UInt64: Mailbox.Letter] = [:]
+    private var sent: [UInt64: CallQueue.PendingCall] = [:]
 
-    init(_ mailbox: Mailbox, _ handlers: DBusClient.Handlers) {
-        self.mailbox = mailbox
+    init(_ queue: CallQueue, _ handlers: DBusClient.Handlers) {
+        self.queue = queue
         self.handlers = handlers
     }
 
@@ -17,13 +17,13 @@ final class BusThread {
         do throws(DBusError) {
             connection = try DBusConnection(address, within: limit)
         } catch {
-            mailbox.start.resume(returning: .failure(error))
+            queue.start.resume(returning: .failure(error))
             return
         }
-        mailbox.start.resume(returning: .success(()))
+        queue.start.resume(returning: .success(()))
         do throws(DBusError) {
-            while let letters = mailbox.take() {
-                for letter in letters { send(letter, connection) }
+            while let unsent = queue.take() {
+                for pending in unsent { send(pending, connection) }
                 try connection.drain(admitting: handlers.admits) { message throws(DBusError) in
                     try handle(message, connection)
                 }
@@ -31,22 +31,22 @@ final class BusThread {
                 wait(connection)
             }
         } catch {
-            mailbox.end(error)
+            queue.end(error)
             handlers.lost(error)
         }
         connection.close()
     }
 
-    private func send(_ letter: Mailbox.Letter, _ connection: DBusConnection) {
+    private func send(_ pending: CallQueue.PendingCall, _ connection: DBusConnection) {
         do throws(DBusError) {
-            let serial = try connection.send(.call(letter.call))
-            if letter.call.expectsReply {
-                sent[serial] = letter
+            let serial = try connection.send(.call(pending.call))
+            if pending.call.expectsReply {
+                sent[serial] = pending
             } else {
-                mailbox.answer(letter.id, .success([]))
+                queue.answer(pending.id, .success([]))
             }
         } catch {
-            mailbox.answer(letter.id, .failure(error))
+            queue.answer(pending.id, .failure(error))
         }
     }
 
@@ -61,10 +61,10 @@ final class BusThread {
             case .error(let name, let text): try connection.send(.error(to: message, name: name, message: text))
             }
         case .reply, .error:
-            guard let serial = message.replySerial, let letter = sent.removeValue(forKey: serial) else { return }
-            if message.kind == .reply { letter.inOrder?(message.arguments) }
-            mailbox.answer(
-                letter.id, message.kind == .reply ? .success(message.arguments) : .failure(DBusError(reply: message)))
+            guard let serial = message.replySerial, let pending = sent.removeValue(forKey: serial) else { return }
+            if message.kind == .reply { pending.inOrder?(message.arguments) }
+            queue.answer(
+                pending.id, message.kind == .reply ? .success(message.arguments) : .failure(DBusError(reply: message)))
         }
     }
 
@@ -73,7 +73,7 @@ final class BusThread {
         let now = monotonicMicroseconds()
         for (serial, call) in sent where call.deadline <= now {
             sent[serial] = nil
-            mailbox.answer(call.id, .failure(DBusError(.timeout, message: "No answer over D-Bus in time.")))
+            queue.answer(call.id, .failure(DBusError(.timeout, message: "No answer over D-Bus in time.")))
         }
     }
 
@@ -81,7 +81,7 @@ final class BusThread {
         let due = min(connection.due ?? .max, sent.values.map(\.deadline).min() ?? .max)
         var waiting: [PollEntry] = [
             PollEntry(connection.descriptor, for: PollEvents(rawValue: connection.events)),
-            .readable(mailbox.bell.reader),
+            .readable(queue.wakeup.reader),
         ]
         _ = pollDescriptors(&waiting, until: due == .max ? nil : MonotonicDeadline(microseconds: due))
     }

@@ -29,7 +29,7 @@ struct Terminal: Sendable {
         }
         // Two locks, as `screen`, `minicom` and esptool respect one or the other: flock among programs that ask for it, and
         // TIOCEXCL, which makes the kernel itself turn others away (but not root). The latter stays with the terminal until its last
-        // descriptor is closed, which for a pty its other end may hold: whoever is killed would leave it busy for everyone.
+        // descriptor is closed, which for a pty its other end may hold: a killed process would leave it busy for everyone.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw SerialPortError(
                 .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")

@@ -14,7 +14,7 @@ package final class WakePipe: Sendable {
         (reader, writer) = (ends[0], ends[1])
     }
 
-    // Whoever rings and whoever polls holds the pipe, so it is not closed under either.
+    // The thread that rings and the one that polls both hold the pipe, so it is not closed under either.
     deinit {
         close(reader)
         close(writer)

@@ -4,7 +4,7 @@ import RainDBus
 enum AdapterCall: Equatable, Hashable {
     case listObjects
     case powerOn
-    /// Sets the name that the adapter gives to whoever asks.
+    /// Sets the name that the adapter reports.
     case rename(String)
     case registerApplication
     case registerAdvertisement

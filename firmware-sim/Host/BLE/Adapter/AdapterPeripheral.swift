@@ -115,7 +115,7 @@ final class AdapterPeripheral: EventSource {
 
     func shutDown() {
         guard !isClosed, let adapter else { return }
-        for call in front.farewell() {
+        for call in front.callsAtShutdown() {
             var message = call.message(adapter: adapter.path)
             message.expectsReply = false
             _ = try? connection.send(.call(message))

@@ -6,7 +6,7 @@ struct AdapterTree {
         var path: String
         var address: String
         var isPowered: Bool
-        /// The name it gives to whoever asks.
+        /// The name it reports.
         var alias: String
         /// It can serve characteristics, and advertise.
         var playsBoards: Bool

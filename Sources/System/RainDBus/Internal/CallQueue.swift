@@ -2,10 +2,10 @@ import Synchronization
 import RainWaiting
 
 /// What callers and the bus's thread share.
-final class Mailbox: Sendable {
+final class CallQueue: Sendable {
     typealias CallWaiter = Waiter<Result<[DBusValue], DBusError>>
 
-    struct Letter {
+    struct PendingCall {
         var id: Int
         var call: DBusCall
         var deadline: UInt64
@@ -14,7 +14,7 @@ final class Mailbox: Sendable {
 
     private struct State {
         var nextID = 0
-        var letters: [Letter] = []
+        var unsent: [PendingCall] = []
         /// Who waits for which call; none is kept once it was answered.
         var calls: [Int: CallWaiter] = [:]
         /// Why nobody will be answered any more.
@@ -25,11 +25,11 @@ final class Mailbox: Sendable {
     let start = Waiter<Result<Void, DBusError>>()
     private let state = Mutex(State())
     /// Rings when there is something to look at.
-    let bell: WakePipe
+    let wakeup: WakePipe
 
     init() throws(DBusError) {
-        guard let bell = WakePipe() else { throw DBusError(.unavailable, message: "No descriptor for D-Bus.") }
-        self.bell = bell
+        guard let wakeup = WakePipe() else { throw DBusError(.unavailable, message: "No descriptor for D-Bus.") }
+        self.wakeup = wakeup
     }
 
     /// - Returns: the number of the call.
@@ -41,11 +41,11 @@ final class Mailbox: Sendable {
             if let end = state.end { return .failure(end) }
             state.nextID += 1
             state.calls[state.nextID] = waiter
-            state.letters.append(Letter(id: state.nextID, call: call, deadline: deadline, inOrder: inOrder))
+            state.unsent.append(PendingCall(id: state.nextID, call: call, deadline: deadline, inOrder: inOrder))
             return .success(state.nextID)
         }
         let id = try posted.get()
-        bell.ring()
+        wakeup.ring()
         return id
     }
 
@@ -55,12 +55,12 @@ final class Mailbox: Sendable {
     }
 
     /// What is to be sent, or nil when it is over.
-    func take() -> [Letter]? {
-        bell.drain()
+    func take() -> [PendingCall]? {
+        wakeup.drain()
         return state.withLock { state in
             guard state.end == nil else { return nil }
-            defer { state.letters = [] }
-            return state.letters.filter { state.calls[$0.id] != nil }
+            defer { state.unsent = [] }
+            return state.unsent.filter { state.calls[$0.id] != nil }
         }
     }
 
@@ -69,12 +69,12 @@ final class Mailbox: Sendable {
     func end(_ error: DBusError) {
         let waiters = state.withLock { state in
             if state.end == nil { state.end = error }
-            state.letters = []
+            state.unsent = []
             defer { state.calls = [:] }
             return state.calls.values
         }
         start.resume(returning: .failure(error))
         for waiter in waiters { waiter.resume(returning: .failure(error)) }
-        bell.ring()
+        wakeup.ring()
     }
 }
