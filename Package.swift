@@ -179,7 +179,8 @@ let package = Package(
             "firmware-sim", path: "firmware-sim/Host",
             [
                 "DeviceCore", "ProtocommSecurity", "ProtocommWire", "RainCrypto", "RainCryptoOpenSSL", "RainDBus",
-                "RainJSON", "RainSerialPort", "RainWaiting", "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL", argumentParser,
+                "RainJSON", "RainSerialPort", "RainWaiting", "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL",
+                argumentParser,
             ]),
 
         // Tests mirror Sources, floor by floor.
