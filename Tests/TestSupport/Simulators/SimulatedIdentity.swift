@@ -31,4 +31,20 @@ public final class SimulatedIdentity: Sendable {
         }
         return url
     }
+
+    /// The backend of one's own that runs beside the providers, as docs/own-cloud.md describes backends; to be written to a file.
+    public func mappingDescription() throws -> String {
+        guard let description = ready["mapping"]?["description"] else {
+            throw ProcessError("cloud-sim identity describes no backend: \(ready)")
+        }
+        return String(decoding: description.serialized(), as: UTF8.self)
+    }
+
+    /// Where that backend is, without a slash at the end.
+    public func mappingURL() throws -> String {
+        guard let url = ready["mapping"]?["url"]?.string else {
+            throw ProcessError("cloud-sim identity has no backend: \(ready)")
+        }
+        return url
+    }
 }

@@ -1,3 +1,4 @@
+import RainCore
 import RainHTTP
 import RainJSON
 import RainOAuth
@@ -10,8 +11,9 @@ package struct RequestSecrets {
     /// Shorter ones would take ordinary words out of sentences.
     private static let minimumLength = 4
 
-    package init(_ request: HTTPRequest) {
-        var found: [String] = []
+    /// - Parameter others: secrets that the request carries under names of which nothing is known.
+    package init(_ request: HTTPRequest, and others: [Secret] = []) {
+        var found = others.map { $0.revealString() }
         for header in request.headers
         where ["authorization", "proxy-authorization", "cookie", "x-csrf-token"].contains(header.name.lowercased()) {
             found.append(header.value)

@@ -61,6 +61,12 @@ public final class IdentityAPI: Sendable {
         service.withLock { $0.answer(&call) }
     }
 
+    /// Whose access token that is; nil for one that is not good.
+    func user(ofAccessToken token: String) -> TokenUser? {
+        let now = now
+        return service.withLock { $0.user(ofAccessToken: token, at: now) }
+    }
+
     // MARK: Control
 
     /// `POST /_sim/…`, as the simulated cloud has it.

@@ -134,6 +134,11 @@ struct LiferayService: IdentityService {
 
     func person(named name: String) -> Person? { people.named(name) }
 
+    func user(ofAccessToken token: String, at now: Int64) -> TokenUser? {
+        guard let person = oauth.accessTokens.value(token, at: now)?.person.flatMap({ people[$0] }) else { return nil }
+        return TokenUser(id: "\(person.id)", email: person.email)
+    }
+
     mutating func expire(_ person: Person, at now: Int64) {
         oauth.expire(person, at: now)
         sessions.expireAll(at: now) { $0.person == person.id }

@@ -1,0 +1,6 @@
+/// Whom an access token belongs to.
+struct TokenUser: Sendable, Equatable {
+    /// As the system names the user to clients.
+    var id: String
+    var email: String
+}
