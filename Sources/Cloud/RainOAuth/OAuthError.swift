@@ -33,6 +33,10 @@ public struct OAuthError: Error, Sendable, Equatable {
         public static let invalidToken = Code(rawValue: "invalid_token")
         public static let insufficientScope = Code(rawValue: "insufficient_scope")
 
+        // RFC 7009, section 2.2.1.
+        /// The server does not revoke tokens of that kind.
+        public static let unsupportedTokenType = Code(rawValue: "unsupported_token_type")
+
         // OpenID Connect Core 1.0, section 3.1.2.6.
         public static let loginRequired = Code(rawValue: "login_required")
         public static let interactionRequired = Code(rawValue: "interaction_required")

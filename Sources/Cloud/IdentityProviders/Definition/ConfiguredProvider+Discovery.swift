@@ -46,7 +46,7 @@ extension ConfiguredProvider {
                 remedies: [.baseURL])
         }
         let request = HTTPRequest(
-            method: .get, url: try secureURL(url), headers: Self.headers,
+            method: .get, url: try secureURL(url), headers: HTTPRequest.usualHeaders,
             maximumResponseBytes: ServerMetadata.limits.maximumBytes)
         let json = try await exchange(request).json
         do throws(OAuth2FormatError) {

@@ -22,7 +22,7 @@ struct LiferayCommand: Sendable, Equatable {
     static func request(_ commands: [LiferayCommand], _ settings: LiferaySettings) -> HTTPRequest {
         HTTPRequest(
             method: .post, url: settings.server.text + settings.version.servicesPath + "/invoke",
-            headers: ConfiguredProvider.headers + [HTTPHeader("Content-Type", "application/json")],
+            headers: HTTPRequest.usualHeaders + [HTTPHeader("Content-Type", "application/json")],
             body: body(commands), maximumResponseBytes: LiferayReply.limits.maximumBytes)
     }
 

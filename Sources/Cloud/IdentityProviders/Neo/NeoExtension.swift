@@ -77,7 +77,7 @@ struct NeoExtension: ProviderExtension {
     ) async throws(AccountError) -> HTTPRequest {
         HTTPRequest(
             method: .post, url: try await provider.endpoint(use),
-            headers: ConfiguredProvider.headers + [HTTPHeader("Content-Type", "application/json")],
+            headers: HTTPRequest.usualHeaders + [HTTPHeader("Content-Type", "application/json")],
             body: body.serialized())
     }
 }

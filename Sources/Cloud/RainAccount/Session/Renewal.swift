@@ -43,8 +43,9 @@ struct Renewal: Sendable {
             }
         }
         // Two sessions were refused and neither is the one that is there now: nothing was said about that.
-        throw refusal.map { AccountError(.rejected, message: $0.message, serverCode: $0.serverCode, status: $0.status) }
-            ?? AccountError(.rejected, message: "the session could not be renewed")
+        var error = refusal ?? AccountError(.rejected, message: "the session could not be renewed")
+        error.code = .rejected
+        throw error
     }
 
     func load(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
@@ -98,9 +99,9 @@ struct Renewal: Sendable {
 
     private func end(_ cause: AccountError, _ access: any CredentialAccess) async throws(AccountError) -> AccountError {
         keeper.logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])
-        let error = AccountError(
-            .expired, message: "the session has ended; sign in again", serverCode: cause.serverCode,
-            serverMessage: cause.serverMessage, status: cause.status)
+        var error = cause
+        error.code = .expired
+        error.message = "the session has ended; sign in again"
         try await keeper.events.changing { () async throws(AccountError) in
             try await access.remove()
             return .removed(.expired(error))

@@ -60,6 +60,7 @@ enum RainMakerReply {
         var error = AccountError(
             code, message: meaning?.sentence ?? sentence, serverCode: serverCode, serverMessage: words.map(presentable),
             status: status)
+        error.serverCause = json["error"]?.string.map(presentable)
         error.isFromGateway = isFromGateway
         return error
     }
