@@ -66,7 +66,7 @@ enum ServiceThread {
     }
 }
 
-/// One result, from whoever has it first.
+/// One result: the first that comes.
 private final class Answer<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, AccountError>?

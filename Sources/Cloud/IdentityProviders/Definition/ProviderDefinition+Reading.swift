@@ -33,7 +33,7 @@ extension ProviderDefinition {
             throw Self.unreadable(origin, "\(error)")
         }
         if let problem { throw Self.unreadable(origin, problem) }
-        // A member that nobody reads is a slip of the pen, and a slip in a definition is a sign-in that fails later.
+        // An unknown member is a misspelt one, and would make a sign-in fail later.
         if let known = try? JSONCoder.value(of: self), let stray = json.firstMember(unknownTo: known) {
             throw Self.unreadable(origin, "nothing is known about its member \(stray)")
         }

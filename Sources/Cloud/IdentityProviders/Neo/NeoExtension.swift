@@ -38,7 +38,7 @@ struct NeoExtension: ProviderExtension {
     }
 
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
-        // What has `error` is the OAuth endpoints', and the engine's to read; what is no JSON is somebody's on the way.
+        // An answer with `error` comes from the OAuth endpoints, and is read as theirs. One that is no JSON comes from a proxy or gateway.
         guard response.status >= 400, let message = json?["message"]?.string, json?["error"] == nil else { return nil }
         let (code, sentence): (AccountError.Code, String) =
             switch (response.status, message.lowercased()) {

@@ -1,26 +1,24 @@
 import Synchronization
 
-/// A line for something that one at a time may have: first come first served, each woken by the event itself, and each free to
-/// leave by cancellation or at its deadline.
+/// A lock for tasks: first in, first out; a waiting task leaves when it is cancelled or its deadline is over.
 ///
-/// `Grant` is what the one whose turn it is holds. It comes from a closure that gets it at once, or returns nil and sees to it that
-/// ``arrive(_:)`` is called when it is to be had.
+/// `Grant` is what the holder gets, such as a locked file. A closure gives it at once, or returns nil and calls ``arrive(_:)`` later.
 final class FairLock<Grant: Sendable>: Sendable {
     typealias Outcome = Result<Grant, AccountError>
     private typealias Continuation = CheckedContinuation<Outcome, Never>
 
     private struct State {
-        /// Somebody here has it, or is waiting for it elsewhere.
+        /// Somebody holds it, or its grant is being waited for.
         var isBusy = false
         var waiters: [(id: Int, continuation: Continuation)] = []
-        /// Who is in ``enter(within:at:_:)``, with the reason to leave if there is one before they stand in line.
+        /// The callers of ``enter(within:at:_:)``, and why one must leave if that was known before it began to wait.
         var present: [Int: AccountError?] = [:]
         var lastID = 0
     }
 
     private let state = Mutex(State())
 
-    /// Returns when it is the caller's turn, which lasts until ``leave(_:)``.
+    /// Returns when the caller holds the lock, until it calls ``leave(_:)``.
     /// - Parameter place: what errors call the thing.
     func enter(
         within limit: Duration, at place: String, _ take: () throws(AccountError) -> Grant?
@@ -50,7 +48,7 @@ final class FairLock<Grant: Sendable>: Sendable {
         return try outcome.get()
     }
 
-    /// Ends a turn. The next in line has it at once if `take` gets it.
+    /// Releases the lock. The next in line has it at once if `take` gets the grant.
     func leave(_ take: () throws(AccountError) -> Grant?) {
         let next: (Continuation, Outcome)? = state.withLock { state in
             state.isBusy = false
@@ -62,7 +60,7 @@ final class FairLock<Grant: Sendable>: Sendable {
         if case .failure(let error) = outcome { endAll(error) }
     }
 
-    /// What was waited for elsewhere is here. Says whether anyone still wanted it.
+    /// The grant is here. Returns whether anyone still wanted it.
     func arrive(_ grant: Grant) -> Bool {
         let next: Continuation? = state.withLock { state in
             guard !state.waiters.isEmpty else {
@@ -75,7 +73,7 @@ final class FairLock<Grant: Sendable>: Sendable {
         return next != nil
     }
 
-    /// What was waited for elsewhere will not come.
+    /// The grant will not come.
     func endAll(_ error: AccountError) {
         let waiters = state.withLock { state in
             state.isBusy = false

@@ -95,7 +95,7 @@ package struct RequestSecrets {
 }
 
 extension AccountError {
-    /// The same without what was secret in the request: something on the way may throw back what it was sent.
+    /// The same without what was secret in the request: servers, proxies and gateways may quote the request.
     package func without(_ secrets: RequestSecrets) -> AccountError {
         var error = self
         error.message = secrets.cut(from: message)

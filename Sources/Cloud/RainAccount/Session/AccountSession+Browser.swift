@@ -4,7 +4,7 @@ extension AccountSession {
     ///
     /// ```swift
     /// let page = try Deployment.global.signInPage(identityProvider: "github")
-    /// let profile = try await session.signIn { () async throws(AccountError) in
+    /// let user = try await session.signIn { () async throws(AccountError) in
     ///     var random = OpenSSLRandom()
     ///     return try await page.signIn(through: agent, random: &random, hashes: OpenSSLHashes.self)
     /// }

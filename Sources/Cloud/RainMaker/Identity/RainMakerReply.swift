@@ -2,7 +2,7 @@ import RainAccount
 import RainHTTP
 import RainJSON
 
-/// Reads what the cloud, or something on the way to it, answered.
+/// Reads what the cloud, or a proxy or gateway in front of it, answered.
 ///
 /// A failure comes in one of several shapes: `{status:"failure",error_code,description}` from the service, without the code or as
 /// `{message}` from the gateway before it, `{error}` from OAuth endpoints, HTML from a proxy. `error_code` is a number or digits in
