@@ -9,7 +9,7 @@ struct AccountCommand: ParsableCommand {
             AccountData.self, AccountConvert.self, AccountDelete.self, AccountVersions.self,
             AccountCallback.self, AccountCurl.self, AccountExchange.self, AccountExport.self, AccountFetch.self,
             AccountHeader.self, AccountImport.self,
-            AccountListCommand.self, AccountProviders.self, AccountRefresh.self, AccountStatus.self,
+            AccountList.self, AccountProviders.self, AccountRefresh.self, AccountStatus.self,
             AccountToken.self, AccountUse.self, AccountWebSession.self,
         ])
 }

@@ -3,38 +3,6 @@ import Glibc
 import RainJSON
 import RainKit
 
-/// Deployments of the cloud: Espressif's, and those that a user adds.
-struct ProfileCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "profile", abstract: "Deployments of the RainMaker cloud: Espressif's and your own.",
-        subcommands: [
-            ProfileList.self, ProfileShow.self, ProfileAdd.self, ProfileUse.self, ProfileRemove.self,
-        ])
-}
-
-struct ProfileList: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the deployments; the one in use has a star.",
-        discussion: "Example: rainctl profile list")
-
-    @OptionGroup(title: "Everywhere") var options: GlobalOptions
-
-    func run() async throws {
-        let context = try Context(options)
-        let content = try context.deploymentFile.load()
-        let entries = content.all.map { deployment in
-            JSONValue.object([
-                .init("name", .string(deployment.name)), .init("base_url", .string(deployment.base.text)),
-                .init("current", .bool(deployment.name == content.currentName)),
-            ])
-        }
-        let lines = content.all.map { deployment in
-            "\(deployment.name == content.currentName ? "*" : " ") \(deployment.name)  \(deployment.base)"
-        }
-        context.output.result([.init("profiles", .array(entries))], text: lines.joined(separator: "\n"))
-    }
-}
-
 struct ProfileAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a deployment of your own.",
@@ -84,24 +52,5 @@ struct ProfileAdd: AsyncParsableCommand {
         CommandFailure(
             .badData, reason: "ca_file",
             message: "The CA file \(file.onOneLine) cannot be read: \(String(cString: strerror(cause))).")
-    }
-}
-
-struct ProfileUse: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "use", abstract: "Use this deployment from now on.",
-        discussion: "Example: rainctl profile use global")
-
-    @Argument(help: "Its name.")
-    var name: String
-
-    @OptionGroup(title: "Everywhere") var options: GlobalOptions
-
-    func run() async throws {
-        let context = try Context(options)
-        try context.deploymentFile.change { content throws(AccountError) in
-            content.current = try content.deployment(named: name).name
-        }
-        context.output.result([.init("name", .string(name))], text: "Using \(name).")
     }
 }

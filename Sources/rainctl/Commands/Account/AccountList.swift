@@ -2,7 +2,7 @@ import ArgumentParser
 import RainJSON
 import RainKit
 
-struct AccountListCommand: AsyncParsableCommand {
+struct AccountList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the accounts on this machine; the one in use has a star.",
         discussion: "Example: rainctl account list --json")

@@ -2,11 +2,6 @@ import ArgumentParser
 import RainJSON
 import RainKit
 
-struct NodeCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "node", abstract: "The boards in your account.", subcommands: [NodeList.self])
-}
-
 struct NodeList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the boards in your account.",

@@ -1,0 +1,6 @@
+import ArgumentParser
+
+struct NodeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "node", abstract: "The boards in your account.", subcommands: [NodeList.self])
+}
