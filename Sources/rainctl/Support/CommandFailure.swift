@@ -1,4 +1,3 @@
-import RainJSON
 import RainKit
 import RainCore
 
@@ -22,17 +21,6 @@ struct CommandFailure: Error {
 }
 
 extension CommandFailure {
-    /// As JSON says it.
-    var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [
-            .init("code", .string(status.name)), .init("exit", .integer(Int64(status.rawValue))),
-            .init("reason", .string(reason)), .init("message", .string(message.withoutControls)),
-        ]
-        if let step { members.append(.init("step", .string(step))) }
-        if let retryAfter { members.append(.init("retry_after", .integer(retryAfter.wholeSeconds))) }
-        return members
-    }
-
     init(_ error: OnboardingError) {
         switch error.cause {
         case .board(let board):

@@ -1,11 +1,7 @@
 import Glibc
-import RainJSON
 
 /// What a command says: the result on standard output, talk on standard error, and either as JSON when asked.
 struct Output: Sendable {
-    /// The version of every JSON document that rainctl prints.
-    static let schemaVersion: Int64 = 1
-
     var isJSON: Bool
     var isQuiet: Bool
 
@@ -20,13 +16,19 @@ struct Output: Sendable {
     }
 
     /// The command's result: the document with `--json`, the lines otherwise.
-    func result(_ members: [JSONValue.Member], text: @autoclosure () -> String) {
+    func result(_ result: some CommandResult) {
         if isJSON {
-            print(document: members)
+            StandardStreams.out(JSONText.document(result))
         } else {
-            let lines = text()
-            if !lines.isEmpty { StandardStreams.out(lines.hasSuffix("\n") ? lines : lines + "\n") }
+            let text = result.text
+            if !text.isEmpty { StandardStreams.out(text.hasSuffix("\n") ? text : text + "\n") }
         }
+    }
+
+    /// A line of `--events`. Standard output has one owner: with `--json` that is the document.
+    func event(_ event: some Encodable) {
+        let line = JSONText.line(event)
+        isJSON ? StandardStreams.err(line) : StandardStreams.out(line)
     }
 
     /// Something worth knowing that is not the result.
@@ -42,15 +44,7 @@ struct Output: Sendable {
     }
 
     func failure(_ failure: CommandFailure) {
-        if isJSON {
-            print(document: [.init("error", .object(failure.members))])
-        } else {
-            StandardStreams.err("error: \(failure.message.withoutControls)\n")
-        }
-    }
-
-    private func print(document members: [JSONValue.Member]) {
-        let document = JSONValue.object([.init("schemaVersion", .integer(Self.schemaVersion))] + members)
-        StandardStreams.out(String(decoding: document.serialized(pretty: true), as: UTF8.self) + "\n")
+        let result = ErrorResult(failure)
+        isJSON ? StandardStreams.out(JSONText.document(result)) : StandardStreams.err(result.text + "\n")
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -27,7 +26,7 @@ struct AccountCallback: AsyncParsableCommand {
                 .unavailable, reason: "\(error.code)", message: error.message.asSentence.withAdvice(error.remedies))
         }
         switch outcome {
-        case .taken: context.output.result([.init("taken", true)], text: "")
+        case .taken: context.output.result(CallbackResult())
         case .refused:
             throw CommandFailure(
                 .badData, reason: "wrong_answer", message: "A sign-in waits, and this address is not its answer.")

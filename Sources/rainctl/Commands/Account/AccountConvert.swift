@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -37,12 +36,7 @@ struct AccountConvert: AsyncParsableCommand {
             try await time.run { try await account.user.requestGuestConversion(to: user) }
         }
         guard let code = try code.read(sentTo: user, within: time, context) else {
-            let next = "rainctl account convert \(user.onOneLine) --code-stdin --password-file FILE"
-            return context.output.result(
-                [
-                    .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-                    .init("converted", false), .init("next", .string(next)),
-                ], text: "A code was sent to \(user.onOneLine). Finish with it: \(next)")
+            return context.output.result(ConversionResult(profile: account.deployment.name, pending: user))
         }
         let password = try password.readNew(context, within: time)
         // The session of the new name goes where the guest's is, under a name of its own.
@@ -57,10 +51,6 @@ struct AccountConvert: AsyncParsableCommand {
             }
             return profile
         }
-        context.output.result(
-            [
-                .init("profile", .string(account.deployment.name)), .init("user_name", .string(profile.userName)),
-                .init("user_id", .string(profile.userID.rawValue)), .init("converted", true),
-            ], text: "The guest is now \(profile.userName.onOneLine), and signed in.")
+        context.output.result(ConversionResult(profile: account.deployment.name, converted: profile))
     }
 }

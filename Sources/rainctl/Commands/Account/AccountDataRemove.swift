@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountDataRemove: AsyncParsableCommand {
@@ -21,7 +20,6 @@ struct AccountDataRemove: AsyncParsableCommand {
         let key = key
         try await withTimeout(timeout.duration) { try await account.user.removeCustomData(key) }
         context.output.result(
-            [.init("profile", .string(account.deployment.name)), .init("key", .string(key))],
-            text: "Removed \(key.onOneLine).")
+            CustomDataChangeResult(change: .removed, profile: account.deployment.name, key: key))
     }
 }

@@ -38,8 +38,7 @@ struct AccountDataSet: AsyncParsableCommand {
         let entry = RainMakerCustomData.Entry(key: key, value: try json(within: time))
         try await time.run { try await account.user.setCustomData(entry) }
         context.output.result(
-            [.init("profile", .string(account.deployment.name)), .init("key", .string(key))],
-            text: "Kept under \(key.onOneLine).")
+            CustomDataChangeResult(change: .kept, profile: account.deployment.name, key: key))
     }
 
     private func json(within time: TimeBudget) throws(CommandFailure) -> JSONValue {

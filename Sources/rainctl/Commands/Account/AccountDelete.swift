@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -39,10 +38,8 @@ struct AccountDelete: AsyncParsableCommand {
             if case .deleted = step { return try deleted(user, account, context) }
         }
         guard let code = try code.read(sentTo: user, within: time, context) else {
-            let next = "rainctl account delete --code-stdin"
             return context.output.result(
-                members(user, account, isDeleted: false) + [.init("next", .string(next))],
-                text: "A code was sent to \(user.onOneLine). Delete the account with it: \(next)")
+                DeletionResult(profile: account.deployment.name, userName: user, isDeleted: false))
         }
         try await time.run { try await account.user.confirmDeletion(code: code) }
         try deleted(user, account, context)
@@ -63,15 +60,6 @@ struct AccountDelete: AsyncParsableCommand {
 
     private func deleted(_ user: String, _ account: AccountAccess, _ context: Context) throws {
         try context.forget(account)
-        context.output.result(
-            members(user, account, isDeleted: true),
-            text: "The account of \(user.onOneLine) is deleted, and you are signed out.")
-    }
-
-    private func members(_ user: String, _ account: AccountAccess, isDeleted: Bool) -> [JSONValue.Member] {
-        [
-            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-            .init("deleted", .bool(isDeleted)),
-        ]
+        context.output.result(DeletionResult(profile: account.deployment.name, userName: user, isDeleted: true))
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -56,11 +55,8 @@ struct AccountExchange: AsyncParsableCommand {
             }
         let code = try await withTimeout(timeout.duration) { try await account.code(for: exchange) }
         context.output.result(
-            [
-                .init("profile", .string(access.name)), .init("type", .string(type.rawValue)),
-                .init("for_client", .string(client)), .init("code", .string(code.revealString())),
-                .init("expires_in", .number(exchange.lifetime)),
-            ], text: code.revealString())
+            ExchangeResult(
+                profile: access.name, type: type.rawValue, forClient: client, code: code, expiresIn: exchange.lifetime))
     }
 }
 

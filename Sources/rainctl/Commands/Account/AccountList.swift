@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountList: AsyncParsableCommand {
@@ -19,23 +18,13 @@ struct AccountList: AsyncParsableCommand {
         let known = try context.accounts.known.load()
         let deployment = try context.provider(which) ?? context.deployment().name
         let entries = all ? known.entries : known.entries(at: deployment)
-        let isCurrent = { (entry: KnownAccounts.Entry) in
-            let current = context.accountName ?? known.current(at: entry.deployment)?.name
-            return entry.name == current
+        let accounts = entries.map { entry in
+            AccountListResult.Entry(
+                profile: entry.deployment, account: entry.name, userName: entry.userName, userID: entry.userID,
+                store: entry.store.rawValue,
+                current: entry.name == context.accountName ?? known.current(at: entry.deployment)?.name)
         }
-        let documents = entries.map { entry in
-            JSONValue.object([
-                .init("profile", .string(entry.deployment)), .init("account", .string(entry.name)),
-                .init("user_name", .string(entry.userName)), .init("user_id", .string(entry.userID)),
-                .init("store", .string(entry.store.rawValue)), .init("current", .bool(isCurrent(entry))),
-            ])
-        }
-        let lines = entries.map { entry in
-            let place = all ? "\(entry.deployment)  " : ""
-            let user = entry.userName == entry.name ? "" : "  \(entry.userName.onOneLine)"
-            return "\(isCurrent(entry) ? "*" : " ") \(place)\(entry.name.onOneLine)\(user)  (\(entry.store.rawValue))"
-        }
-        context.output.result([.init("accounts", .array(documents))], text: lines.joined(separator: "\n"))
+        context.output.result(AccountListResult(accounts: accounts, showsProfile: all))
         if entries.isEmpty { context.output.say("Nobody is signed in\(all ? "" : " to \(deployment)").") }
     }
 }

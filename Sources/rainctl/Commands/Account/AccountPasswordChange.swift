@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountPasswordChange: AsyncParsableCommand {
@@ -26,8 +25,6 @@ struct AccountPasswordChange: AsyncParsableCommand {
         let old = try password.read(context, within: time)
         let new = try newPassword.read(context, within: time)
         try await time.run { try await account.user.changePassword(from: old, to: new) }
-        context.output.result(
-            [.init("profile", .string(account.deployment.name)), .init("user_name", .string(user))],
-            text: "The password is changed and all your sessions have ended. Sign in: rainctl login \(user.onOneLine)")
+        context.output.result(PasswordChangedResult(profile: account.deployment.name, userName: user))
     }
 }

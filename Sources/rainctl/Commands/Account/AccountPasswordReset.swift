@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -40,24 +39,13 @@ struct AccountPasswordReset: AsyncParsableCommand {
             }
         }
         guard let code = try code.read(sentTo: user, within: time, context) else {
-            let next = "rainctl account password reset \(user.onOneLine) --code-file FILE --new-password-stdin"
             return context.output.result(
-                members(account, isReset: false) + [.init("next", .string(next))],
-                text: "A code was sent to \(user.onOneLine). Set the new password with it: \(next)")
+                PasswordResetResult(profile: account.deployment.name, userName: user, isReset: false))
         }
         let new = try newPassword.read(context, within: time)
         try await time.run {
             try await account.user.resetPassword(user, to: new, code: code)
         }
-        context.output.result(
-            members(account, isReset: true),
-            text: "The new password is set. Sign in: rainctl login \(user.onOneLine)")
-    }
-
-    private func members(_ account: AccountAccess, isReset: Bool) -> [JSONValue.Member] {
-        [
-            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-            .init("reset", .bool(isReset)),
-        ]
+        context.output.result(PasswordResetResult(profile: account.deployment.name, userName: user, isReset: true))
     }
 }

@@ -17,7 +17,6 @@ struct AccountRefresh: AsyncParsableCommand {
         let context = try Context(options)
         let account = try context.session(which)
         let status = try await withTimeout(timeout.duration) { try await account.session.renew() }
-        let report = SessionReport(account: account, status: status)
-        context.output.result(report.members, text: "Renewed: the access token is good \(report.validity).")
+        context.output.result(RenewalResult(session: SessionResult(account, status)))
     }
 }

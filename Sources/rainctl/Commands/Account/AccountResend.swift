@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountResend: AsyncParsableCommand {
@@ -29,11 +28,6 @@ struct AccountResend: AsyncParsableCommand {
         try await time.run {
             try await account.user.resendSignUpCode(user, password: password, locale: locale)
         }
-        let next = "rainctl account confirm \(user.onOneLine) --code-stdin"
-        context.output.result(
-            [
-                .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-                .init("next", .string(next)),
-            ], text: "A new code was sent to \(user.onOneLine). Confirm the account with it: \(next)")
+        context.output.result(CodeResentResult(profile: account.deployment.name, userName: user))
     }
 }

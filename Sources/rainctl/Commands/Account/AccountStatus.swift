@@ -13,7 +13,6 @@ struct AccountStatus: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let account = try context.session(which)
-        let report = SessionReport(account: account, status: try await account.session.status())
-        context.output.result(report.members, text: report.text)
+        context.output.result(SessionResult(account, try await account.session.status()))
     }
 }

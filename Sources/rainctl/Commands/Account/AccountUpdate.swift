@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -60,24 +59,20 @@ struct AccountUpdate: AsyncParsableCommand {
         if !changes.isEmpty {
             try await time.run { try await account.user.update(changes) }
         }
-        var members: [JSONValue.Member] = [
-            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-        ]
-        var text = "Updated."
+        var confirmation = AccountUpdateResult.Phone.unchanged
         if confirmPhone || phone != nil {
             let place = phone ?? "your telephone"
             if let code = try code.read(sentTo: place, within: time, context) {
                 try await time.run { try await account.user.update([.phoneCode(code)]) }
-                members.append(.init("phone_confirmed", true))
+                confirmation = .confirmed
             } else if confirmPhone {
                 _ = try code.required(sentTo: place, within: time, context)
             } else {
-                let next = "rainctl account update --confirm-phone --code-stdin"
-                members += [.init("phone_confirmed", false), .init("next", .string(next))]
-                text = "Updated. A code was sent to \(place.onOneLine). Confirm the number with it: \(next)"
+                confirmation = .codeSent(to: place)
             }
         }
-        context.output.result(members, text: text)
+        context.output.result(
+            AccountUpdateResult(profile: account.deployment.name, userName: user, phone: confirmation))
     }
 
     /// The telephone number comes last, as its code is asked for next.

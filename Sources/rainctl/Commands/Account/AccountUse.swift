@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountUse: AsyncParsableCommand {
@@ -18,8 +17,6 @@ struct AccountUse: AsyncParsableCommand {
         let context = try Context(options)
         let deployment = try context.provider(which) ?? context.deployment().name
         try context.accounts.known.change { known throws(AccountError) in try known.use(name, at: deployment) }
-        context.output.result(
-            [.init("profile", .string(deployment)), .init("account", .string(name))],
-            text: "Using \(name.onOneLine) at \(deployment).")
+        context.output.result(AccountUseResult(profile: deployment, account: name))
     }
 }

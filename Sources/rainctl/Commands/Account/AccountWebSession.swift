@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -39,17 +38,12 @@ struct AccountWebSession: AsyncParsableCommand {
             try await account.webSession(forClient: forClient, redirectURI: redirectURI)
         }
         guard open else {
-            return context.output.result(
-                [
-                    .init("profile", .string(access.name)), .init("url", .string(address.revealString())),
-                    .init("expires_in", 60),
-                ], text: address.revealString())
+            return context.output.result(WebSessionResult(profile: access.name, url: address))
         }
         guard await BrowserLauncher(environment: context.environmentOfPrograms).open(address.revealString()) else {
             throw CommandFailure(
                 .unavailable, reason: "no_browser", message: "No browser opens: leave --open out and open it yourself.")
         }
-        context.output.result(
-            [.init("profile", .string(access.name)), .init("opened", true)], text: "")
+        context.output.result(WebSessionOpenedResult(profile: access.name))
     }
 }

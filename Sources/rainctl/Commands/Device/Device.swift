@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 /// Talks to a board without setting it up.

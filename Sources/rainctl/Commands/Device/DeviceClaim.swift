@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 /// The claim alone; `provision` claims by itself where a board needs it.
@@ -18,11 +17,11 @@ struct DeviceClaim: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let stream = EventStream(context, options, events, device)
-        try await stream.ending(context.output) { try await claim(context, stream) }
+        let stream = EventStream(context, events, device)
+        try await stream.ending { try await claim(context, stream) }
     }
 
-    private func claim(_ context: Context, _ stream: EventStream) async throws -> CommandResult {
+    private func claim(_ context: Context, _ stream: EventStream) async throws -> ClaimResult {
         let time = TimeBudget(timeout)
         // Not being signed in is noticed before a byte goes to the board.
         let cloud = try await time.run { try await context.onboardingCloud() }
@@ -34,15 +33,8 @@ struct DeviceClaim: AsyncParsableCommand {
             board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })
 
         async let _ = report.animate()
-        let node = try await onboarder.run(
+        return ClaimResult(try await onboarder.run(
             .claim(deadline: time.left, waitsForBoard: target.mayAppearLater)
-        ) { report.take($0) }
-        var members: [JSONValue.Member] = [.init("claimed", .bool(node.claimed))]
-        guard node.claimed, let id = node.nodeID else {
-            return CommandResult(
-                members: members, text: "The board has its certificate already: nothing to claim.")
-        }
-        members.insert(.init("node_id", .string(id.rawValue)), at: 0)
-        return CommandResult(members: members, text: "node id: \(id)")
+        ) { report.take($0) })
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 /// Shows boards as they are found.
@@ -45,7 +44,7 @@ struct DeviceDiscover: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let ports = transport == .ble || deviceName != nil ? [] : SerialPort.available().filter(\.isLikelyBoard)
-        for port in ports { show(text: port.path, port.members) }
+        for port in ports { show(DiscoveredBoardResult(port), context.output) }
         let heard = HeardBoards()
         if transport != .serial {
             do throws(BluetoothError) {
@@ -64,13 +63,10 @@ struct DeviceDiscover: AsyncParsableCommand {
                     "No board \(deviceName.onOneLine) was heard: check that it is powered, near, and in provisioning mode."
             )
         }
-        if options.json {
-            context.output.result(
-                [.init("boards", .array(ports.map { .object($0.members) } + boards.map { .object($0.members) }))],
-                text: "")
-        } else if boards.isEmpty, ports.isEmpty {
-            context.output.say(
-                "No board was found: check that one is powered, near, and in provisioning mode.")
+        let found = ports.map { DiscoveredBoardResult($0) } + boards.map { DiscoveredBoardResult($0) }
+        context.output.result(DiscoveryResult(boards: found))
+        if found.isEmpty, !options.json {
+            context.output.say("No board was found: check that one is powered, near, and in provisioning mode.")
         }
     }
 
@@ -78,7 +74,7 @@ struct DeviceDiscover: AsyncParsableCommand {
         let central = try await BluetoothCentral.open(adapter: adapter, logger: context.logger)
         let stopsAtFirst = deviceName != nil
         try await central.discover(filter, for: timeout.duration) { board in
-            show(text: board.line, board.members)
+            show(DiscoveredBoardResult(board), context.output)
             return await heard.add(board, isEnough: stopsAtFirst)
         }
         central.close()
@@ -91,36 +87,11 @@ struct DeviceDiscover: AsyncParsableCommand {
     }
 
     /// At once, unless the whole list comes as one document in the end.
-    private func show(text: String, _ members: [JSONValue.Member]) {
+    private func show(_ board: DiscoveredBoardResult, _ output: Output) {
         if events != nil {
-            let line = JSONValue.object([.init("event", "found")] + members).serialized()
-            let write = options.json ? StandardStreams.err : StandardStreams.out
-            write(String(decoding: line, as: UTF8.self) + "\n")
+            output.event(FoundEvent(board: board))
         } else if !options.json {
-            StandardStreams.out(text + "\n")
+            output.result(board)
         }
-    }
-}
-
-extension DiscoveredBoard {
-    fileprivate var line: String {
-        let strength = rssi.map { "\($0) dBm" } ?? "connected"
-        return "\(name?.onOneLine ?? "(no name)")  \(address)  \(strength)"
-    }
-
-    fileprivate var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [.init("transport", "ble"), .init("address", .string(address))]
-        if let name { members.append(.init("name", .string(name))) }
-        if let rssi { members.append(.init("rssi", .integer(Int64(rssi)))) }
-        members += [
-            .init("services", .array(serviceUUIDs.map { .string($0) })), .init("connected", .bool(isConnected)),
-        ]
-        return members
-    }
-}
-
-extension SerialPortDescription {
-    fileprivate var members: [JSONValue.Member] {
-        [.init("transport", "serial"), .init("port", .string(path))]
     }
 }

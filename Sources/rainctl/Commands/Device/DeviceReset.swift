@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct DeviceReset: DeviceCommand {
@@ -18,6 +17,6 @@ struct DeviceReset: DeviceCommand {
             try await board.secure()
             try await board.reset()
         }
-        output.result([.init("reset", .bool(true))], text: "The board has forgotten its last Wi-Fi settings.")
+        output.result(ResetResult())
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct DeviceScan: DeviceCommand {
@@ -18,21 +17,6 @@ struct DeviceScan: DeviceCommand {
             try await board.secure()
             return try await board.scan()
         }
-        let networks = found.map { point in
-            JSONValue.object([
-                .init("ssid", .string(point.ssid.description)), .init("ssid_hex", .string(point.ssid.hex)),
-                .init("bssid", .string(address(point.bssid))), .init("channel", .integer(Int64(point.channel))),
-                .init("rssi", .integer(Int64(point.rssi))), .init("auth", .string(point.protection.description)),
-            ])
-        }
-        let lines = found.map { point in
-            let name = point.ssid.bytes.isEmpty ? "(hidden)" : point.ssid.description
-            return "\(point.rssi) dBm  ch \(point.channel)  \(address(point.bssid))  \(point.protection)  \(name)"
-        }
-        output.result([.init("networks", .array(networks))], text: lines.joined(separator: "\n"))
-    }
-
-    private func address(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":")
+        output.result(ScanResult(found))
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import RainJSON
 import RainKit
 
 struct ProfileAdd: AsyncParsableCommand {
@@ -33,7 +32,7 @@ struct ProfileAdd: AsyncParsableCommand {
             name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
             certificateAuthorities: certificateAuthorities(), webSignIn: web.webSignIn())
         try context.deploymentFile.change { content throws(AccountError) in try content.add(deployment) }
-        context.output.result([.init("name", .string(name))], text: "Added. To use it: rainctl profile use \(name)")
+        context.output.result(ProfileChangeResult(change: .added, name: name))
     }
 
     /// The file that was named, as later commands find it: they run elsewhere, and a wrong name would be theirs to explain.

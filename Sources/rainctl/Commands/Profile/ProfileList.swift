@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct ProfileList: AsyncParsableCommand {
@@ -12,15 +11,10 @@ struct ProfileList: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let content = try context.deploymentFile.load()
-        let entries = content.all.map { deployment in
-            JSONValue.object([
-                .init("name", .string(deployment.name)), .init("base_url", .string(deployment.base.text)),
-                .init("current", .bool(deployment.name == content.currentName)),
-            ])
+        let profiles = content.all.map { deployment in
+            ProfileListResult.Entry(
+                name: deployment.name, baseURL: deployment.base.text, current: deployment.name == content.currentName)
         }
-        let lines = content.all.map { deployment in
-            "\(deployment.name == content.currentName ? "*" : " ") \(deployment.name)  \(deployment.base)"
-        }
-        context.output.result([.init("profiles", .array(entries))], text: lines.joined(separator: "\n"))
+        context.output.result(ProfileListResult(profiles: profiles))
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct ProfileRemove: AsyncParsableCommand {
@@ -25,6 +24,6 @@ struct ProfileRemove: AsyncParsableCommand {
                     """)
         }
         try context.deploymentFile.change { content throws(AccountError) in try content.remove(name) }
-        context.output.result([.init("name", .string(name))], text: "Removed \(name).")
+        context.output.result(ProfileChangeResult(change: .removed, name: name))
     }
 }

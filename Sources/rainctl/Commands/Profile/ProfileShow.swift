@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct ProfileShow: AsyncParsableCommand {
@@ -23,17 +22,6 @@ struct ProfileShow: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let settings = try ProfileSettings(context, named: name)
-        let members = settings.values.map { value in
-            JSONValue.Member(
-                value.key,
-                origin
-                    ? ["value": .string(value.text), "origin": .string(value.origin.description)] : .string(value.text))
-        }
-        let width = settings.values.map(\.key.count).max() ?? 0
-        let lines = settings.values.map { value in
-            let key = value.key + String(repeating: " ", count: width - value.key.count)
-            return "\(key)  \(value.text.onOneLine)" + (origin ? "  (\(value.origin))" : "")
-        }
-        context.output.result(members, text: lines.joined(separator: "\n"))
+        context.output.result(ProfileShowResult(values: settings.values, showsOrigin: origin))
     }
 }

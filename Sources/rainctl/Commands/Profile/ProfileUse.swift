@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct ProfileUse: AsyncParsableCommand {
@@ -17,6 +16,6 @@ struct ProfileUse: AsyncParsableCommand {
         try context.deploymentFile.change { content throws(AccountError) in
             content.current = try content.deployment(named: name).name
         }
-        context.output.result([.init("name", .string(name))], text: "Using \(name).")
+        context.output.result(ProfileChangeResult(change: .inUse, name: name))
     }
 }

@@ -39,11 +39,11 @@ struct Provision: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let stream = EventStream(context, options, events, device)
-        try await stream.ending(context.output) { try await provision(context, stream) }
+        let stream = EventStream(context, events, device)
+        try await stream.ending { try await provision(context, stream) }
     }
 
-    private func provision(_ context: Context, _ stream: EventStream) async throws -> CommandResult {
+    private func provision(_ context: Context, _ stream: EventStream) async throws -> ProvisionResult {
         let time = TimeBudget(timeout)
         if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-"].filter({ $0 }).count > 1 {
             throw CommandFailure(.usage, message: "Only one thing can be read from standard input.")
@@ -65,25 +65,7 @@ struct Provision: AsyncParsableCommand {
             board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })
 
         async let _ = report.animate()
-        return Self.result(try await onboarder.run(request) { report.take($0) })
-    }
-
-    private static func result(_ node: OnboardedNode) -> CommandResult {
-        var members: [JSONValue.Member] = []
-        if let id = node.nodeID { members.append(.init("node_id", .string(id.rawValue))) }
-        if let network = node.network {
-            members += [.init("ip", .string(network.address)), .init("ssid", .string(network.ssid.description))]
-        }
-        members += [
-            .init("mapping", .string(node.mapping.rawValue)), .init("claimed", .bool(node.claimed)),
-            .init("resumed", .bool(node.resumed)),
-            .init("elapsed_ms", .integer(Int64(node.elapsed / .milliseconds(1)))),
-        ]
-        var lines: [String] = []
-        if let id = node.nodeID { lines.append("node id: \(id)") }
-        if let network = node.network { lines.append("ip: \(network.address.isEmpty ? "unknown" : network.address)") }
-        lines.append("mapping: \(node.mapping.rawValue)")
-        return CommandResult(members: members, text: lines.joined(separator: "\n"))
+        return ProvisionResult(try await onboarder.run(request) { report.take($0) })
     }
 
     private func mappingNotes() throws(CommandFailure) -> MappingNotes {

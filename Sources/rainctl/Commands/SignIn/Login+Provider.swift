@@ -1,4 +1,3 @@
-import RainJSON
 import RainOAuth
 import RainKit
 import RainCore

@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -99,13 +98,7 @@ struct Login: AsyncParsableCommand {
     }
 
     func report(_ profile: UserInfo, _ account: SessionAccess, _ context: Context) {
-        context.output.result(
-            [
-                .init("profile", .string(account.name)), .init("signed_in", true),
-                .init("user_name", .string(profile.userName)), .init("user_id", .string(profile.userID.rawValue)),
-            ] + (account.newSession?.members ?? []),
-            text: "Signed in as \(profile.userName.onOneLine) (user id \(profile.userID.rawValue.onOneLine))."
-                + (account.newSession?.remark ?? ""))
+        context.output.result(SignedInResult(profile, account))
     }
 
     /// Finishes a sign-in with the code that was sent. It stays finishable by a later command until the cloud ends it.
@@ -144,10 +137,7 @@ struct Login: AsyncParsableCommand {
                 message: "The password is right, and a code was sent to finish signing in. Run: \(next).")
         }
         context.output.result(
-            [
-                .init("profile", .string(account.deployment.name)), .init("signed_in", false),
-                .init("user_name", .string(user)), .init("next", .string(next)),
-            ], text: "A code was sent to \(user.onOneLine). Sign in with it: \(next)")
+            SignInPendingResult(profile: account.deployment.name, userName: user, next: next))
     }
 
     func userName(_ context: Context) throws(CommandFailure) -> String {

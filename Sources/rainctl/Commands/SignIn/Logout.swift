@@ -1,5 +1,4 @@
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct Logout: AsyncParsableCommand {
@@ -25,14 +24,13 @@ struct Logout: AsyncParsableCommand {
         let outcome = try await withTimeout(timeout.duration) {
             try await account.session.signOut(everywhere: everywhere)
         }
-        var told = true
+        var isRevoked = true
         if case .onlyHere(let why) = outcome {
-            told = false
+            isRevoked = false
             context.output.warn(
                 "signed out here, but \(account.provider?.name ?? "the cloud") could not be told: \(why.message)")
         }
         try context.forget(account)
-        context.output.result(
-            [.init("profile", .string(account.name)), .init("revoked", .bool(told))], text: "Signed out.")
+        context.output.result(SignedOutResult(profile: account.name, revoked: isRevoked))
     }
 }

@@ -1,0 +1,6 @@
+/// The sign-in that waited has taken the address.
+struct CallbackResult: CommandResult {
+    let taken = true
+
+    var text: String { "" }
+}
