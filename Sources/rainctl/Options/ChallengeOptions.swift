@@ -2,7 +2,7 @@ import ArgumentParser
 import RainKit
 import RainCore
 
-/// What a server in front of the provider, a portal's gate or a proxy, is answered when it asks who is there.
+/// User name and password for a server in front of the provider, such as a proxy, that asks for them.
 struct ChallengeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Your name at the server in front, if it asks.", valueName: "name"))
     var gateUser: String?
@@ -10,7 +10,7 @@ struct ChallengeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the password for that server from a file.", valueName: "file"))
     var gatePasswordFile: String?
 
-    /// Answers from what was given, or from the terminal: once, and then lets the refusal stand.
+    /// Answers with what was given, or with what a person types. A second challenge is not answered: the password was wrong.
     func resolver(_ context: Context) throws(CommandFailure) -> any ChallengeResolver {
         let password = try gatePasswordFile.map { file throws(CommandFailure) in
             try SecretSource.contents(of: file, name: "password for the server in front")
@@ -22,7 +22,7 @@ struct ChallengeOptions: ParsableArguments {
 private struct OneAnswer: ChallengeResolver {
     let user: String?
     let password: Secret?
-    /// Nil where there is nobody to ask.
+    /// Nil where no one can be asked.
     let screen: Screen?
 
     func resolve(_ challenge: AuthenticationChallenge) async -> ChallengeAnswer {

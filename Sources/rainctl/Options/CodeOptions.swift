@@ -16,7 +16,7 @@ struct CodeOptions: ParsableArguments {
 
     var isGiven: Bool { code != nil || codeFile != nil || codeStdin }
 
-    /// The code as given or asked for; nil where neither can be.
+    /// The code as given or asked for; nil where none is given and no one can be asked.
     func read(sentTo user: String, within time: TimeBudget, _ context: Context) throws(CommandFailure) -> Secret? {
         var source = SecretSource(name: "code", flag: "--code", value: code, file: codeFile)
         source.fromStandardInput = codeStdin
@@ -30,7 +30,7 @@ struct CodeOptions: ParsableArguments {
         return code
     }
 
-    /// The code, where without one there is nothing to do.
+    /// The code, for commands that can do nothing without it.
     func required(sentTo user: String, within time: TimeBudget, _ context: Context) throws(CommandFailure) -> Secret {
         if let code = try read(sentTo: user, within: time, context) { return code }
         throw CommandFailure(

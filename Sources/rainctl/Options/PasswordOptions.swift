@@ -17,7 +17,7 @@ struct PasswordOptions: ParsableArguments {
         try source(time).required(context)
     }
 
-    /// As given, or asked for twice: nobody knows yet what it is.
+    /// As given, or asked for twice: a typing error in a new password would lock the user out.
     func readNew(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
         try source(time).required(context, isNew: true)
     }
@@ -29,7 +29,7 @@ struct PasswordOptions: ParsableArguments {
     }
 }
 
-/// The password that takes the place of another.
+/// A new password for an account that has one.
 struct NewPasswordOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the new password from a file.", valueName: "file"))
     var newPasswordFile: String?

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Whose session a command is about.
+/// The identity provider whose session a command uses.
 struct ProviderOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(

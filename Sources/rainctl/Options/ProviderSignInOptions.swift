@@ -88,7 +88,7 @@ struct ProviderSignInOptions: ParsableArguments {
         }
     }
 
-    /// What is to be remembered of them.
+    /// The settings that a later command needs too.
     func settings(_ context: Context, for provider: String) throws(CommandFailure) -> RememberedProviders.Settings {
         var settings = RememberedProviders.Settings(provider: provider)
         settings.environment = environment
@@ -111,7 +111,7 @@ struct ProviderSignInOptions: ParsableArguments {
         return settings
     }
 
-    /// Later commands run elsewhere.
+    /// Later commands may run in another folder.
     private func absolute(_ path: String) throws(CommandFailure) -> String {
         guard let found = absolutePath(path) else {
             throw CommandFailure(

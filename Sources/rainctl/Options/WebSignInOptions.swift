@@ -1,7 +1,7 @@
 import ArgumentParser
 import RainKit
 
-/// Where a deployment's sign-in page is and how it sends browsers back. What is not given is as Espressif's clouds have it.
+/// Where a deployment's sign-in page is and how it redirects browsers. The defaults are those of Espressif's clouds.
 struct WebSignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The page's path below --auth-url.", valueName: "path"))
     var authorizePath: String?

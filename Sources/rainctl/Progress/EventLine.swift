@@ -1,4 +1,4 @@
-/// One line of `--events ndjson`: the same eight members on every line, the node id once it is known, then what is told besides.
+/// One line of `--events ndjson`: the same eight members on every line, the node id once it is known, then further members.
 struct EventLine<More: Encodable>: Encodable {
     let time: String
     let run: String
@@ -22,7 +22,7 @@ struct EventLine<More: Encodable>: Encodable {
     func encode(to encoder: any Encoder) throws {
         try encodeOwn(to: encoder)
         try more.encode(to: encoder)
-        // Results name some of these too. What the line says of itself stands: a member that is encoded again is replaced in its place.
+        // Results have some of these members too, and the line's own values count. Encoding a member again replaces it in its place.
         try encodeOwn(to: encoder)
     }
 
@@ -40,7 +40,7 @@ struct EventLine<More: Encodable>: Encodable {
     }
 }
 
-/// What a step tells beyond its state.
+/// The further member of a step's event.
 struct EventDetail: Encodable {
     let detail: String?
 }

@@ -1,12 +1,12 @@
 import RainKit
 import Synchronization
 
-/// What `--events ndjson` streams, from a command's start to its end: every line is an object with the same eight members, and the last
-/// one says how it ended. Silent where no events were asked for.
+/// The events of `--events ndjson`, from a command's start to its end: every line is an object with the same eight members, and the last
+/// one says how the command ended. Silent where no events were asked for.
 final class EventStream: Sendable {
     private struct State {
         var device: String
-        /// The last event that was told.
+        /// Of the last event.
         var step: OnboardingStep?
         var attempt = 1
         var node: NodeID?
@@ -25,8 +25,8 @@ final class EventStream: Sendable {
         state = Mutex(State(device: device.deviceName ?? device.port ?? device.deviceHost ?? ""))
     }
 
-    /// Does the command's work and tells what came of it: as the last line here, and as the command's result where standard output is not
-    /// this stream's.
+    /// Does the command's work. Its result or error becomes the last line, and is printed as for other commands where standard output is
+    /// not used for events.
     func ending(_ work: () async throws -> some CommandResult) async throws {
         do {
             let result = try await work()
@@ -39,16 +39,16 @@ final class EventStream: Sendable {
         }
     }
 
-    /// What the lines call the board from now on.
+    /// The `device` of the lines from now on.
     func name(_ device: String) { state.withLock { $0.device = device } }
 
     func take(_ event: OnboardingEvent) {
         guard isOn else { return }
-        let told = EventWords(event.state)
+        let words = EventWords(event.state)
         state.withLock { state in
             (state.step, state.attempt) = (event.step, event.attempt)
             if let node = event.nodeID { state.node = node }
-            write(told.state, told.code, after: event.elapsed, state, EventDetail(detail: told.detail))
+            write(words.state, words.code, after: event.elapsed, state, EventDetail(detail: words.detail))
         }
     }
 

@@ -1,6 +1,6 @@
 import RainKit
 
-/// What happened in a step, in the words of `--events ndjson`.
+/// An onboarding event as `--events ndjson` names it.
 struct EventWords {
     let state: String
     let code: ExitStatus

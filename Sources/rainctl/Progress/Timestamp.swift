@@ -25,7 +25,7 @@ enum Timestamp {
 
 extension Timestamp {
     static func text(_ time: UnixTime) -> String {
-        // What a calendar of four digits can show; a stored number may be anything.
+        // Years have four digits; a stored number may be anything.
         let seconds = min(max(time.seconds, 0), 253_402_300_799)
         return text(timespec(tv_sec: Int(seconds), tv_nsec: 0))
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a command says: the result on standard output, talk on standard error, and either as JSON when asked.
+/// Where commands print: results on standard output, everything else on standard error. With `--json`, results and errors are JSON.
 struct Output: Sendable {
     var isJSON: Bool
     var isQuiet: Bool
@@ -15,7 +15,7 @@ struct Output: Sendable {
         self.isQuiet = isQuiet
     }
 
-    /// The command's result: the document with `--json`, the lines otherwise.
+    /// Prints the command's result: the document with `--json`, the lines otherwise.
     func result(_ result: some CommandResult) {
         if isJSON {
             StandardStreams.out(JSONText.document(result))
@@ -25,18 +25,18 @@ struct Output: Sendable {
         }
     }
 
-    /// A line of `--events`. Standard output has one owner: with `--json` that is the document.
+    /// Prints a line of `--events`: on standard error with `--json`, where standard output is for the document alone.
     func event(_ event: some Encodable) {
         let line = JSONText.line(event)
         isJSON ? StandardStreams.err(line) : StandardStreams.out(line)
     }
 
-    /// Something worth knowing that is not the result.
+    /// Prints a remark.
     func say(_ line: String) {
         if !isQuiet { StandardStreams.err(line.withoutControls + "\n") }
     }
 
-    /// Something that may not be as it was meant. It may come while progress is drawn, which begins anew below it.
+    /// Prints a warning. A line of progress that is being drawn is erased first, and drawn again below.
     func warn(_ line: String) {
         guard !isQuiet else { return }
         let start = StandardStreams.errIsTerminal ? StandardStreams.eraseLine : ""

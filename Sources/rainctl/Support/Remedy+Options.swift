@@ -1,7 +1,7 @@
 import RainCore
 
 extension Remedy {
-    /// What to type, to go into a sentence such as "Give the base URL with --base-url."
+    /// What to type, as a part of a sentence such as "Give the base URL with --base-url."
     var instruction: String {
         switch self {
         case .proofOfPossession: "give the proof of possession with --pop-file"
@@ -32,7 +32,7 @@ extension Remedy {
 }
 
 extension String {
-    /// With a sentence behind that says what to type, if anything mends it.
+    /// Followed by a sentence that says what to type, where there is a remedy.
     func withAdvice(_ remedies: [Remedy]) -> String {
         remedies.isEmpty ? self : "\(self) \(remedies.map(\.instruction).joined(separator: ", or ").asSentence)"
     }

@@ -3,11 +3,11 @@ import Glibc
 import Synchronization
 import RainWaiting
 
-/// Waits for input without being deaf to the signal that ends the command: a read that blocks would be.
+/// Waits for input, and for the signal that ends the command. A blocking read would not notice the signal.
 enum Interruption {
     enum Arrival { case ready, interrupted, late }
 
-    /// The two ends of a pipe, made when first needed. Nobody writes: once the writing end is closed, all who wait are woken for ever.
+    /// The two ends of a pipe, made when first needed. Nothing is written: closing the writing end wakes every wait, now and later.
     private static let pipe = Mutex<(wait: Int32, end: Int32)?>(nil)
 
     private static func ends(_ pipe: inout (wait: Int32, end: Int32)?) -> (wait: Int32, end: Int32) {
@@ -18,7 +18,7 @@ enum Interruption {
         return (ends[0], ends[1])
     }
 
-    /// Wakes all who wait, now and later.
+    /// Ends every wait, now and later.
     static func begin() {
         pipe.withLock { pipe in
             let end = ends(&pipe).end
@@ -27,7 +27,7 @@ enum Interruption {
         }
     }
 
-    /// Until there is something to read, the command is to end, somebody rings `bell`, or the time is over.
+    /// Returns when there is something to read, the command is to end, `bell` rings, or the time is over.
     static func wait(
         for descriptor: Int32, or bell: WakePipe? = nil, until end: ContinuousClock.Instant? = nil
     ) -> Arrival {
@@ -42,7 +42,7 @@ enum Interruption {
             let count = poll(&watched, 3, left.map { Int32(min($0 + 1, 60_000)) } ?? -1)
             if count < 0, errno == EINTR { continue }
             if watched[1].revents != 0 || watched[2].revents != 0 { return .interrupted }
-            // An end of file or an error is for the reader to find.
+            // The read that follows finds an end of file or an error.
             if count != 0 { return .ready }
             if let end, ContinuousClock.now >= end { return .late }
         }

@@ -1,12 +1,12 @@
 import RainKit
 import RainCore
 
-/// What a person is asked about the network that a board is to join. An open one is never the meaning of an empty answer.
+/// The questions about the network that a board is to join. An empty answer never means an open network.
 struct NetworkQuestions: Sendable {
     let screen: Screen
 
-    /// One of those that the board hears; nil where nobody answers.
-    /// - Parameter passphrase: what was given for it, if anything.
+    /// One of the networks that the board hears; nil without an answer.
+    /// - Parameter passphrase: as given by an option, if it was.
     func choose(from heard: [AccessPoint], passphrase: Secret?) async -> WiFiNetwork? {
         var seen: Set<SSID> = []
         let networks = heard.filter { !$0.ssid.bytes.isEmpty && seen.insert($0.ssid).inserted }
@@ -25,7 +25,7 @@ struct NetworkQuestions: Sendable {
         }
     }
 
-    /// Another one than that which the board could not join; nil for none.
+    /// Another network, after one that the board could not join; nil for none.
     func another(after error: ProvisioningError) async -> WiFiNetwork? {
         await screen.asking {
             screen.say(error.message)
@@ -62,7 +62,7 @@ struct NetworkQuestions: Sendable {
         return nil
     }
 
-    /// Nil where they break a rule, which is said.
+    /// Nil, with a message, where name or password break a rule of Wi-Fi.
     private func network(_ ssid: SSID, _ passphrase: Secret) -> WiFiNetwork? {
         do throws(ProvisioningError) {
             return try WiFiNetwork(ssid: ssid, passphrase: passphrase)

@@ -2,14 +2,14 @@ import Synchronization
 import RainWaiting
 import RainCore
 
-/// The terminal as a run's progress and its questions share it: while a person is asked, nothing is drawn over the question.
+/// The terminal, shared by progress and questions: while a person is asked, no progress is drawn.
 ///
-/// A question here ends when the task that asks is cancelled, as at the end of the command's time, with no answer. It is asked on a
-/// thread of its own: a wait that blocks would hold one of the few that tasks run on, on a small machine the only one.
+/// A question ends without an answer when its task is cancelled, as at the end of the command's time. It is asked on a thread of its
+/// own: a blocking wait would occupy one of the few threads that tasks run on, on a small machine the only one.
 final class Screen: Sendable {
     private struct State {
         var conversations = 0
-        /// What is to stay on the terminal and came while a person was asked.
+        /// Lines that were written while a person was asked.
         var waiting: [String] = []
         var isDrawn = false
     }
@@ -17,7 +17,7 @@ final class Screen: Sendable {
     private let state = Mutex(State())
     private let put: @Sendable (String) -> Void
 
-    /// - Parameter put: where everything but the questions themselves is written, in the order in which it is to stand there.
+    /// - Parameter put: writes everything but the questions themselves, in order.
     init(_ put: @escaping @Sendable (String) -> Void = { StandardStreams.err($0) }) { self.put = put }
 
     /// Draws a line that the next one replaces, unless a person is being asked.
@@ -36,7 +36,7 @@ final class Screen: Sendable {
         }
     }
 
-    /// Leaves the terminal to a conversation: questions and what belongs to them.
+    /// Draws no progress during a conversation: questions and the lines between them.
     func asking<Answer: Sendable>(_ conversation: () async -> Answer) async -> Answer {
         state.withLock { state in
             erase(&state)

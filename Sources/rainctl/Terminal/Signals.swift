@@ -3,11 +3,11 @@ import Glibc
 
 /// Turns SIGINT and SIGTERM into a cancellation, so that a command closes what it opened before it ends.
 ///
-/// By handlers and a pipe, not by blocking the signals: libdispatch keeps a thread on Linux that blocks none, so a blocked
-/// signal would still end the process there.
+/// Handlers write to a pipe. Blocking the signals does not work on Linux: a thread of libdispatch's blocks none, so a blocked signal
+/// would still end the process there.
 enum Signals {
-    /// Calls `cancel` at the first signal; the second one ends the process at once. A signal that whoever started us has
-    /// switched off (`nohup`, a shell's background job) stays off.
+    /// Calls `cancel` at the first signal; the second one ends the process at once. A signal that the parent process ignores (`nohup`, a
+    /// shell's background job) stays ignored.
     static func whenReceived(_ cancel: @escaping @Sendable () -> Void) {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]

@@ -7,7 +7,7 @@ enum StandardStreams {
     /// Bytes as they are.
     static func out(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
 
-    /// Empties the line of the terminal in which the cursor stands, where progress may be drawn.
+    /// Erases the line of the terminal in which the cursor stands.
     static let eraseLine = "\r\u{1B}[2K"
 
     static var errIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }

@@ -13,7 +13,7 @@ enum Terminal {
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
-        // Only then the question: whoever answers as soon as it is there is not echoed.
+        // The prompt comes after echo is off: an answer that follows it at once is not shown.
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
@@ -26,12 +26,12 @@ enum Terminal {
     static func ask(_ prompt: String, until end: WakePipe? = nil) -> String? {
         StandardStreams.err(prompt)
         let answer = line(until: end)
-        // No Enter has ended the line.
+        // Without Enter, the cursor still stands behind the prompt.
         if answer == nil { StandardStreams.err("\n") }
         return answer?.revealString()
     }
 
-    /// One line of the terminal, which hands out whole lines.
+    /// One line of the terminal, which delivers whole lines.
     private static func line(until end: WakePipe?) -> Secret? {
         var bytes = [UInt8](repeating: 0, count: maximumBytes)
         defer { for index in bytes.indices { bytes[index] = 0 } }

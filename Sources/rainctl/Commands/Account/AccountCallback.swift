@@ -2,7 +2,7 @@ import ArgumentParser
 import RainKit
 import RainCore
 
-/// What the desktop starts when a browser opens an address with the scheme that a sign-in waits for.
+/// Started by the desktop when a browser opens an address with the custom scheme that a sign-in waits for.
 struct AccountCallback: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "callback",
@@ -21,7 +21,7 @@ struct AccountCallback: AsyncParsableCommand {
             outcome = try CallbackHandOver.deliver(Secret(url), folder: context.folders.runtimeFolder())
         } catch {
             guard error.code == .noAnswer else { throw error }
-            // To this command, nobody who waits is a socket that is not there.
+            // Here `noAnswer` means that no sign-in waits: its socket does not exist.
             throw CommandFailure(
                 .unavailable, reason: "\(error.code)", message: error.message.asSentence.withAdvice(error.remedies))
         }

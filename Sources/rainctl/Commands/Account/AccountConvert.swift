@@ -39,7 +39,7 @@ struct AccountConvert: AsyncParsableCommand {
             return context.output.result(ConversionResult(profile: account.deployment.name, pending: user))
         }
         let password = try password.readNew(context, within: time)
-        // The session of the new name goes where the guest's is, under a name of its own.
+        // The new session goes into the same store as the guest's, under its own name.
         let named = try await context.newAccount(
             user: user, in: StoreKind(rawValue: account.store.kind).map { .kind($0) } ?? .automatic)
         let profile = try await time.run {

@@ -3,8 +3,8 @@ import Glibc
 import RainKit
 import RainCore
 
-/// Becomes curl, which reads the user's proof of identity from a pipe: it is never among the arguments, where every user of the
-/// machine could read it, nor in a file.
+/// Replaces itself by curl, which reads the Authorization header from a pipe. It is never in a file, nor among the arguments, which
+/// every user of the machine can read.
 struct AccountCurl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "curl", abstract: "Run curl as the signed-in user, to the deployment's own hosts only.",

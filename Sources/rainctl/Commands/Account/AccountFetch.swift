@@ -28,7 +28,7 @@ struct AccountFetch: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    /// What is larger is for other programs.
+    /// Larger files do not fit in memory comfortably: use another program.
     private static let maximumBytes = 256 << 20
 
     func run() async throws {

@@ -50,7 +50,7 @@ struct AccountImport: AsyncParsableCommand {
                 isCurrent: isCurrent))
     }
 
-    /// One that is there under this name is the same, or is not to be replaced.
+    /// Adds the deployment unless it exists. A different one of the same name is an error, not replaced.
     private func add(_ deployment: Deployment, _ context: Context) throws(AccountError) {
         try context.deploymentFile.change { content throws(AccountError) in
             guard let existing = content.all.first(where: { $0.name == deployment.name }) else {

@@ -24,7 +24,7 @@ struct AccountProviders: AsyncParsableCommand {
         var entries = all
         if let name {
             entries = all.filter { $0.definition.id == name }
-            // The error says what there is, or what is wrong with its file.
+            // The error names the known providers, or says what is wrong with this one's file.
             if entries.isEmpty { _ = try context.providerFolder.entry(name) }
         }
         context.output.result(ProviderListResult(entries, inDetail: name != nil))

@@ -23,7 +23,7 @@ struct AccountResend: AsyncParsableCommand {
         let time = TimeBudget(timeout)
         let account = try context.account()
         let (user, locale) = (user, locale.locale)
-        // To the cloud this is the sign-up once more, which is why the password is wanted again.
+        // For the cloud this is the same sign-up once more, so it needs the password again.
         let password = try password.read(context, within: time)
         try await time.run {
             try await account.user.resendSignUpCode(user, password: password, locale: locale)

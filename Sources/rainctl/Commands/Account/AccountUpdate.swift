@@ -54,7 +54,7 @@ struct AccountUpdate: AsyncParsableCommand {
         let time = TimeBudget(timeout)
         let account = try context.account()
         let changes = changes
-        // Before a code is asked for: nobody should enter one in vain.
+        // Fails before a code is asked for, where no one is signed in.
         let user = try await account.session.userName()
         if !changes.isEmpty {
             try await time.run { try await account.user.update(changes) }
@@ -75,7 +75,7 @@ struct AccountUpdate: AsyncParsableCommand {
             AccountUpdateResult(profile: account.deployment.name, userName: user, phone: confirmation))
     }
 
-    /// The telephone number comes last, as its code is asked for next.
+    /// The telephone number comes last, because its code is asked for next.
     private var changes: [RainMakerAccount.Change] {
         var changes: [RainMakerAccount.Change] = []
         if let name { changes.append(.name(name)) }

@@ -8,7 +8,7 @@ struct Confirmation {
     let code: CodeOptions
     let time: TimeBudget
 
-    /// Confirms with a code that is given or asked for; where there is none, says what to run once it has come.
+    /// Confirms with a code that is given or asked for. Without one, prints the command that takes it later.
     func orNext(_ account: AccountAccess, _ context: Context) async throws {
         guard let code = try code.read(sentTo: user, within: time, context) else {
             return context.output.result(

@@ -8,7 +8,7 @@ struct Device: ParsableCommand {
         subcommands: [DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceClaim.self, DeviceReset.self])
 }
 
-/// What every `device` command does around its own question.
+/// What all commands share that ask a board one question.
 protocol DeviceCommand: AsyncParsableCommand {
     var device: DeviceOptions { get }
     var timeout: DurationArgument { get }

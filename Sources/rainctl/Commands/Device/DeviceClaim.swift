@@ -1,7 +1,7 @@
 import ArgumentParser
 import RainKit
 
-/// The claim alone; `provision` claims by itself where a board needs it.
+/// Claims a board and does nothing else; `provision` does so by itself where a board needs it.
 struct DeviceClaim: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "claim",
@@ -23,7 +23,7 @@ struct DeviceClaim: AsyncParsableCommand {
 
     private func claim(_ context: Context, _ stream: EventStream) async throws -> ClaimResult {
         let time = TimeBudget(timeout)
-        // Not being signed in is noticed before a byte goes to the board.
+        // Fails with `notSignedIn` before a byte goes to the board.
         let cloud = try await time.run { try await context.onboardingCloud() }
         let target = try BoardTarget(device, context, within: time)
         let board = try await target.open(context, within: time)
@@ -33,8 +33,9 @@ struct DeviceClaim: AsyncParsableCommand {
             board: board, cloud: cloud, logger: context.logger, randomBytes: { SystemRandom.bytes($0) })
 
         async let _ = report.animate()
-        return ClaimResult(try await onboarder.run(
-            .claim(deadline: time.left, waitsForBoard: target.mayAppearLater)
-        ) { report.take($0) })
+        return ClaimResult(
+            try await onboarder.run(
+                .claim(deadline: time.left, waitsForBoard: target.mayAppearLater)
+            ) { report.take($0) })
     }
 }

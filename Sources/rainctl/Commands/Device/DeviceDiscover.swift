@@ -50,7 +50,7 @@ struct DeviceDiscover: AsyncParsableCommand {
             do throws(BluetoothError) {
                 try await listen(heard, context)
             } catch {
-                // With a board on a cable, Bluetooth is not missed.
+                // With a board on a cable, Bluetooth is not needed.
                 guard transport == .auto, !ports.isEmpty, error.isOfThisMachine else { throw CommandFailure(error) }
                 context.output.warn(error.message)
             }
@@ -86,7 +86,7 @@ struct DeviceDiscover: AsyncParsableCommand {
         return .anyBoard
     }
 
-    /// At once, unless the whole list comes as one document in the end.
+    /// Prints a board at once, unless the whole list is printed as one document in the end.
     private func show(_ board: DiscoveredBoardResult, _ output: Output) {
         if events != nil {
             output.event(FoundEvent(board: board))

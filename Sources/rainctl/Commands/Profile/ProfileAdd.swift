@@ -35,7 +35,7 @@ struct ProfileAdd: AsyncParsableCommand {
         context.output.result(ProfileChangeResult(change: .added, name: name))
     }
 
-    /// The file that was named, as later commands find it: they run elsewhere, and a wrong name would be theirs to explain.
+    /// The file as an absolute path, because later commands may run in another folder. It is opened now, so that a wrong name fails here.
     private func certificateAuthorities() throws(CommandFailure) -> String? {
         guard let file = options.caFile else { return nil }
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -14,7 +14,7 @@ struct ProfileRemove: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let accounts = try context.accounts.known.load().entries(at: name)
-        // A session without its deployment could not even be signed out of.
+        // Without its deployment, a session could not be ended any more.
         if let account = accounts.first {
             throw CommandFailure(
                 .usage, reason: "in_use",

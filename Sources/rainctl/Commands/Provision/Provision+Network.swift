@@ -38,8 +38,8 @@ extension Provision {
         guard context.mayAsk else { return nil }
         let questions = NetworkQuestions(screen: context.screen)
         return { error in
-            // Where nobody answers there has to be time to make the board forget what it could not join, and what was wrong with that
-            // says more than "late".
+            // If no answer comes, the rest of the time is for resetting the board, and the error tells why it could not join instead of
+            // "deadline".
             let left = time.left
             let answer = await withDeadline(
                 left - min(.seconds(2), left / 4), sleep: { try await Task.sleep(for: $0) },

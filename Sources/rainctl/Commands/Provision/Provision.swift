@@ -50,7 +50,7 @@ struct Provision: AsyncParsableCommand {
         }
         let notes = try mappingNotes()
         let network = try requestedNetwork(context, within: time)
-        // Not being signed in is noticed before a byte goes to the board.
+        // Fails with `notSignedIn` before a byte goes to the board.
         let cloud = noMapping ? nil : try await time.run { try await context.onboardingCloud() }
         let target = try BoardTarget(device, context, within: time)
         let board = try await target.open(context, within: time)

@@ -17,27 +17,27 @@ extension Login {
         let asksForUser = [.password, .basic, .cookie].contains(grant)
         let user = asksForUser ? try userName(context) : nil
         var storing = storing
-        // A password lies in no store that nobody asked to keep it.
-        if [.basic, .cookie].contains(grant), !elsewhere.saveCredentials, storing.store == nil, !storing.noSave {
+        // A password is stored only on request.
+        if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, storing.store == nil, !storing.noSave {
             storing.noSave = true
             context.output.say("note: The sign-in is tried and not kept; --save-credentials keeps the password.")
         }
         let access = try await context.newSession(
-            settings, as: name, user: user, secret: nil, challenges: try elsewhere.challenge.resolver(context),
+            settings, as: name, user: user, secret: nil, challenges: try otherProvider.challenge.resolver(context),
             store: storing)
         guard let provider = access.provider else { return }
         let result: UserInfo
         switch grant {
         case .authorizationCode where code.isGiven:
-            // Somebody else asked for the code: an app for its backend, which is us.
-            let redirectURI = elsewhere.redirectURI ?? settings.parameters?["redirectURI"]
+            // An app has asked for the code on behalf of its backend, which is this client.
+            let redirectURI = otherProvider.redirectURI ?? settings.parameters?["redirectURI"]
             let code = try code.required(sentTo: "this client", within: time, context)
             let credentials = SignInCredentials.authorizationCode(
                 code, redirectURI: redirectURI ?? "", codeVerifier: nil)
             result = try await time.run { try await access.session.signIn(credentials) }
         case .authorizationCode, .implicit:
             let browser = try BrowserSignIn(
-                web, context, BrowserRoute(provider, redirectURI: elsewhere.redirectURI), within: timeout.duration)
+                web, context, BrowserRoute(provider, redirectURI: otherProvider.redirectURI), within: timeout.duration)
             let idp = web.idp
             result = try await access.session.signIn { () async throws(AccountError) in
                 let more = idp.map { [(name: "identity_provider", value: $0)] } ?? []
@@ -65,8 +65,8 @@ extension Login {
         switch grant {
         case .clientCredentials: return .clientCredentials
         case .assertion:
-            if let file = elsewhere.assertionFile { return .assertion(try secret(file, "assertion", time)) }
-            guard let name = elsewhere.thirdParty, let file = elsewhere.thirdPartyTokenFile else {
+            if let file = otherProvider.assertionFile { return .assertion(try secret(file, "assertion", time)) }
+            guard let name = otherProvider.thirdParty, let file = otherProvider.thirdPartyTokenFile else {
                 throw CommandFailure(
                     .usage, reason: "missing_assertion",
                     message: "No assertion given: use --assertion-file FILE, or --third-party NAME with its token.")
@@ -74,7 +74,7 @@ extension Login {
             return .thirdParty(
                 ThirdPartyToken(
                     provider: name, token: try secret(file, "third party's token", time), expires: nil,
-                    applicationID: elsewhere.applicationID ?? ""))
+                    applicationID: otherProvider.applicationID ?? ""))
         default: return .password(user: user ?? "", password: try password.read(context, within: time))
         }
     }
@@ -88,7 +88,7 @@ extension Login {
     /// Which grant is meant, and the provider's own name for it: the mode that is named, else what the other options speak of, else what
     /// the provider usually does.
     private func way(at definition: ProviderDefinition, _ context: Context) throws -> (GrantName, mode: String?) {
-        if let mode = elsewhere.mode {
+        if let mode = otherProvider.mode {
             if let grant = definition.grant(ofMode: mode) { return (grant, mode) }
             let general: [String: GrantName] = [
                 "browser": .authorizationCode, "implicit": .implicit, "device": .deviceCode, "password": .password,
@@ -101,8 +101,8 @@ extension Login {
                 message: "\(definition.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
         }
         if code.isGiven { return (.authorizationCode, nil) }
-        if elsewhere.deviceCode { return (.deviceCode, nil) }
-        if elsewhere.thirdParty != nil || elsewhere.assertionFile != nil { return (.assertion, nil) }
+        if otherProvider.deviceCode { return (.deviceCode, nil) }
+        if otherProvider.thirdParty != nil || otherProvider.assertionFile != nil { return (.assertion, nil) }
         if let mode = definition.modes?.first, let grant = definition.grant(ofMode: mode), !web.isWanted {
             return (grant, mode)
         }
@@ -119,7 +119,7 @@ extension Login {
     /// What is given now, over what was given last time.
     private func settings(for definition: ProviderDefinition, _ context: Context) throws -> RememberedProviders.Settings
     {
-        let given = try elsewhere.settings(context, for: definition.id)
+        let given = try otherProvider.settings(context, for: definition.id)
         guard var settings = try context.rememberedProviders.load()[definition.name(in: given.environment)] else {
             return given
         }
@@ -135,7 +135,7 @@ extension Login {
 
     private func show(_ authorization: DeviceAuthorization) {
         let complete = authorization.verificationURIComplete.map { " (or at once: \($0))" } ?? ""
-        // Without this nothing goes on, so it is said even under --quiet.
+        // The sign-in cannot go on without it, so it is printed even with --quiet.
         StandardStreams.err(
             "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)\n"
         )
@@ -143,7 +143,7 @@ extension Login {
 }
 
 extension ProviderDefinition {
-    /// What its settings and sessions are called when they are for that environment.
+    /// The name of its settings and sessions in that environment.
     fileprivate func name(in environment: String?) -> String {
         guard let environment, environment != defaultEnvironment else { return id }
         return "\(id)-\(environment)"

@@ -31,7 +31,7 @@ struct Login: AsyncParsableCommand {
 
     @OptionGroup(title: "In a browser") var web: BrowserOptions
 
-    @OptionGroup(title: "At another identity provider") var elsewhere: ProviderSignInOptions
+    @OptionGroup(title: "At another identity provider") var otherProvider: ProviderSignInOptions
 
     @Option(
         name: .customLong("timeout"),
@@ -40,7 +40,7 @@ struct Login: AsyncParsableCommand {
     var givenTimeout: DurationArgument?
 
     var timeout: DurationArgument {
-        givenTimeout ?? DurationArgument(.seconds(web.isWanted || elsewhere.waitsForPerson ? 300 : 60))
+        givenTimeout ?? DurationArgument(.seconds(web.isWanted || otherProvider.waitsForPerson ? 300 : 60))
     }
 
     @OptionGroup(title: "Session") var storing: StoreOptions
@@ -49,7 +49,7 @@ struct Login: AsyncParsableCommand {
 
     func validate() throws {
         try checkStandardInput(password.passwordStdin, code.codeStdin)
-        try elsewhere.validate(web)
+        try otherProvider.validate(web)
         if guest, user != nil || oneTimeCode || password.isGiven || code.isGiven {
             throw ValidationError("A guest has no name, password or code: --guest goes alone.")
         }
@@ -65,7 +65,7 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        if let provider = elsewhere.name(context) { return try await signIn(to: provider, time, context) }
+        if let provider = otherProvider.name(context) { return try await signIn(to: provider, time, context) }
         let account = try await context.newAccount(user: user, store: storing)
         if web.isWanted { return try await signInThroughBrowser(context, account) }
         if guest {
@@ -101,7 +101,7 @@ struct Login: AsyncParsableCommand {
         context.output.result(SignedInResult(profile, account))
     }
 
-    /// Finishes a sign-in with the code that was sent. It stays finishable by a later command until the cloud ends it.
+    /// Finishes a sign-in with the code that was sent. Until the cloud ends it, a later command can finish it too.
     private func answer(
         _ challenge: SignInChallenge, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
     ) async throws {
@@ -111,7 +111,7 @@ struct Login: AsyncParsableCommand {
         var triesLeft = code.isGiven ? 1 : 3
         while true {
             guard let code = try code.read(sentTo: user, within: time, context) else {
-                return try leave(user, account, context)
+                return try reportPending(user, account, context)
             }
             triesLeft -= 1
             do {
@@ -128,8 +128,8 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    /// Nobody can be asked. Who wanted a code has got that far; who gave a password expected to be signed in now.
-    private func leave(_ user: String, _ account: AccountAccess, _ context: Context) throws {
+    /// No one can be asked. After --one-time-code this is a success; after a password it is an error, because the user is not signed in.
+    private func reportPending(_ user: String, _ account: AccountAccess, _ context: Context) throws {
         let next = "rainctl login \(user.onOneLine) --code-stdin"
         guard oneTimeCode else {
             throw CommandFailure(
