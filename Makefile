@@ -28,6 +28,7 @@ bench: setup
 lint:
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
 	@scripts/check-messages
+	@scripts/spdx --check
 
 format:
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
