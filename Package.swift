@@ -52,6 +52,11 @@ func tests(
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
+/// DocC's plugin is for those who write the documentation (make docs): no other build, and no consumer, downloads it.
+let documentation: [Package.Dependency] =
+    Context.environment["RAINKIT_DOCS"] == nil
+    ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
+
 let package = Package(
     name: "RainKit",
     products: [
@@ -67,7 +72,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    ],
+    ] + documentation,
     targets: [
         // System. RainCrypto is Embedded-safe.
         system("CRainOpenSSL", "libcrypto", apt: "libssl-dev"),
