@@ -31,6 +31,7 @@ docs: setup
 lint:
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
 	@scripts/check-messages
+	@scripts/check-documentation
 	@scripts/spdx --check
 
 format:
