@@ -305,5 +305,6 @@ let package = Package(
         tool("fleet", path: "Tests/Fleet", ["RainJSON", "ProtocommBLE", "RainKit", logging]),
         tests("Fleet", ["RainJSON", "TestSupport", "cloud-sim", "firmware-sim", "fleet"]),
         tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),
+        tests("Structure", ["TestSupport"]),
     ]
 )
