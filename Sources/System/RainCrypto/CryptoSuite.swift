@@ -32,14 +32,17 @@ public protocol CryptoSuite: Hashes {
         _ base: KeyMaterial, _ exponent: KeyMaterial, modulus: [UInt8]
     ) throws(CryptoFailure) -> KeyMaterial
 
+    /// left × right mod modulus.
     static func multiply(
         _ left: KeyMaterial, _ right: KeyMaterial, modulus: [UInt8]
     ) throws(CryptoFailure) -> KeyMaterial
 
+    /// left + right mod modulus.
     static func add(
         _ left: KeyMaterial, _ right: KeyMaterial, modulus: [UInt8]
     ) throws(CryptoFailure) -> KeyMaterial
 
+    /// left − right mod modulus, which is never negative.
     static func subtract(
         _ left: KeyMaterial, _ right: KeyMaterial, modulus: [UInt8]
     ) throws(CryptoFailure) -> KeyMaterial

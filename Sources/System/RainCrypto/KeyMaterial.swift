@@ -17,6 +17,7 @@ public struct KeyMaterial: Sendable {
         }
     }
 
+    /// The number of bytes.
     public var count: Int { storage.buffer.count }
 
     /// Lends the bytes. Do not keep the pointer.

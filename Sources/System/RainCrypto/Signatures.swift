@@ -6,6 +6,7 @@ public protocol MessageSigner: Sendable {
 
 /// Tells whether a message was signed by the owner of a key.
 public protocol SignatureVerifier: Sendable {
+    /// Whether the signature is the key owner's, over this very message.
     func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool
 }
 

@@ -5,6 +5,7 @@
 /// server had closed meanwhile. Cancelling the calling task ends the transfer at once with
 /// ``HTTPError/Code-swift.struct/cancelled``. Every response status is a response, not an error.
 public protocol HTTPClient: Sendable {
+    /// Sends the request once and waits for the whole response, as long as the request's deadline allows.
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
     /// Closes the connection that requests with ``HTTPRequest/Connection/kept(_:)`` of that name left open, if there is one.

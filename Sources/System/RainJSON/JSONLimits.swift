@@ -13,5 +13,6 @@ public struct JSONLimits: Sendable {
         self.maximumValues = maximumValues
     }
 
+    /// 1 MiB, 32 levels and 100,000 values.
     public static let `default` = JSONLimits()
 }

@@ -23,9 +23,11 @@ public struct SetThreadConfigCommand: WireMessage {
 
 /// The Thread network that the board is attached to (`ThreadAttachState`).
 public struct ThreadAttachment: WireMessage {
+    /// 16 bits.
     public var panID: UInt32
     /// 8 bytes.
     public var extendedPANID: [UInt8]
+    /// The radio channel.
     public var channel: UInt32
     /// UTF-8.
     public var name: [UInt8]

@@ -15,6 +15,7 @@ public struct DevicePolling: Sendable, Equatable {
     /// When the codes end, in seconds since they came.
     public let end: Double
 
+    /// Both in seconds, as the server gave them.
     public init(interval: Double, expiresIn: Double) {
         self.interval = interval
         end = expiresIn
@@ -26,6 +27,7 @@ public struct DevicePolling: Sendable, Equatable {
         elapsed + interval < end ? interval : nil
     }
 
+    /// Takes in what came of a question: the next one may have to wait longer.
     public mutating func hear(_ outcome: Outcome) {
         switch outcome {
         case .pending: break

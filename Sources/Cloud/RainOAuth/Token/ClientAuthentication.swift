@@ -11,6 +11,7 @@ public enum ClientAuthentication: Sendable, Equatable {
     /// By something over the whole request that its sender adds, such as an HMAC in the `Authorization` header: nothing is added here.
     case signed(clientID: String)
 
+    /// The client's id, whatever proves it.
     public var clientID: String {
         switch self {
         case .none(let clientID), .basic(let clientID, _), .post(let clientID, _), .signed(let clientID): clientID
