@@ -6,7 +6,7 @@ SWIFT_FLAGS := --explicit-target-dependency-import-check error
 STATIC := -c release --static-swift-stdlib -Xlinker -s --product rainctl
 FUZZ_ROUNDS_SOAK := 100000
 
-.PHONY: demo test soak test-bluez bench lint format install build setup clean
+.PHONY: demo test soak test-bluez bench docs lint format install build setup clean
 
 demo: build
 	@scripts/demo
@@ -25,9 +25,14 @@ test-bluez: setup
 bench: setup
 	@scripts/bench
 
+docs: setup
+	@scripts/build-docs
+
 lint:
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
 	@scripts/check-messages
+	@scripts/check-documentation
+	@scripts/spdx --check
 
 format:
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 /// One set of rules for every target: Swift 6 mode, warnings are errors, imports are explicit.
@@ -52,6 +53,11 @@ func tests(
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
+/// DocC's plugin is for those who write the documentation (make docs): no other build, and no consumer, downloads it.
+let documentation: [Package.Dependency] =
+    Context.environment["RAINKIT_DOCS"] == nil
+    ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
+
 let package = Package(
     name: "RainKit",
     products: [
@@ -67,7 +73,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    ],
+    ] + documentation,
     targets: [
         // System. RainCrypto is Embedded-safe.
         system("CRainOpenSSL", "libcrypto", apt: "libssl-dev"),
@@ -75,6 +81,7 @@ let package = Package(
         system("CRainMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
         system("CRainCurl", "libcurl", apt: "libcurl4-openssl-dev"),
         system("CRainDescriptors"),
+        target("RainByteStream", on: .system, ["RainWaiting"]),
         target("RainCore", on: .system),
         target("RainCrypto", on: .system),
         target("RainCryptoOpenSSL", on: .system, ["RainCrypto", "CRainOpenSSL"]),
@@ -82,8 +89,8 @@ let package = Package(
         target("RainHTTP", on: .system),
         target("RainHTTPCurl", on: .system, ["RainHTTP", "RainWaiting", "CRainCurl"]),
         target("RainJSON", on: .system, ["CRainJSONC"]),
-        target("RainPrivateFiles", on: .system),
-        target("RainSerialPort", on: .system, ["RainWaiting"]),
+        target("RainPrivateFiles", on: .system, ["RainJSON"]),
+        target("RainSerialPort", on: .system, ["RainByteStream", "RainWaiting"]),
         target("RainWaiting", on: .system, ["CRainDescriptors"]),
 
         // Boards. ProtocommWire and ProtocommSecurity are Embedded-safe.
@@ -92,7 +99,7 @@ let package = Package(
         target("Protocomm", on: .boards, ["ProtocommSecurity", "ProtocommWire", "RainWaiting", logging]),
         target("ProtocommSerial", on: .boards, ["Protocomm", "ProtocommWire", "RainSerialPort", logging]),
         target("ProtocommSoftAP", on: .boards, ["Protocomm", "ProtocommWire", "RainHTTP", logging]),
-        target("ProtocommBLE", on: .boards, ["Protocomm", "ProtocommWire", "RainDBus", logging]),
+        target("ProtocommBLE", on: .boards, ["Protocomm", "ProtocommWire", "RainDBus", "RainWaiting", logging]),
         target(
             "ESPProvisioning", on: .boards,
             [
@@ -137,8 +144,9 @@ let package = Package(
             "RainKit", on: .top,
             [
                 "BrowserSignIn", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommBLE",
-                "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire", "RainAccount", "RainCore",
-                "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON", "RainMaker",
+                "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire", "RainAccount",
+                "RainByteStream", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
+                "RainJSON", "RainMaker",
                 "RainMakerConsole", "RainOAuth", "RainOnboarding", "RainPrivateFiles", "RainSecretService",
                 "RainSerialPort", "RainWaiting", logging,
             ]),
@@ -146,7 +154,7 @@ let package = Package(
             "RainKitTesting", on: .testing,
             [
                 "BrowserSignIn", "DeviceCore", "IdentityProviders", "Protocomm", "ProtocommSecurity", "ProtocommWire",
-                "RainAccount", "RainCore", "RainHTTP", "RainMaker",
+                "RainAccount", "RainCore", "RainHTTP", "RainMaker", "RainOnboarding",
             ]),
 
         // Simulators. DeviceCore is Embedded-safe.
@@ -178,13 +186,15 @@ let package = Package(
             "firmware-sim", path: "firmware-sim/Host",
             [
                 "DeviceCore", "ProtocommSecurity", "ProtocommWire", "RainCrypto", "RainCryptoOpenSSL", "RainDBus",
-                "RainJSON", "RainSerialPort", "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL", argumentParser,
+                "RainJSON", "RainSerialPort", "RainWaiting", "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL",
+                argumentParser,
             ]),
 
         // Tests mirror Sources, floor by floor.
         target("TestSupport", path: "Tests/TestSupport", ["RainCrypto", "RainHTTP", "RainHTTPCurl", "RainJSON"]),
         tests("TestSupport", ["TestSupport"]),
 
+        tests("RainByteStream", on: .system, ["RainByteStream", "TestSupport"]),
         tests("RainCore", on: .system, ["RainCore"]),
         tests("RainPrivateFiles", on: .system, ["RainPrivateFiles", "TestSupport"]),
         tests("RainWaiting", on: .system, ["RainWaiting", "RainKitTesting"]),
@@ -258,7 +268,8 @@ let package = Package(
             "RainOnboarding",
             [
                 "DeviceCore", "ESPProvisioning", "Protocomm", "RainAccount", "RainCore", "RainCryptoOpenSSL",
-                "RainHTTP", "RainJSON", "RainKitTesting", "RainMaker", "RainOnboarding", "TestSupport", logging,
+                "RainHTTP", "RainJSON", "RainKitTesting", "RainMaker", "RainOnboarding", "RainPrivateFiles",
+                "TestSupport", logging,
             ]),
 
         tests(
@@ -281,6 +292,12 @@ let package = Package(
             ]),
 
         tests(
+            "RainKit",
+            [
+                "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit",
+                "RainKitTesting", "RainSerialPort", "TestSupport", "cloud-sim", "firmware-sim", logging,
+            ]),
+        tests(
             "rainctl",
             [
                 "IdentityProviders", "RainAccount", "RainCore", "RainJSON", "RainKit", "RainKitTesting", "TestSupport",
@@ -300,5 +317,6 @@ let package = Package(
         tool("fleet", path: "Tests/Fleet", ["RainJSON", "ProtocommBLE", "RainKit", logging]),
         tests("Fleet", ["RainJSON", "TestSupport", "cloud-sim", "firmware-sim", "fleet"]),
         tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),
+        tests("Structure", ["TestSupport"]),
     ]
 )

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 /// What is measured inside of a process. A package of its own: the product never builds what only a measurement needs.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Paired timing of rainctl against the official client, on the same simulators. Run by scripts/bench.
 
 Figures are measured from outside a whole process: wall time from its start to its end, peak memory from the kernel's own

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows over Bluetooth: one board, fifty at once, and a thousand with faults, on a bus and a radio of the benchmark's own."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The official client's Security 2 handshake: CPU milliseconds of its part, one a line.
 
 Run by its own Python (.build/official-client/bin/python): handshake_official.py DEVICE COUNT, where DEVICE is the `handshake`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that the benchmark measures from outside, and the simulators that it measures them with."""
 
 import json

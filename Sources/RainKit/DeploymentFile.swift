@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
 import RainAccount
 import RainMaker
-import RainJSON
 import RainPrivateFiles
 import RainCore
 
@@ -56,44 +56,34 @@ public struct DeploymentFile: Sendable {
         }
     }
 
-    private let file: PrivateFile
-    public var path: String { file.path }
+    private let document: PrivateDocument<Stored>
+    public var path: String { document.path }
 
-    public init(path: String) { file = PrivateFile(path: path) }
+    public init(path: String) { document = PrivateDocument(path: path) }
 
     /// An absent file has no added deployments. Throws `invalidConfiguration` for one that cannot be read.
     public func load() throws(AccountError) -> Content {
-        do {
-            return try decoded(try file.read())
-        } catch {
-            throw failure(error)
-        }
+        try document.load(orThrow: unusable)?.content() ?? Content()
     }
 
     /// Changes the content while no other process can. An error of `body` leaves it as it is.
     public func change(_ body: (inout Content) throws(AccountError) -> Void) throws(AccountError) {
-        do {
-            try file.update { bytes in
-                var content = try decoded(bytes)
-                try body(&content)
-                return (try JSONCoder.encode(Stored(content)), ())
-            }
-        } catch let error as PrivateFileError where [.unwritable, .openFolder, .locked].contains(error.code) {
-            throw AccountError(.cannotStore, message: "\(error)")
-        } catch {
-            throw failure(error)
+        try document.change(orThrow: failure) { stored throws(AccountError) in
+            var content = try stored?.content() ?? Content()
+            try body(&content)
+            stored = Stored(content)
         }
     }
 
-    private func decoded(_ bytes: [UInt8]?) throws -> Content {
-        guard let bytes else { return Content() }
-        return try JSONCoder.decode(Stored.self, from: bytes).content()
+    private func failure(_ error: PrivateDocumentError) -> AccountError {
+        switch error.code {
+        case .unwritable: AccountError(.cannotStore, message: "\(error)")
+        case .unreadable: unusable(error)
+        }
     }
 
-    private func failure(_ error: any Error) -> AccountError {
-        (error as? AccountError)
-            ?? AccountError(
-                .invalidConfiguration, message: "\(file.path) cannot be used (\(error)); mend or remove it.")
+    private func unusable(_ error: PrivateDocumentError) -> AccountError {
+        AccountError(.invalidConfiguration, message: "\(path) cannot be used (\(error)); mend or remove it.")
     }
 }
 

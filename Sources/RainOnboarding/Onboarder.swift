@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainMaker
 import RainWaiting
@@ -67,9 +68,11 @@ public struct Onboarder: Sendable {
     public func run(
         _ request: OnboardingRequest, report: @escaping @Sendable (OnboardingEvent) -> Void
     ) async throws(OnboardingError) -> OnboardedNode {
-        let run = OnboardingRun(
-            board: board, cloud: request.usesCloud ? cloud : nil, request: request, time: time,
-            clock: clock, randomBytes: randomBytes, logger: logger, report: report)
+        let status = RunStatus(time: time, report: report)
+        let context = RunContext(
+            board: board, request: request, time: time, clock: clock, randomBytes: randomBytes, logger: logger,
+            status: status)
+        let run = OnboardingRun(context: context, cloud: request.usesCloud ? cloud : nil)
         let result = await withDeadline(request.deadline, sleep: time.sleep) {
             () async throws(OnboardingError) in try await run.node()
         }
@@ -77,11 +80,11 @@ public struct Onboarder: Sendable {
         switch result {
         case .success(let node)?: return node
         case .failure(let error)?:
-            if case .cancelled = error.cause { await run.emit(.failed(error)) }
+            if case .cancelled = error.cause { status.emit(.failed(error)) }
             throw error
         case nil:
-            let error = await run.deadlineError()
-            await run.emit(.failed(error))
+            let error = status.deadlineError(after: request.deadline)
+            status.emit(.failed(error))
             throw error
         }
     }

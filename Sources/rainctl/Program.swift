@@ -1,12 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
 
-/// The entry. What needs no waiting (help, a version, a mistake) ends here, before a thread or a task was made for it: a tool
-/// that is asked for its help a thousand times a day should cost nothing.
+/// The entry point. Help, a version and mistakes end here, before a thread or a task is made: they should cost as little as possible.
 @main
 enum Program {
     static func main() {
-        // What memory holds, secrets among it, is not for a file.
+        // No core dump: memory holds secrets.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
 
@@ -27,8 +27,8 @@ enum Program {
     }
 }
 
-/// A command on its way into the task that runs it. Nobody else has it from then on, which its type cannot say; parsing it there
-/// once more, which needed no such word, was a tenth of a short command's time.
+/// A command on its way into the task that runs it. Only that task uses it, which its type cannot express. Parsing the arguments again
+/// inside the task would avoid `@unchecked`, but takes a tenth of a short command's time.
 private struct Handed: @unchecked Sendable {
     let command: any ParsableCommand
 }

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// The root of the command tree, and the one place where a command's end becomes an exit status.
+/// The root of the command tree. An error that a command throws becomes its exit status here, and nowhere else.
 struct Rainctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rainctl",
@@ -15,7 +16,7 @@ struct Rainctl: AsyncParsableCommand {
             ProfileCommand.self,
         ])
 
-    /// The command that the arguments name, or the status that they end with: help, a version, a mistake.
+    /// The command that the arguments name. Help, a version and a mistake are printed at once, and end with a status.
     static func parsed(_ arguments: [String]) -> Parsed {
         do {
             return .command(try parseAsRoot(arguments))

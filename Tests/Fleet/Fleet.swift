@@ -1,9 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RainJSON
-import Logging
 import RainKit
-
-private let silentLogger = Logger(label: "fleet") { _ in SwiftLogNoOpLogHandler() }
 
 /// Provisions many boards over Bluetooth in one process, as a gateway or a workshop does: one account, one connection to BlueZ.
 ///
@@ -12,8 +10,9 @@ private let silentLogger = Logger(label: "fleet") { _ in SwiftLogNoOpLogHandler(
 enum Fleet {
     static func main() async throws {
         let order = try JSONCoder.decode(Order.self, from: standardInput())
-        let account = try await Account(order)
-        let central = try await BluetoothCentral.open(logger: silentLogger)
+        let kit = try await client(order)
+        // BlueZ is reached before anything is counted.
+        for try await _ in kit.boards(BoardSearch(for: .zero), over: ["ble"]) {}
         // What the process takes before the first board.
         let start = Usage()
         let began = ContinuousClock.now
@@ -23,13 +22,13 @@ enum Fleet {
             var results: [Result] = []
             for _ in 0..<order.atOnce {
                 guard let board = waiting.popFirst() else { break }
-                group.addTask { await provision(board, order, account, central) }
+                group.addTask { await provision(board, order, kit) }
             }
             for await result in group {
                 result.print()
                 results.append(result)
                 if let board = waiting.popFirst() {
-                    group.addTask { await provision(board, order, account, central) }
+                    group.addTask { await provision(board, order, kit) }
                 }
             }
             return results
@@ -43,33 +42,28 @@ enum Fleet {
             .init("cpu", .number(end.cpu - start.cpu)),
             .init("kib_before", .integer(Int64(start.kibibytes))), .init("kib_peak", .integer(Int64(end.peak))),
         ])
-        central.close()
+        await kit.close()
     }
 
-    private static func provision(
-        _ board: Order.Board, _ order: Order, _ account: Account, _ central: BluetoothCentral
-    ) async -> Result {
+    /// One signed-in user for all boards.
+    private static func client(_ order: Order) async throws -> RainKitClient {
+        guard !order.api.isEmpty else { return RainKitClient(.inMemory()) }
+        let kit = RainKitClient(.inMemory(deployment: try Deployment(name: "fleet", base: order.api)))
+        try await kit.signIn(user: order.user, password: order.password)
+        return kit
+    }
+
+    private static func provision(_ board: Order.Board, _ order: Order, _ kit: RainKitClient) async -> Result {
         let began = ContinuousClock.now
-        let pop = board.proofOfPossession
-        let credentials = BoardCredentials(username: BoardCredentials.defaultUsername, securityVersion: nil) {
-            ProofOfPossession(pop)
-        }
-        let onboarder = Onboarder(
-            board: Boards.bluetooth(
-                .address(board.address), through: central, credentials: credentials, logger: silentLogger),
-            cloud: account.cloud, logger: silentLogger,
-            randomBytes: { count in
-                var source = OpenSSLRandom()
-                return source.bytes(count)
-            })
         var error: OnboardingError?
         do throws(OnboardingError) {
-            guard let network = try? WiFiNetwork(ssid: SSID(order.ssid), passphrase: Secret(order.passphrase)) else {
+            guard let network = try? WiFiNetwork(order.ssid, passphrase: order.passphrase) else {
                 fatalError("the order names no network")
             }
+            let proof = ProofOfPossession(board.proofOfPossession)
             let request = OnboardingRequest(
-                network: .given(network), mapsToUser: account.cloud != nil, deadline: .seconds(order.timeout))
-            _ = try await onboarder.run(request) { _ in }
+                network: .given(network), mapsToUser: !order.api.isEmpty, deadline: .seconds(order.timeout))
+            try await kit.provision(.bluetooth(board.address), with: BoardCredentials { proof }, request)
         } catch let failure {
             error = failure
         }
@@ -110,22 +104,6 @@ struct Result: Sendable {
             members += [.init("step", .string(error.step.rawValue)), .init("error", .string("\(error)"))]
         }
         printLine(members)
-    }
-}
-
-/// One signed-in user for all boards.
-struct Account {
-    var cloud: Onboarder.Cloud?
-
-    init(_ order: Order) async throws {
-        guard !order.api.isEmpty else { return }
-        let deployment = try Deployment(name: "fleet", base: order.api)
-        let http = CurlHTTPClient()
-        let session = try AccountSession.rainMaker(deployment, http: http, store: InMemoryCredentialStore())
-        let user = try await session.signIn(.password(user: order.user, password: Secret(order.password))).userID
-        cloud = Onboarder.Cloud(
-            mapping: RainMakerCloud(deployment, session: session, http: http), pending: InMemoryPendingMappings()
-        ) { () async throws(AccountError) in user }
     }
 }
 

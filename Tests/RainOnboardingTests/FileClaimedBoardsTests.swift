@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainOnboarding
 import TestSupport
 import Testing
@@ -12,10 +13,10 @@ struct FileClaimedBoardsTests {
     func roundTrip() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("state/claimed.json")
-            for board in [first, second, first] { try FileClaimedBoards(path: path).save(board) }
-            #expect(try FileClaimedBoards(path: path).all() == [second, first])
-            for node in [first, second, NodeID("node-3")] { try FileClaimedBoards(path: path).remove(node) }
-            #expect(try FileClaimedBoards(path: path).all().isEmpty)
+            for board in [first, second, first] { try await FileClaimedBoards(path: path).save(board) }
+            #expect(try await FileClaimedBoards(path: path).all() == [second, first])
+            for node in [first, second, NodeID("node-3")] { try await FileClaimedBoards(path: path).remove(node) }
+            #expect(try await FileClaimedBoards(path: path).all().isEmpty)
         }
     }
 
@@ -29,13 +30,13 @@ struct FileClaimedBoardsTests {
                 #"[{"node":"node-1","peer":"192.168.4.1:80"},{"node":"node-2","peer":"PROV_a1b2c3"}]"#,
                 to: "claimed.json")
             let store = FileClaimedBoards(path: path)
-            #expect(try store.all() == [first, second])
-            try store.save(first)
-            #expect(try store.all() == [second, first])
-            try store.remove(second)
-            #expect(try store.all() == [first])
-            try store.remove(first)
-            #expect(try store.all().isEmpty)
+            #expect(try await store.all() == [first, second])
+            try await store.save(first)
+            #expect(try await store.all() == [second, first])
+            try await store.remove(second)
+            #expect(try await store.all() == [first])
+            try await store.remove(first)
+            #expect(try await store.all().isEmpty)
         }
     }
 
@@ -46,9 +47,9 @@ struct FileClaimedBoardsTests {
             let path = folder.file("claimed.json")
             try await run("install", ["-m", "600", "/dev/null", path])
             try folder.write(text, to: "claimed.json")
-            #expect(try FileClaimedBoards(path: path).all().isEmpty)
-            try FileClaimedBoards(path: path).save(first)
-            #expect(try FileClaimedBoards(path: path).all() == [first])
+            #expect(try await FileClaimedBoards(path: path).all().isEmpty)
+            try await FileClaimedBoards(path: path).save(first)
+            #expect(try await FileClaimedBoards(path: path).all() == [first])
         }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainMaker
 import RainOnboarding
@@ -20,16 +21,16 @@ struct FilePendingMappingsTests {
     func roundTrip() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("state/pending.json")
-            try FilePendingMappings(path: path).save(bySecret)
-            try FilePendingMappings(path: path).save(bySignature)
-            #expect(try FilePendingMappings(path: path).all() == [bySecret, bySignature])
+            try await FilePendingMappings(path: path).save(bySecret)
+            try await FilePendingMappings(path: path).save(bySignature)
+            #expect(try await FilePendingMappings(path: path).all() == [bySecret, bySignature])
             var changed = bySecret
             changed.stage = .associated
-            try FilePendingMappings(path: path).save(changed)
-            #expect(try FilePendingMappings(path: path).all() == [bySignature, changed])
-            try FilePendingMappings(path: path).remove(node: NodeID("node-1"))
-            try FilePendingMappings(path: path).remove(node: NodeID("node-2"))
-            #expect(try FilePendingMappings(path: path).all().isEmpty)
+            try await FilePendingMappings(path: path).save(changed)
+            #expect(try await FilePendingMappings(path: path).all() == [bySignature, changed])
+            try await FilePendingMappings(path: path).remove(node: NodeID("node-1"))
+            try await FilePendingMappings(path: path).remove(node: NodeID("node-2"))
+            #expect(try await FilePendingMappings(path: path).all().isEmpty)
         }
     }
 
@@ -41,8 +42,8 @@ struct FilePendingMappingsTests {
             mapping.label = "PROV_a1b2c3"
             mapping.notes = MappingNotes(tags: ["room:kitchen", "a:b"], metadata: #"{"x":[1]}"#)
             mapping.since = UnixTime(seconds: 1_800_000_000.25)
-            try FilePendingMappings(path: path).save(mapping)
-            #expect(try FilePendingMappings(path: path).all() == [mapping])
+            try await FilePendingMappings(path: path).save(mapping)
+            #expect(try await FilePendingMappings(path: path).all() == [mapping])
         }
     }
 
@@ -51,17 +52,17 @@ struct FilePendingMappingsTests {
         try await withTemporaryFolder { folder in
             let path = folder.file("state/pending.json")
             let (one, other) = (FilePendingMappings(path: path), FilePendingMappings(path: path))
-            var hold = try one.hold(node: NodeID("node-1"))
+            var hold = try await one.hold(node: NodeID("node-1"))
             #expect(hold != nil)
-            #expect(try other.hold(node: NodeID("node-1")) == nil)
-            #expect(try one.hold(node: NodeID("node-1")) == nil)
-            #expect(try other.hold(node: NodeID("node-2")) != nil)
+            #expect(try await other.hold(node: NodeID("node-1")) == nil)
+            #expect(try await one.hold(node: NodeID("node-1")) == nil)
+            #expect(try await other.hold(node: NodeID("node-2")) != nil)
             // By another program's locks: of one byte, where FNV-1a of the name says.
             let asked = try await run(
                 "python3", ["-c", Self.question, folder.file("state/.pending.json.holds"), "node-1", "node-2"])
             #expect(asked.standardOutput == "held\nfree\n", "\(asked.standardError)")
             hold = nil
-            #expect(try other.hold(node: NodeID("node-1")) != nil)
+            #expect(try await other.hold(node: NodeID("node-1")) != nil)
         }
     }
 
@@ -90,8 +91,8 @@ struct FilePendingMappingsTests {
             try folder.write("[\(earlier.joined(separator: ","))]", to: "pending.json")
             var mapping = bySignature
             mapping.proof = .signature([UInt8](repeating: 0xA5, count: 512), request: RequestID("request-2"))
-            try FilePendingMappings(path: path).save(mapping)
-            let all = try FilePendingMappings(path: path).all()
+            try await FilePendingMappings(path: path).save(mapping)
+            let all = try await FilePendingMappings(path: path).all()
             #expect(all.count == 1000 && all.last == mapping)
             #expect(all.first?.proof == .signature([0, 255], request: RequestID("r")))
             let text = try folder.read("pending.json")
@@ -106,9 +107,9 @@ struct FilePendingMappingsTests {
             try await run("install", ["-m", "600", "/dev/null", path])
             let record = #"{"node":"node-9","user":"user-1","stage":"approved","peer":"COM1","secret":"c2VjcmV0"}"#
             try folder.write("[\(record)]", to: "pending.json")
-            #expect(try FilePendingMappings(path: path).all().isEmpty)
-            try FilePendingMappings(path: path).save(bySecret)
-            #expect(try FilePendingMappings(path: path).all() == [bySecret])
+            #expect(try await FilePendingMappings(path: path).all().isEmpty)
+            try await FilePendingMappings(path: path).save(bySecret)
+            #expect(try await FilePendingMappings(path: path).all() == [bySecret])
             #expect(try folder.read("pending.json").contains(#""stage":"approved""#))
         }
     }
@@ -120,9 +121,9 @@ struct FilePendingMappingsTests {
             let path = folder.file("pending.json")
             try await run("install", ["-m", "600", "/dev/null", path])
             try folder.write(text, to: "pending.json")
-            let error = #expect(throws: RecordStoreError.self) { try FilePendingMappings(path: path).all() }
+            let error = await #expect(throws: RecordStoreError.self) { try await FilePendingMappings(path: path).all() }
             #expect(error?.path == path)
-            #expect(throws: RecordStoreError.self) { try FilePendingMappings(path: path).save(bySecret) }
+            await #expect(throws: RecordStoreError.self) { try await FilePendingMappings(path: path).save(bySecret) }
             #expect(try folder.read("pending.json") == text)
         }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainOnboarding
 import RainMaker
 import TestSupport
@@ -20,11 +21,12 @@ struct RecordFuzzTests {
             let folder = try TemporaryFolder()
             let store = FilePendingMappings(path: folder.file("pending"))
             var read = 0
-            let report = fuzz("pending mappings", from: Self.pending, seed: 61) { input in
+            let report = await fuzz("pending mappings", from: Self.pending, seed: 61) { input in
                 folder.writePrivately(input, to: "pending")
-                guard let mappings = try? store.all() else { return }
+                guard let mappings = try? await store.all() else { return }
                 read += mappings.count
-                #expect((try? store.all()) == mappings)
+                let again = try? await store.all()
+                #expect(again == mappings)
             }
             #expect(read > 100)
             #expect(report.failures == [], "\(report.complaint)")
@@ -37,9 +39,9 @@ struct RecordFuzzTests {
             let folder = try TemporaryFolder()
             let store = FileClaimedBoards(path: folder.file("claimed"))
             var refused = 0
-            let report = fuzz("claimed boards", from: Self.claimed, seed: 62) { input in
+            let report = await fuzz("claimed boards", from: Self.claimed, seed: 62) { input in
                 folder.writePrivately(input, to: "claimed")
-                if (try? store.all()) == nil { refused += 1 }
+                if (try? await store.all()) == nil { refused += 1 }
             }
             #expect(refused == 0)
             #expect(report.failures == [], "\(report.complaint)")

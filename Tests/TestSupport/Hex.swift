@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes written as hex digits, for test vectors. White space is skipped.
 public func hex(_ text: String) -> [UInt8] {
     let digits = text.compactMap(\.hexDigitValue).map(UInt8.init)

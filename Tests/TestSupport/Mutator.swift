@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// Makes broken inputs out of good ones, the same for the same seed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How often a word stands in a text, without overlaps. By bytes: fuzzed pages are searched ten thousand times, and the standard library's
 /// search goes by characters.
 public func occurrences(of word: String, in text: String) -> Int {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// "Random" bytes that a test decides, handed out in order. Asking for more than there are is a test's mistake.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// What kind of board this is.
@@ -24,11 +25,14 @@ public struct DeviceConfiguration: Sendable {
     /// What goes wrong in the claims to come, one after the other.
     public var claimFaults: [ClaimFault]
     public var provisioning: ProvisioningOptions
+    /// An endpoint of the application's own, which answers as ESP-IDF's `custom-data` example does.
+    public var customEndpoint: Endpoint?
 
     public init(
         nodeID: [UInt8], security: SecurityVersion, patchVersion: UInt32 = 0, hasProofOfPossession: Bool = true,
         association: Association = .userMapping, isClaimed: Bool = true, macAddress: [UInt8] = [],
-        claimFaults: [ClaimFault] = [], provisioning: ProvisioningOptions = ProvisioningOptions()
+        claimFaults: [ClaimFault] = [], provisioning: ProvisioningOptions = ProvisioningOptions(),
+        customEndpoint: Endpoint? = nil
     ) {
         self.nodeID = nodeID
         self.security = security
@@ -39,6 +43,7 @@ public struct DeviceConfiguration: Sendable {
         self.macAddress = macAddress.isEmpty && !isClaimed ? nodeID : macAddress
         self.claimFaults = claimFaults
         self.provisioning = provisioning
+        self.customEndpoint = customEndpoint
     }
 
     /// Every endpoint that the board has while it is being provisioned.
@@ -47,6 +52,7 @@ public struct DeviceConfiguration: Sendable {
         if association == .userMapping { all.append(.userMapping) }
         if !isClaimed { all.append(.claim) }
         if association == .challengeResponse { all.append(.challengeResponse) }
+        if let customEndpoint { all.append(customEndpoint) }
         return all
     }
 }

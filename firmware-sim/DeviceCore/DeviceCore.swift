@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 import ProtocommSecurity
 import ProtocommWire
 
 /// A whole board without its transports: endpoint, bytes and session id in, bytes or nothing out.
 ///
-/// It does no I/O and reads no clock. Whoever runs it hands in milliseconds with each step, calls ``advance(to:)`` when
+/// It does no I/O and reads no clock. Its caller hands in milliseconds with each step, calls ``advance(to:)`` when
 /// ``nextDue`` has come, and reads what happened with ``takeEvents()``.
 public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>: Sendable {
     public let configuration: DeviceConfiguration
@@ -78,9 +79,6 @@ public enum DeviceAnswer: Sendable, Equatable {
 // MARK: requests
 
 extension DeviceCore {
-    /// Whether a request of this session would meet the security session that is there.
-    public func isCurrentSession(_ id: UInt32) -> Bool { session == id }
-
     /// Ends the session that is there, and begins another.
     public mutating func openSession(_ id: UInt32) {
         session = id
@@ -191,7 +189,11 @@ extension DeviceCore {
             if challenge.signatures > before { note(.challengeSigned) }
             return .reply(reply)
         case Endpoint.claim.name: return .reply(try respondToClaim(request))
-        default: throw HandlerFailure()
+        default:
+            guard configuration.customEndpoint?.name == endpoint.name else { throw HandlerFailure() }
+            note(.customDataReceived(request))
+            // wifi_prov_mgr's example answers with this text and the zero behind it.
+            return .reply(Array("SUCCESS\0".utf8))
         }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// Something that happened inside the board, for its log. No event carries a secret.
@@ -19,6 +20,8 @@ public enum DeviceEvent: Sendable, Equatable {
     /// The station has an address: the board is on the network.
     case joined(ssid: [UInt8], channel: UInt32)
     case userMappingReceived
+    /// What came to the application's own endpoint.
+    case customDataReceived([UInt8])
     case challengeSigned
     case claimStarted
     /// The last fragment of the request for a certificate was handed out.

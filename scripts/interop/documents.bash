@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # What the scripts in this folder share that follow the identity systems' documents with curl. To be sourced.
 
 request() { curl -sS --max-time 10 --noproxy '*' "$@"; }

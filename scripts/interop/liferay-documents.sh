@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # What the "Login Screenlet" does on the wire, with curl in its place: basic by e-mail address, screen name and number, the
 # cookie with its token, and OAuth 2.0. The services are those of the document's table. Prints one line for each step.
 #

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # RainMaker Neo's account calls as its API prints them, with curl. Prints one line for each step.
 #
 # usage: neo-documents.sh http://127.0.0.1:PORT

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Drives one simulated identity system by requests-oauthlib and Authlib, which know nothing of RainKit.
 
 usage: oauth-clients.py PROVIDER URL

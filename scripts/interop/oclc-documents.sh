@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # The two examples of "OCLC iOS Authentication Example", letter by letter, with curl as the browser; then what the second
 # example warns of: renewing by a request that Python's hmac signs. Prints one line for each step.
 #

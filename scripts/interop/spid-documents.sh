@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # The requests of SPiD's documents "Login" and "OAuth 2.0 authentication with SPiD on mobile devices", letter by letter, with
 # curl as device, browser and backend. Only host, client and user differ. Prints one line for each step; fails at the first
 # that is not what the documents say.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One entry of a board's scan.
 public struct AccessPoint: Sendable, Equatable {
     /// Empty for a hidden network.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// What a board is asked, so that the cloud will believe it belongs to a user.

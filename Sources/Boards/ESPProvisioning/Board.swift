@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// One board that is being set up, whatever it speaks: protocomm over some transport, or the commands of its console.
@@ -59,7 +60,14 @@ public protocol Board: Sendable {
     /// Forgets failed Wi-Fi credentials, so that the board accepts others.
     func reset() async throws(ProvisioningError)
 
-    /// Ends the conversation and lets go of the port or socket.
+    /// Sends bytes of the application's own to an endpoint that the firmware has added (`protocomm_add_endpoint`), in the secure session,
+    /// and returns its answer. After ``secure()``; before ``join(_:)`` where the board is to have them before it leaves.
+    ///
+    /// Sent once: whether a request whose answer is lost took effect, only the application knows. Throws `unsupported` where the board has
+    /// no such endpoint, or is not reached by protocomm.
+    func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8]
+
+    /// Ends the conversation and closes the port or socket.
     func close() async
 }
 
@@ -71,6 +79,14 @@ extension Board {
     }
     public func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) { throw .claimingUnsupported }
     public func abortClaim() async -> Bool { false }
+}
+
+extension Board {
+    public func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
+        throw ProvisioningError(
+            .unsupported,
+            message: "The board at \(peer) is not reached by protocomm, so it has no endpoints of its own.")
+    }
 }
 
 extension ProvisioningError {

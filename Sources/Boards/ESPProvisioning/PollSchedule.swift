@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How long to wait before asking again: not at all at first, then from a short pause growing to a longer one.
 public struct PollSchedule: Sendable {
     private var pause: Duration

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// Why a board could not be set up, in which step, and what to try.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A clock without its type: elapsed time and waiting, as polling and deadlines need them.
 ///
 /// Made from any clock whose durations are `Duration`, so that tests can hand in one that they move by hand.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// A network to join. Its name is bytes, not text; an open network has an empty passphrase.
@@ -18,6 +19,13 @@ public struct WiFiNetwork: Sendable {
         }
         self.ssid = ssid
         self.passphrase = passphrase
+    }
+}
+
+extension WiFiNetwork {
+    /// A network whose name and passphrase are text. An open one has an empty passphrase.
+    public init(_ name: String, passphrase: String) throws(ProvisioningError) {
+        try self.init(ssid: SSID(name), passphrase: Secret(passphrase))
     }
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What is heard while a board tries to join.
 public enum WiFiProgress: Sendable, Equatable {
     case connecting

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How long a board may take to answer.
 ///
 /// A handshake gets more time than the rest: computing SRP-6a took 4.5 s on a single-core chip of the family

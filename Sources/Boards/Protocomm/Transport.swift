@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// Carries one request to an endpoint of one board and brings its response back. It knows nothing of security.

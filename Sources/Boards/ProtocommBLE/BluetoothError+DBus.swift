@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// What errors over D-Bus mean to whoever wants Bluetooth.
+/// What errors over D-Bus mean for Bluetooth.
 extension BluetoothError {
     /// Where BlueZ was to be reached.
     init(opening error: DBusError) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The client's end of one security scheme: a handshake as a value.
 ///
 /// Feed it the board's answers; it gives back what to send next. The cipher exists only after the board has proven itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainSerialPort
 
 /// Finds the answer to one request in what a protocomm console prints.

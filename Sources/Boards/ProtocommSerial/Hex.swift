@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes as hex digits, the way they travel on the console.
 enum Hex {
     static func encode(_ bytes: [UInt8]) -> [UInt8] {

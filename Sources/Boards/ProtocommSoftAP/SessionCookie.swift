@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainHTTP
 
 /// The cookie by which a board recognises a conversation over several connections: `session=` and a 32-bit number.

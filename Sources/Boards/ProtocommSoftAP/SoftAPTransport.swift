@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainHTTP
 import Logging
 import Protocomm
@@ -101,7 +102,7 @@ extension SoftAPTransport {
         if let cookie = SessionCookie(response) {
             state.withLock { $0.conversation = .cookie(cookie) }
             logger.debug("session cookie", metadata: ["peer": "\(peer)"])
-            // The board has one socket; let go of it before the next connection comes.
+            // The board has one socket: close it before the next connection comes.
             if conversation == .unknown || conversation == .socket { await http.close(kept: keptName) }
         } else if isFirst, response.status == 200 {
             state.withLock { $0.conversation = .socket }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The name by which a board's handler is addressed: a path over HTTP, a characteristic over BLE, the first word on the console.
 public struct Endpoint: Hashable, Sendable {
     /// ASCII, without a leading slash.
@@ -13,8 +15,11 @@ public struct Endpoint: Hashable, Sendable {
     public static let version = Endpoint("proto-ver")
     /// Carries the security handshake, in clear.
     public static let session = Endpoint("prov-session")
+    /// Takes Wi-Fi settings and tells how joining goes.
     public static let config = Endpoint("prov-config")
+    /// Scans for networks.
     public static let scan = Endpoint("prov-scan")
+    /// Has the board forget settings, so that it takes others.
     public static let control = Endpoint("prov-ctrl")
     /// RainMaker: user-node mapping by a shared secret.
     public static let userMapping = Endpoint("cloud_user_assoc")

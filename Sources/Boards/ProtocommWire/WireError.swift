@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes are not the message they were taken for.
 public enum WireError: Error, Equatable, Sendable {
     /// The bytes end in the middle of a field.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A protobuf message as a value.
 ///
 /// Decoding tolerates unknown fields and unknown enum values, and merges repeated fields the way protobuf prescribes: the
@@ -6,16 +8,19 @@ public protocol WireMessage: Sendable, Equatable {
     init()
     /// Takes the field that `reader` stands on, or skips it.
     mutating func mergeField(from reader: inout WireReader) throws(WireError)
+    /// Writes the fields.
     func encode(into writer: inout WireWriter)
 }
 
 extension WireMessage {
+    /// Reads a whole message.
     public init(decoding bytes: [UInt8]) throws(WireError) {
         self.init()
         var reader = WireReader(bytes)
         try reader.mergeAll(into: &self)
     }
 
+    /// The message as bytes.
     public func encoded() -> [UInt8] {
         var writer = WireWriter()
         encode(into: &writer)
@@ -32,16 +37,19 @@ public struct EmptyMessage: WireMessage {
 
 /// A protobuf enum as its number: values that this version does not know survive.
 public protocol WireEnum: RawRepresentable, Hashable, Sendable where RawValue == Int32 {
+    /// Any number is a value, known or not.
     init(rawValue: Int32)
 }
 
 extension WireReader {
+    /// The value of an enum field; unknown numbers are kept.
     public mutating func enumeration<Value: WireEnum>(_: Value.Type) throws(WireError) -> Value {
         Value(rawValue: try int32())
     }
 }
 
 extension WireWriter {
+    /// Writes an enum's number.
     public mutating func enumeration<Value: WireEnum>(_ value: Value, field: UInt32) {
         int32(value.rawValue, field: field)
     }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads the four protobuf wire types from bytes that nobody has checked yet.
 ///
 /// Source of the format: the protobuf encoding guide. Every read is bounded by the enclosing message, nothing is copied
@@ -28,6 +30,7 @@ public struct WireReader {
         return true
     }
 
+    /// The value of a `uint64` field.
     public mutating func uint64() throws(WireError) -> UInt64 {
         try expect(WireType.varint)
         return try rawVarint()
@@ -35,10 +38,14 @@ public struct WireReader {
 
     /// A 32-bit value keeps the low bits of a longer varint, as every protobuf implementation does.
     public mutating func uint32() throws(WireError) -> UInt32 { UInt32(truncatingIfNeeded: try uint64()) }
+    /// The value of an `int32` field; see ``uint32()`` for longer ones.
     public mutating func int32() throws(WireError) -> Int32 { Int32(truncatingIfNeeded: try uint64()) }
+    /// The value of an `int64` field.
     public mutating func int64() throws(WireError) -> Int64 { Int64(bitPattern: try uint64()) }
+    /// The value of a `bool` field.
     public mutating func bool() throws(WireError) -> Bool { try uint64() != 0 }
 
+    /// The value of a `bytes` or `string` field.
     public mutating func byteString() throws(WireError) -> [UInt8] {
         try expect(WireType.lengthDelimited)
         let range = try lengthDelimitedRange()
@@ -62,6 +69,7 @@ public struct WireReader {
         return merged
     }
 
+    /// The member of a `oneof` at this field, where no earlier value is to be merged.
     public mutating func member<Message: WireMessage>() throws(WireError) -> Message { try member(Message()) }
 
     /// A member of a `oneof` that has no fields of its own.
@@ -94,6 +102,7 @@ public struct WireReader {
         }
     }
 
+    /// Passes over the field, whatever it is.
     public mutating func skip() throws(WireError) {
         switch wireType {
         case WireType.varint: _ = try rawVarint()

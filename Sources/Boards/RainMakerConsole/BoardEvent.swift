@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// What a line of the board's console or log says that matters here. It never holds a line's text: the board prints the

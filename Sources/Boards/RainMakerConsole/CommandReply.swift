@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainSerialPort
 
 /// The events between the echo of a command and the prompt after it.

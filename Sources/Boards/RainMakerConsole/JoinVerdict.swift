@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Decides from the board's events how its attempt to join a network ends.
 ///
 /// A lost connection for an "other" reason is not an end: firmware that counts its attempts says so at the last one, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainWaiting
 import ESPProvisioning
 import Logging
@@ -6,7 +7,7 @@ import RainCore
 
 /// A ``Board`` over the console that RainMaker's stock examples serve on their UART: `get-node-id`, `add-user`, `wifi-prov`.
 ///
-/// There is no encryption and no proof of possession: whoever holds the cable holds the board. The board echoes and logs the
+/// There is no encryption and no proof of possession: the cable alone gives control over the board. The board echoes and logs the
 /// mapping secret and the passphrase, so nothing that it prints is ever logged or put into an error; only what
 /// ``BoardEvent`` can say is taken from it. How the attempt to join ends is read from the board's log.
 public actor RainMakerConsoleBoard: Board {

@@ -1,25 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainOAuth
 
 extension AccountError {
     /// A refusal that came back from the sign-in page.
     init(signIn error: OAuthError) {
-        let (code, message): (Code, String) =
-            switch error.code {
-            case .accessDenied: (.accessDenied, "the sign-in was refused at the sign-in page")
-            case .abandoned: (.abandoned, "nobody signed in at the sign-in page: it was left without an answer")
-            case .serverError, .temporarilyUnavailable:
-                (.serverFault, "the sign-in page has a fault of its own; try again later")
-            case .unauthorizedClient:
-                (.clientRefused, "the sign-in page does not serve this client, or not for what it asks for")
-            case .invalidClient, .unsupportedResponseType, .invalidScope:
-                (
-                    .invalidConfiguration,
-                    "the sign-in page does not serve this client (\(presentable(error.code.rawValue)))"
-                )
-            default: (.rejected, "the sign-in page refused the request (\(presentable(error.code.rawValue)))")
+        let name = presentable(error.code.rawValue)
+        // A redirect has no status of its own (RFC 6749, 4.1.2.1): it is the request that was not good.
+        let code: Code = error.code == .abandoned ? .abandoned : Code(error.code, status: 400)
+        let message =
+            switch code {
+            case .accessDenied: "the sign-in was refused at the sign-in page"
+            case .abandoned: "nobody signed in at the sign-in page: it was left without an answer"
+            case .serverFault: "the sign-in page has a fault of its own; try again later"
+            case .clientRefused: "the sign-in page does not serve this client, or not for what it asks for (\(name))"
+            case .invalidConfiguration: "the sign-in page does not serve such a request (\(name))"
+            default: "the sign-in page refused the request (\(name))"
             }
         self.init(code, message: message, serverMessage: error.description.map(presentable))
+        serverCause = name
     }
 }
 

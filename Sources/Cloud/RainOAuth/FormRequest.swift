@@ -1,15 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// Parameters for an endpoint that takes a form (RFC 6749, appendix B), in their order. Values may be secrets.
 public struct FormRequest: Sendable, Equatable {
+    /// A name and a value.
     public typealias Field = TokenRequest.Field
 
+    /// What the request's `Content-Type` header says.
     public static let contentType = TokenRequest.contentType
 
+    /// In the order of sending.
     public var fields: [Field]
 
     public init(_ fields: [Field] = []) { self.fields = fields }
 
+    /// Puts a field behind all others.
     public mutating func append(_ name: String, _ value: String) { fields.append(Field(name, value)) }
 
     /// Puts a field in the place of one of the same name, or behind all others.

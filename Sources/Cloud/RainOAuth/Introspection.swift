@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 import RainCore
 
@@ -5,11 +6,17 @@ import RainCore
 public struct Introspection: Sendable, Equatable {
     /// Whether the token is good now. All else may be absent, and is where it is not.
     public var isActive: Bool
+    /// The token's rights.
     public var scope: [String]?
+    /// The client that the token was given to.
     public var clientID: String?
+    /// The user's name, for a person.
     public var userName: String?
+    /// The user's id at the server.
     public var subject: String?
+    /// Who gave the token.
     public var issuer: String?
+    /// Such as `Bearer`.
     public var tokenType: String?
     /// In seconds since 1970, by the server's clock.
     public var expires: Double?

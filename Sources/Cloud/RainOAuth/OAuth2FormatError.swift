@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes are not the OAuth 2.0 message that was expected. It never quotes them: they may hold a code or a token.
 public struct OAuth2FormatError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong with the message.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String { case tooLarge, malformed, duplicate, missing, conflicting, mismatch }
         private let value: Value
@@ -19,7 +22,9 @@ public struct OAuth2FormatError: Error, Sendable, Equatable, CustomStringConvert
         public static let mismatch = Code(value: .mismatch)
     }
 
+    /// What is wrong.
     public var code: Code
+    /// What is wrong, for a person; it quotes no value.
     public var message: String
 
     public init(_ code: Code, _ message: String) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// What a server said no with: in a redirect (RFC 6749, section 4.1.2.1) or from its token endpoint (section 5.2).
@@ -7,17 +8,25 @@ public struct OAuthError: Error, Sendable, Equatable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// The request lacks something, or has something twice.
         public static let invalidRequest = Code(rawValue: "invalid_request")
+        /// The server does not know the client, or its proof is wrong.
         public static let invalidClient = Code(rawValue: "invalid_client")
         /// The code or the refresh token is used up, expired, revoked or somebody else's.
         public static let invalidGrant = Code(rawValue: "invalid_grant")
+        /// The client may not use this grant.
         public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
+        /// The server does not have this grant.
         public static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
+        /// The server does not give codes or tokens this way.
         public static let unsupportedResponseType = Code(rawValue: "unsupported_response_type")
+        /// A right that was asked for is unknown, or more than may be had.
         public static let invalidScope = Code(rawValue: "invalid_scope")
         /// The user, or the server for them, said no.
         public static let accessDenied = Code(rawValue: "access_denied")
+        /// The server failed.
         public static let serverError = Code(rawValue: "server_error")
+        /// The server is overloaded or being maintained.
         public static let temporarilyUnavailable = Code(rawValue: "temporarily_unavailable")
 
         // RFC 8628, section 3.5.
@@ -31,14 +40,21 @@ public struct OAuthError: Error, Sendable, Equatable {
         // RFC 6750, section 3.1.
         /// The access token is expired, revoked or malformed.
         public static let invalidToken = Code(rawValue: "invalid_token")
+        /// The token lacks a right that the request needs.
         public static let insufficientScope = Code(rawValue: "insufficient_scope")
 
+        // RFC 7009, section 2.2.1.
+        /// The server does not revoke tokens of that kind.
+        public static let unsupportedTokenType = Code(rawValue: "unsupported_token_type")
+
         // OpenID Connect Core 1.0, section 3.1.2.6.
+        /// The user has to sign in.
         public static let loginRequired = Code(rawValue: "login_required")
-        public static let interactionRequired = Code(rawValue: "interaction_required")
+        /// The user has to agree.
         public static let consentRequired = Code(rawValue: "consent_required")
     }
 
+    /// The cause.
     public var code: Code
     /// The server's words for a developer; not made safe for a terminal.
     public var description: String?

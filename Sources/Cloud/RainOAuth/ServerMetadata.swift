@@ -1,28 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// What an authorization server says about itself (RFC 8414, section 2; OpenID Connect Discovery 1.0, section 3). What it does not
 /// say is nil or empty.
 public struct ServerMetadata: Sendable, Equatable {
+    /// The server's own name, a URL.
     public var issuer: String
+    /// The sign-in page.
     public var authorizationEndpoint: String?
+    /// Where codes and refresh tokens are redeemed.
     public var tokenEndpoint: String?
+    /// Where the profile of who signed in is.
     public var userInfoEndpoint: String?
+    /// Where a token is ended (RFC 7009).
     public var revocationEndpoint: String?
+    /// Where a token is asked about (RFC 7662).
     public var introspectionEndpoint: String?
+    /// Where a device without a browser begins (RFC 8628).
     public var deviceAuthorizationEndpoint: String?
+    /// The page that signs out in the browser.
     public var endSessionEndpoint: String?
+    /// Where clients register (RFC 7591).
     public var registrationEndpoint: String?
+    /// The keys that sign id tokens (`jwks_uri`).
     public var keysURL: String?
+    /// The rights that can be asked for.
     public var scopes: [String]
+    /// What the sign-in page can give.
     public var responseTypes: [String]
     /// nil if the server does not say: then `authorization_code` and `implicit` are meant (RFC 8414, section 2).
     public var grantTypes: [GrantType]?
+    /// The methods of PKCE.
     public var codeChallengeMethods: [CodeChallenge.Method]
     /// nil if the server does not say: then `client_secret_basic` is meant.
     public var tokenEndpointAuthenticationMethods: [String]?
     /// Answers carry `iss` (RFC 9207, section 3).
     public var namesIssuerInResponses: Bool
 
+    /// What the metadata may cost its reader.
     public static let limits = JSONLimits(maximumBytes: 256 << 10, maximumDepth: 16, maximumValues: 5000)
 
     /// - Throws: `missing` without an issuer, `malformed` for what is no object.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import Logging
 import RainPrivateFiles
@@ -30,7 +31,7 @@ public final class SecretServiceStore: CredentialStore {
     private static let maximumBytes = 256 << 10
 
     /// - Parameters:
-    ///   - lockFolder: where the locks are by which processes take turns, as the service has none; made when it is needed.
+    ///   - lockFolder: where the lock files are, as the service itself has no locks; made when it is needed.
     ///   - environment: the process's, which says where the session bus is.
     public init(
         lockFolder: String, environment: [String: String], deadlines: Deadlines = Deadlines(), logger: Logger? = nil

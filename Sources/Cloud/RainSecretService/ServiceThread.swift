@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import Synchronization
 import RainWaiting
@@ -36,74 +37,24 @@ enum ServiceThread {
         _ body: @escaping @Sendable (Cancellable) -> Result<Value, AccountError>
     ) async throws(AccountError) -> Value {
         let cancellable = Cancellable(library)
-        let answer = Answer<Value>()
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                answer.expect(continuation)
-                let failure = startThread {
-                    turn.withLock { _ in
-                        guard !cancellable.isCancelled else { return }
-                        answer.give(body(cancellable))
-                    }
-                }
-                guard failure == 0 else {
-                    answer.give(.failure(AccountError(.cannotStore, message: "no thread can be started")))
-                    return
-                }
-                // Cancelled as soon as there is an answer.
-                answer.end(
-                    with: Task {
-                        guard (try? await Task.sleep(for: limit)) != nil else { return }
-                        if answer.give(.failure(ServiceError.notAnswering("within \(limit)"))) { cancellable.cancel() }
-                    })
+        let waiter = Waiter<Result<Value, AccountError>>()
+        let failure = startThread {
+            turn.withLock { _ in
+                guard !cancellable.isCancelled else { return }
+                waiter.resume(returning: body(cancellable))
             }
-        } onCancel: {
-            guard isCancellable else { return }
-            let cancelled = AccountError(.cancelled, message: "cancelled while waiting for the Secret Service")
-            if answer.give(.failure(cancelled)) { cancellable.cancel() }
+        }
+        guard failure == 0 else { throw AccountError(.cannotStore, message: "no thread can be started") }
+        let result = await waiter.value(within: limit) { reason in
+            let error: AccountError
+            switch reason {
+            case .timedOut: error = ServiceError.notAnswering("within \(limit)")
+            case .cancelled where isCancellable:
+                error = AccountError(.cancelled, message: "cancelled while waiting for the Secret Service")
+            case .cancelled: return
+            }
+            if waiter.resume(returning: .failure(error)) { cancellable.cancel() }
         }
         return try result.get()
-    }
-}
-
-/// One result, from whoever has it first.
-private final class Answer<Value: Sendable>: Sendable {
-    private struct State {
-        var result: Result<Value, AccountError>?
-        var waiter: CheckedContinuation<Result<Value, AccountError>, Never>?
-        var timer: Task<Void, Never>?
-    }
-    private let state = Mutex(State())
-
-    func expect(_ continuation: CheckedContinuation<Result<Value, AccountError>, Never>) {
-        let early = state.withLock { state in
-            if state.result == nil { state.waiter = continuation }
-            return state.result
-        }
-        if let early { continuation.resume(returning: early) }
-    }
-
-    /// Whether it was the first.
-    @discardableResult
-    func give(_ result: Result<Value, AccountError>) -> Bool {
-        let (isFirst, waiter, timer) = state.withLock { state in
-            defer {
-                if state.result == nil { state.result = result }
-                state.waiter = nil
-                state.timer = nil
-            }
-            return (state.result == nil, state.waiter, state.timer)
-        }
-        timer?.cancel()
-        waiter?.resume(returning: result)
-        return isFirst
-    }
-
-    func end(with timer: Task<Void, Never>) {
-        let isOver = state.withLock { state in
-            if state.result == nil { state.timer = timer }
-            return state.result != nil
-        }
-        if isOver { timer.cancel() }
     }
 }

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
 import RainAccount
 import RainMaker
-import RainJSON
 import RainPrivateFiles
 import RainCore
 
@@ -81,45 +81,28 @@ public struct KnownAccounts: Sendable {
         }
     }
 
-    private let file: PrivateFile
-    public var path: String { file.path }
+    private let document: PrivateDocument<Stored>
+    public var path: String { document.path }
 
-    public init(path: String) { file = PrivateFile(path: path) }
+    public init(path: String) { document = PrivateDocument(path: path) }
 
     /// Throws `storeUnreadable` for a file that cannot be read.
-    public func load() throws(AccountError) -> Content {
-        do {
-            return try Self.decoded(try file.read())
-        } catch {
-            throw failure(error)
-        }
-    }
+    public func load() throws(AccountError) -> Content { try document.load(orThrow: failure)?.content ?? Content() }
 
     /// Changes the content while no other process can.
     public func change(_ body: (inout Content) throws(AccountError) -> Void) throws(AccountError) {
-        do {
-            try file.update { bytes in
-                var content = try Self.decoded(bytes)
-                try body(&content)
-                return (try JSONCoder.encode(Stored(content)), ())
-            }
-        } catch {
-            throw failure(error)
+        try document.change(orThrow: failure) { stored throws(AccountError) in
+            var content = stored?.content ?? Content()
+            try body(&content)
+            stored = Stored(content)
         }
     }
 
-    private static func decoded(_ bytes: [UInt8]?) throws -> Content {
-        guard let bytes else { return Content() }
-        return try JSONCoder.decode(Stored.self, from: bytes).content
-    }
-
-    private func failure(_ error: any Error) -> AccountError {
-        switch error {
-        case let error as AccountError: error
-        case let error as PrivateFileError where [.unwritable, .openFolder, .locked].contains(error.code):
-            AccountError(.cannotStore, message: "\(error)")
-        default:
-            AccountError(.storeUnreadable, message: "the list of accounts cannot be used: \(file.path): \(error)")
+    private func failure(_ error: PrivateDocumentError) -> AccountError {
+        switch error.code {
+        case .unwritable: AccountError(.cannotStore, message: "\(error)")
+        case .unreadable:
+            AccountError(.storeUnreadable, message: "the list of accounts cannot be used: \(path): \(error)")
         }
     }
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where an account's session is kept. The choice is remembered for each account.
 public enum StoreKind: String, Sendable, CaseIterable, Codable {
     /// The desktop's store of secrets, unlocked with the person's login.

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
 import RainAccount
 import RainMaker
 import Glibc
 import RainJSON
+import RainPrivateFiles
 
 /// The providers' definitions that a user has added: JSON files in one folder, read when they are needed. Nothing is compiled.
 ///
@@ -62,31 +64,13 @@ public struct ProviderFolder: Sendable {
 
     private func contents(of name: String) throws(AccountError) -> [UInt8] {
         let file = "\(path)/\(name)"
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure(file, String(cString: strerror(errno))) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw failure(file, "it is no file")
-        }
-        guard [0, geteuid()].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
-            throw failure(file, "somebody else may write it: chown it to yourself and chmod go-w")
-        }
         let limit = ProviderDefinition.limits.maximumBytes
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        var count = 0
-        while count < bytes.count {
-            let room = bytes.count - count
-            let more = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + count, room) }
-            if more == 0 { break }
-            guard more > 0 else {
-                if errno == EINTR { continue }
-                throw failure(file, String(cString: strerror(errno)))
-            }
-            count += more
+        do throws(PrivateFileError) {
+            if let bytes = try OwnedFile.contents(of: file, maximumBytes: limit) { return bytes }
+        } catch {
+            throw failure(file, error.code == .tooLarge ? "it is longer than \(limit) bytes" : "\(error)")
         }
-        guard count <= limit else { throw failure(file, "it is longer than \(limit) bytes") }
-        return Array(bytes[..<count])
+        throw failure(file, "it is not there any more")
     }
 
     private func failure(_ file: String, _ what: String) -> AccountError {

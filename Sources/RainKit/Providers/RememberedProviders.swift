@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
 import RainAccount
 import RainMaker
-import RainJSON
 import RainPrivateFiles
 
 /// With which settings each provider was signed in to, so that later commands need none of them. No secret is in it: of the client's
@@ -29,43 +29,33 @@ public struct RememberedProviders: Sendable {
         var providers: [String: Settings]
     }
 
-    private let file: PrivateFile
+    private let document: PrivateDocument<Stored>
 
-    public init(path: String) { file = PrivateFile(path: path) }
+    /// - Parameter state: the client's folder.
+    public init(state: String) { self.init(path: "\(state)/providers.json") }
+
+    public init(path: String) { document = PrivateDocument(path: path) }
 
     /// By the name under which sessions are kept.
     public func load() throws(AccountError) -> [String: Settings] {
-        do {
-            return try Self.decoded(try file.read())
-        } catch {
-            throw failure(error)
-        }
+        try document.load(orThrow: failure)?.providers ?? [:]
     }
 
     public func remember(_ settings: Settings, as name: String) throws(AccountError) {
-        do {
-            try file.update { bytes in
-                var providers = try Self.decoded(bytes)
-                providers[name] = settings
-                return (try JSONCoder.encode(Stored(providers: providers)), ())
-            }
-        } catch {
-            throw failure(error)
+        try document.change(orThrow: failure) { stored throws(AccountError) in
+            var providers = stored?.providers ?? [:]
+            providers[name] = settings
+            stored = Stored(providers: providers)
         }
     }
 
-    private static func decoded(_ bytes: [UInt8]?) throws -> [String: Settings] {
-        guard let bytes else { return [:] }
-        return try JSONCoder.decode(Stored.self, from: bytes).providers
-    }
-
-    private func failure(_ error: any Error) -> AccountError {
-        switch error {
-        case let error as PrivateFileError where [.unwritable, .openFolder, .locked].contains(error.code):
-            AccountError(.cannotStore, message: "\(error)")
-        default:
+    private func failure(_ error: PrivateDocumentError) -> AccountError {
+        switch error.code {
+        case .unwritable: AccountError(.cannotStore, message: "\(error)")
+        case .unreadable:
             AccountError(
-                .storeUnreadable, message: "what is remembered of the providers cannot be used: \(file.path): \(error)")
+                .storeUnreadable,
+                message: "what is remembered of the providers cannot be used: \(document.path): \(error)")
         }
     }
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why the simulator cannot start or go on. The message says what to try.
 public struct SimulatorError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable {

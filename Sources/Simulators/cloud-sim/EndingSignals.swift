@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The signals that end the program: blocked in every thread once this is made, and taken by ``wait()``. Nothing runs inside

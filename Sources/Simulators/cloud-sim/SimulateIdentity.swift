@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CloudSimulator
 import Glibc
@@ -10,6 +11,8 @@ struct SimulateIdentity: ParsableCommand {
         abstract: "Simulated systems that people sign in to, each on a port of its own.",
         discussion: """
             When they are ready it prints one JSON line with where each listens: {"ready":true,"providers":{"spid":"http://…"}}.
+            Beside them it serves a backend that keeps whose node is whose; "mapping" in that line says where, and holds the
+            description that rainctl takes (docs/own-cloud.md).
             They serve the real systems' paths. docs/simulated-identity.md names the people, clients and secrets they know.
             SIGTERM and SIGINT end it. Exit codes: 64 wrong options, 69 a port is taken, 70 a failure inside, 74 the journal
             cannot be written.
@@ -42,26 +45,31 @@ struct SimulateIdentity: ParsableCommand {
     func run() throws {
         let ending = EndingSignals()
         let servers: [IdentityServer]
+        let backend: OwnCloudServer
         do {
-            servers = try start()
+            (servers, backend) = try start()
         } catch {
             write("cloud-sim: \(error.description)\n", to: STDERR_FILENO)
             throw error.exitCode
         }
         let addresses = JSONValue.object(servers.map { .init($0.api.system.rawValue, .string($0.url)) })
-        let ready: JSONValue = ["ready": true, "providers": addresses]
+        let ready: JSONValue = [
+            "ready": true, "providers": addresses,
+            "mapping": ["url": .string(backend.url), "description": backend.description],
+        ]
         write(String(decoding: ready.serialized(), as: UTF8.self) + "\n", to: STDOUT_FILENO)
         _ = ending.wait()
+        backend.stop()
         for server in servers { server.stop() }
     }
 
-    private func start() throws(SimulatorError) -> [IdentityServer] {
+    private func start() throws(SimulatorError) -> ([IdentityServer], OwnCloudServer) {
         let journal = try Journal(path: journal)
         var servers: [IdentityServer] = []
         for provider in providers.isEmpty ? IdentitySystem.allCases : providers {
             servers.append(try IdentityServer(provider: provider, listen: listen, journal: journal))
         }
-        return servers
+        return (servers, try OwnCloudServer(systems: servers.map(\.api), host: listen.host, journal: journal))
     }
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The account's own id in RainMaker (`user_id` of the profile): what a board is told to map itself to.
 public struct UserID: Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String

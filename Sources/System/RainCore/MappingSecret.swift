@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The secret that user and node both tell the cloud, so that it believes they belong together (`secret_key`).
 public struct MappingSecret: Sendable, Equatable {
     public let secret: Secret

@@ -1,4 +1,6 @@
-/// What whoever meets an error can do about it, beside what its message says.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a person or program that gets an error can do about it, beside what its message says.
 ///
 /// Messages hold for every program that uses these libraries; the way to mend something is each program's own: a command names its
 /// option, a gateway marks a field of its form. The values are names and numbers, never secrets.
@@ -23,6 +25,16 @@ public enum Remedy: Hashable, Sendable {
     case withoutMapping
     /// Give the run more time.
     case moreTime
+    /// Name the board: one of these, where they are known.
+    case boardName([String])
+    /// Name the serial port: one of these, where they are known.
+    case port([String])
+    /// Give the board's host.
+    case host
+    /// Reach the board in another way.
+    case anyOtherTransport
+    /// Describe the user's own cloud, to which this identity provider's users belong.
+    case backend
 
     // MARK: about an account
 
@@ -33,6 +45,8 @@ public enum Remedy: Hashable, Sendable {
     case pastedAddress
     /// Have the browser's answer sent to another port of this machine.
     case otherCallbackPort
+    /// Have the browser come back in another way.
+    case otherRedirect
     /// Give the service's base URL.
     case baseURL
     /// Give the client id that the service's operator has assigned.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes that must not be seen: a password, a token, a proof of possession.
 ///
 /// A `Secret` cannot be printed, dumped or interpolated; its bytes exist only inside ``reveal(_:)`` and are overwritten when

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The cryptography that the schemes are made of: libcrypto on the host, Swift on the chip.
 ///
 /// All functions are stateless. Numbers are big-endian bytes; the modulus is odd, and every result of modular arithmetic is
@@ -32,14 +34,17 @@ public protocol CryptoSuite: Hashes {
         _ base: KeyMaterial, _ exponent: KeyMaterial, modulus: [UInt8]
     ) throws(CryptoFailure) -> KeyMaterial
 
+    /// left × right mod modulus.
     static func multiply(
         _ left: KeyMaterial, _ right: KeyMaterial, modulus: [UInt8]
     ) throws(CryptoFailure) -> KeyMaterial
 
+    /// left + right mod modulus.
     static func add(
         _ left: KeyMaterial, _ right: KeyMaterial, modulus: [UInt8]
     ) throws(CryptoFailure) -> KeyMaterial
 
+    /// left − right mod modulus, which is never negative.
     static func subtract(
         _ left: KeyMaterial, _ right: KeyMaterial, modulus: [UInt8]
     ) throws(CryptoFailure) -> KeyMaterial

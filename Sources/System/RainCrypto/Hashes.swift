@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The hash functions of the protocols, without saying whose they are.
 ///
 /// Hashing cannot fail; an implementation whose library does (it is out of memory) traps.

@@ -1,4 +1,6 @@
-/// Secret bytes of a handshake or a session: overwritten when the last holder lets go.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Secret bytes of a handshake or a session: overwritten when the last reference goes.
 public struct KeyMaterial: Sendable {
     private let storage: Storage
 
@@ -17,6 +19,7 @@ public struct KeyMaterial: Sendable {
         }
     }
 
+    /// The number of bytes.
     public var count: Int { storage.buffer.count }
 
     /// Lends the bytes. Do not keep the pointer.

@@ -1,11 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where random bytes come from. Keys are drawn from it, so it must be unpredictable wherever that matters.
 ///
 /// Drawing cannot fail; a source that has nothing to give (no entropy) traps rather than hand out guessable bytes.
 public protocol RandomSource: Sendable {
+    /// Fills the whole buffer with random bytes.
     mutating func fill(_ buffer: UnsafeMutableBufferPointer<UInt8>)
 }
 
 extension RandomSource {
+    /// As many random bytes.
     public mutating func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         bytes.withUnsafeMutableBufferPointer { fill($0) }
@@ -17,8 +21,10 @@ extension RandomSource {
 public struct ReproducibleRandom: RandomSource {
     private var state: UInt64
 
+    /// A source whose bytes follow from the seed.
     public init(seed: UInt64) { state = seed }
 
+    /// Fills the buffer with the next bytes of the sequence.
     public mutating func fill(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
         for index in buffer.indices { buffer[index] = UInt8(truncatingIfNeeded: next() >> 32) }
     }

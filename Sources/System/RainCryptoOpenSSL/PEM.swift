@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRainOpenSSL
 
 /// Lends `bytes` to libcrypto as a source to read from.

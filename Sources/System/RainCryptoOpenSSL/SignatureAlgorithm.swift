@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRainOpenSSL
 
 /// How a message is signed. All hash with SHA-256.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainWaiting
 
 /// A connection to a bus on a thread of its own, for callers that wait asynchronously.
@@ -36,9 +37,9 @@ public final class DBusClient: Sendable {
         }
     }
 
-    private let mailbox: Mailbox
+    private let queue: CallQueue
 
-    private init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+    private init(_ queue: CallQueue) { self.queue = queue }
 
     /// Connects, on a new thread.
     ///
@@ -46,20 +47,12 @@ public final class DBusClient: Sendable {
     public static func connect(
         _ address: DBusAddress, within limit: Duration = .seconds(2), handlers: Handlers = Handlers()
     ) async throws(DBusError) -> DBusClient {
-        let mailbox = try Mailbox()
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                mailbox.expectStart(continuation)
-                let failure = startThread { BusThread(mailbox, handlers).run(address, within: limit) }
-                if failure != 0 {
-                    mailbox.started(.failure(DBusError(.unavailable, message: "No thread can be started.")))
-                }
-            }
-        } onCancel: {
-            mailbox.close()
+        let queue = try CallQueue()
+        guard startThread({ BusThread(queue, handlers).run(address, within: limit) }) == 0 else {
+            throw DBusError(.unavailable, message: "No thread can be started.")
         }
-        try result.get()
-        return DBusClient(mailbox)
+        try await queue.start.value { queue.close() }.get()
+        return DBusClient(queue)
     }
 
     deinit { close() }
@@ -73,17 +66,13 @@ public final class DBusClient: Sendable {
     public func call(
         _ call: DBusCall, within limit: Duration, inOrder: (@Sendable ([DBusValue]) -> Void)? = nil
     ) async throws(DBusError) -> [DBusValue] {
-        let id = mailbox.newID()
+        let cancelled = DBusError(.cancelled, message: "Cancelled.")
+        guard !Task.isCancelled else { throw cancelled }
         let deadline = monotonicMicroseconds() + DBusConnection.microseconds(limit)
-        let mailbox = mailbox
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                mailbox.post(call, id: id, deadline: deadline, inOrder, continuation)
-            }
-        } onCancel: {
-            mailbox.answer(id, .failure(DBusError(.cancelled, message: "Cancelled.")))
-        }
-        return try result.get()
+        let queue = queue
+        let waiter = CallQueue.CallWaiter()
+        let id = try queue.post(call, deadline: deadline, inOrder, waiter)
+        return try await waiter.value { queue.answer(id, .failure(cancelled)) }.get()
     }
 
     /// Sends a call whose answer nobody waits for, in its order among the others.
@@ -100,5 +89,5 @@ public final class DBusClient: Sendable {
     }
 
     /// Ends the connection; calls under way end with `cancelled`. Closing twice is harmless.
-    public func close() { mailbox.close() }
+    public func close() { queue.close() }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RainWaiting
 
@@ -110,7 +111,7 @@ public final class DBusConnection {
 
     /// The next message that is there, or nil for none now. A message that breaks the rules is answered with an error where it
     /// was a call, and passed over otherwise. After ``DBusLimits/turn`` of those it is nil as well, and the loop comes back at once:
-    /// whoever floods this connection does not hold its thread.
+    /// a flood of messages does not hold its thread.
     ///
     /// - Parameter admits: asked about signals and calls by their heads, before anything else of them is read: what it refuses
     ///   costs next to nothing, however long it is. A call is told so.
@@ -177,7 +178,7 @@ public final class DBusConnection {
                 }
                 return nil
             }
-            // Whoever waits for it hears of it.
+            // The caller that waits for it is told.
             head?.kind = .error
             head?.errorName = DBusErrorName.invalidArguments
             head?.arguments = [.string(error.message)]
@@ -241,13 +242,9 @@ public final class DBusConnection {
     private static func wait(_ library: SystemdLibrary, _ bus: SystemdLibrary.Object, until end: UInt64) {
         var time = UInt64.max
         _ = library.timeout(bus, &time)
-        let now = monotonicMicroseconds()
-        let until = min(time, end)
-        let milliseconds = until <= now ? 0 : (until - now + 999) / 1000
-        let events = library.events(bus)
-        var waiting = pollfd(
-            fd: library.descriptor(bus), events: Int16(truncatingIfNeeded: max(events, 0)), revents: 0)
-        _ = poll(&waiting, 1, Int32(clamping: milliseconds))
+        let events = PollEvents(rawValue: Int16(truncatingIfNeeded: max(library.events(bus), 0)))
+        _ = pollDescriptor(
+            library.descriptor(bus), for: events, until: MonotonicDeadline(microseconds: min(time, end)))
     }
 
     static func microseconds(_ duration: Duration) -> UInt64 {

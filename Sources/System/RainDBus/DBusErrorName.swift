@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Names of the errors that the bus and its services have in common (D-Bus specification; the reference implementation's
 /// dbus-protocol.h).
 public enum DBusErrorName {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A message that came in.
 public struct DBusMessage: Sendable {
     public enum Kind: UInt8, Sendable { case call = 1, reply, error, signal }

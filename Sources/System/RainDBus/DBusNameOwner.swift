@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Who owns a well-known name on a bus, and so which messages are that service's own.
 ///
 /// Match rules choose among what is broadcast. What somebody sends to this connection alone arrives whatever they say, and the system's

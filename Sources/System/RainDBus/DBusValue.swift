@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One value as D-Bus knows them, with its type.
 public enum DBusValue: Sendable, Hashable {
     case byte(UInt8)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Takes the values out of an sd-bus message, within ``DBusLimits``.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The part of sd-bus (libsystemd 221 and later) that is used here, found at run time: programs start where it is not installed,

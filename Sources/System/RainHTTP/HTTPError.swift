@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why an exchange gave no response. The message names the host, never headers or bodies.
 public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What went wrong.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unresolved, unreachable, closed, timeout, tls, tooLarge, malformed, cancelled, invalidRequest
@@ -27,9 +30,11 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let invalidRequest = Code(value: .invalidRequest)
     }
 
+    /// What went wrong.
     public var code: Code
     /// `host` or `host:port`.
     public var host: String
+    /// What went wrong, for a person.
     public var message: String
     /// Whether the response had begun to arrive: at least its status line.
     public var receivedBytes: Bool

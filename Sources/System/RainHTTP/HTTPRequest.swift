@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One HTTP request, complete with the bounds it must keep to.
 public struct HTTPRequest: Sendable {
+    /// The methods that are used.
     public enum Method: String, Sendable { case get = "GET", post = "POST", put = "PUT", delete = "DELETE" }
 
     /// Which connection carries the request.
@@ -13,15 +16,19 @@ public struct HTTPRequest: Sendable {
         case kept(String)
     }
 
+    /// What the server is to do.
     public var method: Method
     /// An absolute `http` or `https` URL.
     public var url: String
+    /// In the order of sending.
     public var headers: [HTTPHeader]
+    /// Empty for none.
     public var body: [UInt8]
     /// The time that the whole exchange may take, connecting included.
     public var deadline: Duration
     /// The largest body that is accepted; a longer one is ``HTTPError/Code-swift.struct/tooLarge``.
     public var maximumResponseBytes: Int
+    /// Which connection carries the request.
     public var connection: Connection
 
     public init(
@@ -40,7 +47,9 @@ public struct HTTPRequest: Sendable {
 
 /// One header line. A value may be a secret, so headers are never logged.
 public struct HTTPHeader: Sendable, Equatable {
+    /// Compared without regard to ASCII case.
     public var name: String
+    /// Without line breaks; may be a secret.
     public var value: String
     public init(_ name: String, _ value: String) {
         self.name = name

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainHTTP
 
 /// HTTP by libcurl. A server nearby is answered for on the calling thread, which is held up for a millisecond at most; all other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainHTTP
 
 /// A request on its way to libcurl, and who waits for the outcome.

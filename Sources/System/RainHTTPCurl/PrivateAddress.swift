@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Whether a host is this machine or, given as an address, in a private or link-local network (RFC 1918, 3927, 4193, 4291).

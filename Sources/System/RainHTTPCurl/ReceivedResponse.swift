@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainHTTP
 
 /// Headers and body as far as they have come.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
 /// Names one transfer to whoever may cancel it, and knows which came first: its start, or its cancellation, as when the calling

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRainCurl
 import RainHTTP
 
@@ -192,7 +193,7 @@ final class TransferTable {
         return connection
     }
 
-    /// The connection is free for whoever waits next.
+    /// The connection is free for the next transfer that waits.
     private func release(_ pending: PendingTransfer) {
         guard case .kept(let name) = pending.request.connection, let connection = kept[name] else { return }
         if !connection.waiting.isEmpty {
@@ -217,7 +218,7 @@ final class TransferTable {
 /// libcurl's one-time initialization, which must not run on two threads at once.
 private let isCurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-/// Rounded up, so that whoever waits does not wake too early; at least 1, as 0 means no limit to libcurl.
+/// Rounded up, so that the thread does not wake too early; at least 1, as 0 means no limit to libcurl.
 func milliseconds(until limit: ContinuousClock.Instant) -> Int64 {
     let left = ContinuousClock.now.duration(to: limit).components
     return max(1, left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1)

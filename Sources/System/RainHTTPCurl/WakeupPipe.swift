@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRainCurl
 import Glibc
+import RainWaiting
 
 /// Wakes a thread that sleeps, in libcurl or on this alone.
 ///
@@ -26,8 +28,7 @@ final class WakeupPipe: Sendable {
 
     /// Sleeps until it is rung; false if it cannot.
     func wait() -> Bool {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while Glibc.poll(&waiting, 1, -1) < 0 { guard errno == EINTR else { return false } }
+        guard pollDescriptor(descriptor, for: .readable) else { return false }
         silence()
         return true
     }

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes are not the JSON that was expected. It names positions and member names, never values: those may be secrets.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong with the text or the value.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case tooLarge, tooDeep, truncated, malformed, markup, invalidUnicode, numberOutOfRange
@@ -30,7 +33,9 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let unencodable = Code(value: .unencodable)
     }
 
+    /// What is wrong.
     public var code: Code
+    /// What is wrong, for a person; it quotes no value.
     public var message: String
     /// Where in the text, in bytes from its beginning; nil when the fault is in a model, not in the text.
     public var offset: Int?

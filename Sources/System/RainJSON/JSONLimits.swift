@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a JSON text may cost its reader.
 public struct JSONLimits: Sendable {
     /// The longest text, in bytes.
@@ -13,5 +15,6 @@ public struct JSONLimits: Sendable {
         self.maximumValues = maximumValues
     }
 
+    /// 1 MiB, 32 levels and 100,000 values.
     public static let `default` = JSONLimits()
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension JSONValue {
     /// The text, if this is a string.
     public var string: String? {
@@ -20,6 +21,7 @@ extension JSONValue {
         }
     }
 
+    /// The truth value, if this is one.
     public var bool: Bool? {
         if case .bool(let flag) = self { return flag }
         return nil
@@ -37,6 +39,7 @@ extension JSONValue {
         return nil
     }
 
+    /// Whether this is `null`.
     public var isNull: Bool { self == .null }
 
     /// The value, or nothing for a `null`, as most servers mean it. (A bare `nil` in its place would be a `null` again.)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A model may hold a `JSONValue` where a server puts anything.
 extension JSONValue: Codable {
     public init(from decoder: any Decoder) throws {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension JSONValue {
     /// This value as UTF-8 JSON, the members in their order. It carries no line end of its own.
     ///

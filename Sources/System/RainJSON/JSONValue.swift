@@ -1,15 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Any JSON value, its object members in their order.
 public enum JSONValue: Sendable, Hashable {
+    /// `null`.
     case null
+    /// `true` or `false`.
     case bool(Bool)
+    /// A number without fraction and exponent that fits 64 bits.
     case integer(Int64)
+    /// Any other number.
     case number(Double)
+    /// A text.
     case string(String)
+    /// The elements in their order.
     case array([JSONValue])
+    /// The members in their order.
     case object([Member])
 
+    /// A name and its value.
     public struct Member: Sendable, Hashable {
+        /// The name, which may stand in an object more than once.
         public var name: String
+        /// What stands behind the name.
         public var value: JSONValue
         public init(_ name: String, _ value: JSONValue) {
             self.name = name

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An integer that some servers write as a number and some as a string of digits (`101009` or `"101009"`).
 public struct LenientInteger: Codable, Sendable, Hashable {
+    /// The integer.
     public var value: Int64
 
     public init(_ value: Int64) { self.value = value }

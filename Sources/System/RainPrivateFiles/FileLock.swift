@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// An advisory lock (`flock`) on a file of its own, released when it is let go or its process dies.
 ///
-/// The file stays: whoever removed it would let two others in at once, one by the old file and one by the new.
+/// The file stays: removing it would let two others in at once, one by the old file and one by the new.
 public final class FileLock: Sendable {
     private let descriptor: Int32
     public let path: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A lock on a name, among all who lock names in the same file, in this process and in others. It is let go with the value, or with its

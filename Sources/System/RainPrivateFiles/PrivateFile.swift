@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One file that only its owner can read, replaced whole or not at all, for the processes of one user.
 ///
-/// What ``PrivateFolder`` promises, for a single file. Whoever changes it holds its lock, `.NAME.lock` beside it.
+/// What ``PrivateFolder`` promises, for a single file. A change holds its lock, `.NAME.lock` beside it.
 public struct PrivateFile: Sendable {
     public let path: String
 
     public init(path: String) { self.path = path }
 
-    /// A change reads and replaces one small file; whoever takes longer is stuck.
+    /// A change reads and replaces one small file; a process that takes longer is stuck.
     private static let turnLimit = Duration.seconds(5)
 
     var place: (folder: String, name: String) {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Why a private file was not read or written. It never quotes the content.
 public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case unreadable, unwritable, notPrivate, openFolder, symbolicLink, tooLarge, locked
+            case unreadable, unwritable, notPrivate, openFolder, symbolicLink, tooLarge, locked, writableByOthers
         }
         private let value: Value
         public var description: String { value.rawValue }
@@ -17,6 +18,8 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         public static let openFolder = Code(value: .openFolder)
         /// A link stands in its place, which could lead anywhere.
         public static let symbolicLink = Code(value: .symbolicLink)
+        /// Somebody else may write it, or owns it.
+        public static let writableByOthers = Code(value: .writableByOthers)
         public static let tooLarge = Code(value: .tooLarge)
         /// Another process kept the lock for too long.
         public static let locked = Code(value: .locked)
@@ -41,6 +44,7 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
     public var description: String {
         switch code {
         case .notPrivate: "\(path) is not private: make it yours alone (chmod 600), or remove it"
+        case .writableByOthers: "somebody else may write \(path): chown it to yourself and chmod go-w"
         case .openFolder: "others may write to the folder \(path): make it yours alone (chmod 700)"
         case .symbolicLink: "\(path) is a symbolic link: remove it"
         case .tooLarge: "\(path) is larger than such a file can be"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A folder of this user's that nobody else can write to, held open: all names below it are looked up in the folder that was

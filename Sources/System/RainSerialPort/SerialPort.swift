@@ -1,45 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainByteStream
+
 /// One serial port, held exclusively and read all the time.
 ///
 /// 115200 baud, eight data bits, no parity, one stop bit, every byte passed through untouched. The modem lines stay as Linux
 /// sets them on opening, both asserted: boards read "one of DTR and RTS without the other" as *reset* or *stay in the boot
 /// loader*, so this type never moves them, and asks the kernel not to drop them on closing either.
 ///
-/// What arrives while nobody reads is kept, up to ``inputCapacity``; beyond that the oldest bytes go. One thread serves the
-/// port with `poll(2)`: that needs nothing but libc, while Dispatch would bring its own library into static executables for
-/// one file descriptor.
+/// What arrives while nobody reads is kept, up to ``inputCapacity``; beyond that the oldest bytes go.
 public final class SerialPort: Sendable {
     /// Bytes kept for a reader that is late: some seconds of a board's log at full speed.
-    public static let inputCapacity = 1 << 16
+    public static let inputCapacity = ByteStream.inputCapacity
 
     public let path: String
-    private let loop: PortLoop
+    private let stream: ByteStream
 
-    private init(path: String, loop: PortLoop) {
-        self.path = path
-        self.loop = loop
+    private init(_ terminal: Terminal) throws(SerialPortError) {
+        path = terminal.path
+        do throws(ByteStreamError) {
+            stream = try .terminal(terminal.descriptor, peer: terminal.path) { hasUnsent in
+                terminal.close(discardingOutput: hasUnsent || !terminal.empties())
+            }
+        } catch {
+            throw SerialPortError(error)
+        }
     }
-
-    deinit { loop.requestClose() }
 
     /// Opens a port by its path, following symbolic links.
     ///
     /// Throws `notFound`, `denied`, `busy` (another program holds it), `notATerminal` or `failed`.
     public static func open(_ path: String) throws(SerialPortError) -> SerialPort {
-        let terminal = try Terminal.open(path)
-        return SerialPort(path: path, loop: try PortLoop.start(terminal))
+        try SerialPort(try Terminal.open(path))
     }
 
     /// The next bytes, at least one. One reader at a time: a second one takes the first one's place, which is then `cancelled`.
     ///
     /// Throws `lost` once the port is gone and everything that had arrived was read, `closed`, or `cancelled`.
-    public func read() async throws(SerialPortError) -> [UInt8] { try await loop.read() }
+    public func read() async throws(SerialPortError) -> [UInt8] {
+        do throws(ByteStreamError) { return try await stream.read() } catch { throw SerialPortError(error) }
+    }
 
     /// Whatever has arrived, without waiting.
-    public func readAvailable() -> [UInt8] { loop.readAvailable() }
+    public func readAvailable() -> [UInt8] { stream.readAvailable() }
 
     /// Hands all bytes to the kernel, waiting while it has no room. Cancelling leaves the rest unsent.
-    public func write(_ bytes: [UInt8]) async throws(SerialPortError) { try await loop.write(bytes) }
+    public func write(_ bytes: [UInt8]) async throws(SerialPortError) {
+        do throws(ByteStreamError) { try await stream.write(bytes) } catch { throw SerialPortError(error) }
+    }
 
     /// Gives the port back with the settings that it had, and returns when others can open it. Closing twice is harmless.
-    public func close() async { await loop.close() }
+    public func close() async { await stream.close() }
+}
+
+extension SerialPortError {
+    /// What became of the stream on a terminal, in terms of its cable.
+    init(_ error: ByteStreamError) {
+        switch error.code {
+        case .ended:
+            self.init(
+                .lost, path: error.peer,
+                message: "The port is gone. Check the cable, and that the board has power.")
+        case .lost:
+            let reason = error.systemError.map(errorText) ?? error.message
+            self.init(.lost, path: error.peer, message: "The port does not take any more bytes: \(reason).")
+        case .closed: self.init(.closed, path: error.peer, message: "The port was closed.")
+        case .cancelled: self.init(.cancelled, path: error.peer, message: error.message)
+        default: self.init(.failed, path: error.peer, message: error.message)
+        }
+    }
 }

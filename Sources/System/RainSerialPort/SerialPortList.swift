@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A serial port that the system knows of.
@@ -20,12 +21,23 @@ public struct USBIdentity: Sendable, Equatable {
     public struct Adapter: Hashable, Sendable {
         public var vendor: UInt16
         public var product: UInt16
+
+        public init(vendor: UInt16, product: UInt16) {
+            self.vendor = vendor
+            self.product = product
+        }
     }
 
     public var adapter: Adapter
     /// On a board with native USB this is its MAC address.
     public var serialNumber: String?
     public var productName: String?
+
+    public init(adapter: Adapter, serialNumber: String? = nil, productName: String? = nil) {
+        self.adapter = adapter
+        self.serialNumber = serialNumber
+        self.productName = productName
+    }
 
     /// Espressif's built-in USB-Serial-JTAG; Silicon Labs CP2102(N); WCH CH340, CH343, CH9102; FTDI FT232R.
     static let knownAdapters: Set<Adapter> = [

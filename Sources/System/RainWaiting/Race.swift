@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Asks one question until something ends it: nil where the end came first.
 ///
-/// Whoever loses is cancelled, and awaited, so that nothing of it goes on afterwards. Then
+/// The loser is cancelled, and awaited, so that nothing of it goes on afterwards. Then
 /// - an answer that comes while the question is given up counts: what was done elsewhere has been done. A failure that comes then
 ///   does not, as it is most likely our own giving up;
 /// - where the calling task is cancelled, the question sees that and decides: its own result is returned, and never nil.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Asks one question against the clock, by the rules of ``race(against:_:)``: nil where the time was over and no answer had come.
 ///
 /// - Parameter sleep: waits for so long on the clock that counts; throws when it is cancelled first.

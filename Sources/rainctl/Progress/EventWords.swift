@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainKit
 
-/// What happened in a step, in the words of `--events ndjson`.
+/// An onboarding event as `--events ndjson` names it.
 struct EventWords {
     let state: String
     let code: ExitStatus

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RainKit
 import Synchronization
 
-/// Tells how a run goes: a live line on a terminal, plain lines in a pipe, NDJSON for a program.
+/// Shows the progress of a run: a live line on a terminal, plain lines in a pipe, NDJSON for a program.
 final class ProgressReport: Sendable {
     enum Form: Sendable {
         case silent
         case plain
-        /// One line that is redrawn in place. `colour` only adds to what the words say.
+        /// One line that is redrawn in place. `colour` carries no meaning of its own.
         case live(colour: Bool)
     }
 
@@ -29,7 +30,7 @@ final class ProgressReport: Sendable {
         self.peer = peer
     }
 
-    /// As the options ask for it. Where the events go to standard error, nothing else does.
+    /// In the form that the options ask for; silent where events go to standard error.
     convenience init(_ context: Context, _ options: GlobalOptions, events: EventStream, peer: String) {
         let form: Form =
             events.isOn && options.json ? .silent : Self.form(options, environment: context.environment)
@@ -64,14 +65,14 @@ final class ProgressReport: Sendable {
             case .deferred(let why):
                 settle(state, mark: "·", colour: "33", "later: \(why)")
             case .failed:
-                // The command's own error follows and says why.
+                // The command's error message follows.
                 erase()
                 state.running = nil
             }
         }
     }
 
-    /// Redraws the live line until cancelled. The pause is for the eye; nothing waits for it.
+    /// Redraws the live line ten times a second until cancelled. Nothing waits for this.
     func animate() async {
         guard case .live = form else { return }
         while !Task.isCancelled {

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainKit
 
 /// What a person reads about each step.
 enum StepText {
-    /// While it runs.
+    /// While the step runs.
     static func running(_ step: OnboardingStep, on peer: String) -> String {
         switch step {
         case .account: "Checking the account"
@@ -21,13 +22,13 @@ enum StepText {
         }
     }
 
-    /// Once it is done; nil where there is nothing to tell.
+    /// Once the step is done; nil for no line.
     static func finished(_ step: OnboardingStep, _ facts: OnboardingFacts) -> String? {
         switch step {
         case .account: "signed in"
         case .resume: nil
         case .challenge: "challenge fetched"
-        // Without it, an earlier run had finished with the board: that was told.
+        // Without an identity, an earlier run had finished with the board already, which has its own line.
         case .identify: facts.identity.map { "found: \(describe($0))" }
         case .secure: facts.identity?.security.map { "secured: Security \($0.version)" } ?? "no session needed"
         case .claim: facts.nodeID.map { "claimed: node \($0)" } ?? "claimed"
@@ -41,7 +42,7 @@ enum StepText {
         }
     }
 
-    /// What happened in the middle of a step, where it is worth a line.
+    /// During a step; nil for no line.
     static func progress(_ progress: OnboardingProgress) -> String? {
         switch progress {
         case .identified, .heard, .connected, .wifi(.connecting): nil
@@ -68,7 +69,7 @@ enum StepText {
     }
 }
 
-/// What the events of a run have told so far.
+/// What the events of a run have said so far.
 struct OnboardingFacts: Sendable {
     var identity: BoardIdentity?
     var heard = 0

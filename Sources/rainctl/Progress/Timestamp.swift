@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainKit
 
 /// RFC 3339 in UTC with milliseconds.
 enum Timestamp {
@@ -19,5 +21,13 @@ enum Timestamp {
         let date = "\(parts.tm_year + 1900)-\(padded(parts.tm_mon + 1, 2))-\(padded(parts.tm_mday, 2))"
         let clock = "\(padded(parts.tm_hour, 2)):\(padded(parts.tm_min, 2)):\(padded(parts.tm_sec, 2))"
         return "\(date)T\(clock).\(padded(time.tv_nsec / 1_000_000, 3))Z"
+    }
+}
+
+extension Timestamp {
+    static func text(_ time: UnixTime) -> String {
+        // Years have four digits; a stored number may be anything.
+        let seconds = min(max(time.seconds, 0), 253_402_300_799)
+        return text(timespec(tv_sec: Int(seconds), tv_nsec: 0))
     }
 }

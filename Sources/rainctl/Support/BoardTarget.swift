@@ -1,99 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainKit
 import RainCore
+import RainKit
 
 /// The board that the options name, and how to open it.
 struct BoardTarget {
-    enum Way {
-        case serial(path: String?)
-        case softAP(HostAndPort)
-        /// Nil for whichever is heard.
-        case bluetooth(BoardFilter?, adapter: String?)
-    }
-
-    let way: Way
+    let address: BoardAddress
     /// What the board's label calls it, where that is known.
     let label: String?
+    private let kit: RainKitClient
+    private let transport: any BoardTransport
     private let credentials: BoardCredentials
-    private let isDefaultHost: Bool
 
-    init(_ options: DeviceOptions, _ context: Context, within time: TimeBudget) throws {
+    init(_ options: DeviceOptions, _ context: Context, _ kit: RainKitClient, within time: TimeBudget) throws {
         let code = try Self.qrCode(options, context, within: time)
         credentials = try BoardCredentials(options, code, context, within: time)
         label = options.deviceName ?? code?.name
-        let transport = Self.transport(options, code)
-        switch transport {
-        case .softap: way = .softAP(try HostAndPort(options.deviceHost))
-        case .ble: way = .bluetooth((options.deviceName ?? code?.name).map(BoardFilter.named), adapter: options.adapter)
-        case .serial, .auto: way = .serial(path: options.port)
-        }
-        isDefaultHost = transport == .softap && options.deviceHost == nil
-    }
-
-    /// What `auto` means: what was named, then what the QR code says, then the cable.
-    private static func transport(_ options: DeviceOptions, _ code: QRPayload?) -> DeviceOptions.Transport {
-        guard options.transport == .auto else { return options.transport }
-        if options.deviceHost != nil { return .softap }
-        if options.port != nil { return .serial }
-        if options.adapter != nil { return .ble }
-        switch code?.transport {
-        case .softap: return .softap
-        case .ble: return .ble
-        case nil: break
-        }
-        let isCabled = SerialPort.available().contains(where: \.isLikelyBoard)
-        return options.deviceName != nil && !isCabled ? .ble : .serial
+        self.kit = kit
+        address = try kit.address(for: BoardHint(scheme: options.transport.scheme, options: options.place, code: code))
+        transport = try kit.transport(for: address)
     }
 
     /// Whether reaching the board takes this machine off its own network.
-    var usesSharedRadio: Bool { if case .softAP = way { true } else { false } }
+    var leavesNetwork: Bool { transport.leavesNetwork }
 
     /// Whether a person may still be joining the board's network: waiting for it makes sense.
-    var mayAppearLater: Bool { isDefaultHost && StandardStreams.errIsTerminal }
+    var mayAppearLater: Bool { transport.mayAppearLater(address) && StandardStreams.errIsTerminal }
 
-    /// The board, of which nothing is touched yet. What ails this machine's Bluetooth is told at once.
-    ///
-    /// A board that is not heard is told of before the time is over: "not found" and what to try say more than "late".
-    func open(_ context: Context, within time: TimeBudget) async throws -> any Board {
-        try await time.run { try await open(context, within: time.left) }
-    }
-
-    private func open(_ context: Context, within limit: Duration) async throws -> any Board {
-        switch way {
-        case .bluetooth(let filter, let adapter):
-            let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
-            let central = try await BluetoothCentral.open(adapter: adapter, logger: context.logger)
-            let board: BoardFilter
-            if let filter { board = filter } else { board = try await Self.onlyBoard(central, by: foundBy) }
-            return Boards.bluetooth(
-                board, through: central, times: .init(foundBy: foundBy), credentials: credentials,
-                logger: context.logger)
-        case .softAP(let address):
-            return Boards.softAP(
-                host: address.host, port: address.port, credentials: credentials, logger: context.logger)
-        case .serial(let path):
-            return Boards.serial(
-                path: try path ?? Self.onlyPort(), credentials: credentials, logger: context.logger)
-        }
-    }
-
-    /// The one serial port that looks like a board.
-    private static func onlyPort() throws(CommandFailure) -> String {
-        let ports = SerialPort.available()
-        let likely = ports.filter(\.isLikelyBoard)
-        let choice = likely.isEmpty ? ports : likely
-        if choice.count == 1 { return choice[0].path }
-        if choice.isEmpty {
-            throw CommandFailure(
-                .unavailable, reason: "no_port",
-                message:
-                    "No serial port with a board was found: plug one in, name it (--port), or use --transport ble or softap."
-            )
-        }
-        throw CommandFailure(
-            .usage, reason: "several_ports",
-            message:
-                "Several ports could be the board: choose with --port \(choice.map(\.path).joined(separator: " or ")).")
+    /// The board, of which nothing is touched yet. Problems with this machine's Bluetooth are reported at once.
+    func open(within time: TimeBudget) async throws -> any Board {
+        try await time.run { try await kit.open(address, with: credentials, within: time.left) }
     }
 
     private static func qrCode(

@@ -1,26 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainKit
 import RainCore
+import RainKit
 
-/// A sign-in through the person's own browser, as the options and the surroundings have it.
+/// A sign-in through the person's own browser, as the options and the terminal have it.
 struct BrowserSignIn: Sendable {
     private let options: BrowserOptions
     private let context: Context
-    private let route: BrowserRoute
     private let limit: Duration
     private let desktop: DesktopSession
-    private let way: RedirectWay
 
     /// Throws `usage` where nobody can be asked and nothing else was asked for.
-    init(_ options: BrowserOptions, _ context: Context, _ route: BrowserRoute, within limit: Duration)
-        throws(CommandFailure)
-    {
+    init(_ options: BrowserOptions, _ context: Context, within limit: Duration) throws(CommandFailure) {
         self.options = options
         self.context = context
-        self.route = route
         self.limit = limit
         desktop = DesktopSession(environment: context.environment)
-        way = options.redirect ?? route.usual
 
         let listensOnRequest = options.browser || options.callbackPort != nil || options.redirect != nil
         guard context.mayAsk || listensOnRequest && !options.paste || options.paste && !StandardStreams.inIsTerminal
@@ -33,74 +28,40 @@ struct BrowserSignIn: Sendable {
         }
     }
 
-    /// Shows the page and waits for its answer.
-    func credentials(at page: AuthorizationServer) async throws(AccountError) -> SignInCredentials {
-        var random = OpenSSLRandom()
-        return try await page.signIn(through: try agent(), random: &random, hashes: OpenSSLHashes.self)
+    /// The way to sign in.
+    /// - Parameters:
+    ///   - grant: for providers: how the page answers.
+    ///   - redirectURI: where the client is registered to be sent, if the person says so.
+    func method(_ grant: GrantName = .authorizationCode, redirectURI: String? = nil) throws(AccountError)
+        -> SignInMethod
+    {
+        let pasted: DescriptorAddresses? = options.paste || context.mayAsk ? addresses() : nil
+        var browser = BrowserMethod(
+            identityProvider: options.idp, show: show(pasteIsOffered: options.paste || pasted != nil))
+        browser.grant = grant
+        browser.redirectURI = redirectURI
+        browser.way = options.redirect?.way
+        browser.port = options.callbackPort
+        browser.onlyPasted = options.paste
+        browser.pasted = pasted
+        browser.limit = limit
+        browser.schemeHandler = try schemeHandler()
+        return .browser(browser)
     }
 
     private var opensBrowser: Bool {
         options.browser || !options.noBrowser && !options.paste && desktop.opensBrowser
     }
 
-    private func agent() throws(AccountError) -> any AuthorizationUserAgent {
-        let web = route
-        if options.paste {
-            return PasteUserAgent(
-                redirectURI: try pasteTarget(), pasted: addresses(), within: limit, show: show(pasteIsOffered: true))
+    private func schemeHandler() throws(AccountError) -> BrowserMethod.SchemeHandling {
+        let handler = SchemeHandler(
+            name: "rainctl", command: [try ownPath(), "account", "callback"], dataFolder: context.folders.data,
+            environment: context.environmentOfPrograms)
+        let folders = context.folders
+        return .init(folder: { () throws(AccountError) in try folders.runtimeFolder() }) {
+            scheme throws(AccountError) in
+            try await handler.register(scheme: scheme)
         }
-        let pasted: DescriptorAddresses? = context.mayAsk ? addresses() : nil
-        let show = show(pasteIsOffered: pasted != nil)
-        switch way {
-        case .loopback:
-            return LoopbackUserAgent(
-                port: options.callbackPort ?? 0, path: web.loopbackPath, pasted: pasted, within: limit, show: show)
-        case .relay:
-            return RelayUserAgent(
-                relay: try relay(), port: options.callbackPort ?? 0, sendsExtendedState: web.relayTakesExtendedState,
-                pasted: pasted, within: limit, show: show)
-        case .scheme:
-            let handler = SchemeHandler(
-                name: "rainctl", command: [try ownPath(), "account", "callback"],
-                dataFolder: context.folders.data, environment: context.environmentOfPrograms)
-            return CustomSchemeUserAgent(
-                redirectURI: try schemeRedirect(), folder: try context.folders.runtimeFolder(), pasted: pasted,
-                within: limit,
-                register: { scheme throws(AccountError) in try await handler.register(scheme: scheme) }, show: show)
-        }
-    }
-
-    /// A registered redirect URI at which nothing needs to answer.
-    private func pasteTarget() throws(AccountError) -> String {
-        switch way {
-        case .relay: return try relay()
-        case .scheme: return try schemeRedirect()
-        case .loopback:
-            // Any port will do, so one at which hardly anything answers.
-            let bytes = SystemRandom.bytes(2)
-            let port = 49152 + (Int(bytes[0]) << 8 | Int(bytes[1])) % 16384
-            return "http://127.0.0.1:\(port)\(route.loopbackPath)"
-        }
-    }
-
-    private func relay() throws(AccountError) -> String {
-        guard let relay = route.relay else { throw missing("relay page", "--relay-url") }
-        return relay
-    }
-
-    private func schemeRedirect() throws(AccountError) -> String {
-        guard let redirect = route.schemeRedirect else {
-            throw missing("redirect URI with a scheme of its own", "--scheme-redirect")
-        }
-        return redirect
-    }
-
-    private func missing(_ what: String, _ option: String) -> AccountError {
-        AccountError(
-            .invalidConfiguration,
-            message:
-                "\(route.name) has no \(what)\(route.howToAdd.map { " (\($0) \(option))" } ?? ""); choose another --redirect"
-        )
     }
 
     private func ownPath() throws(AccountError) -> String {
@@ -144,6 +105,16 @@ struct BrowserSignIn: Sendable {
             if opens, await !launcher.open(url) {
                 StandardStreams.err("No browser could be opened. Open this address in one:\n\n    \(url)\n\n")
             }
+        }
+    }
+}
+
+extension RedirectWay {
+    fileprivate var way: RedirectRoute.Way {
+        switch self {
+        case .loopback: .loopback
+        case .relay: .relay
+        case .scheme: .scheme
         }
     }
 }

@@ -1,16 +1,16 @@
-import RainJSON
+// SPDX-License-Identifier: Apache-2.0
 import RainKit
 import RainCore
 
-/// Why a command stops: its exit status, the fine cause, and one or two sentences that say what to try.
+/// Why a command fails: its exit status, its reason, and one or two sentences that say what to try.
 struct CommandFailure: Error {
     var status: ExitStatus
-    /// The fine cause in snake case, such as `invalid_credentials`.
+    /// What happened, more exactly than the status says it, in snake case, such as `invalid_credentials`.
     var reason: String
     var message: String
     /// The step of an onboarding, where there was one.
     var step: String?
-    /// How long the server asked to be left alone.
+    /// How long the server asked clients to wait before the next request.
     var retryAfter: Duration?
 
     init(_ status: ExitStatus, reason: String? = nil, message: String, step: String? = nil) {
@@ -22,22 +22,11 @@ struct CommandFailure: Error {
 }
 
 extension CommandFailure {
-    /// As JSON says it.
-    var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [
-            .init("code", .string(status.name)), .init("exit", .integer(Int64(status.rawValue))),
-            .init("reason", .string(reason)), .init("message", .string(message.withoutControls)),
-        ]
-        if let step { members.append(.init("step", .string(step))) }
-        if let retryAfter { members.append(.init("retry_after", .integer(retryAfter.wholeSeconds))) }
-        return members
-    }
-
     init(_ error: OnboardingError) {
         switch error.cause {
         case .board(let board):
             self.init(board)
-            // Whatever it was, the board still needs to be claimed.
+            // An unknown cause has no status of its own, but the board still needs to be claimed.
             if error.step == .claim, status == .other { status = .claimNeeded }
         case .account(let account):
             self.init(account)
@@ -124,7 +113,7 @@ extension CommandFailure {
         if let words = error.serverMessage, !words.isEmpty { message += " (The server says: \(words.onOneLine))" }
     }
 
-    /// The command that mends it, where there is one.
+    /// The command to run next, where there is one.
     private static func nextCommand(after code: AccountError.Code) -> String? {
         switch code {
         case .notSignedIn, .expired: "login USER"
@@ -151,34 +140,6 @@ extension CommandFailure {
 }
 
 extension Duration {
-    /// Rounded up, so that nobody comes too early.
+    /// Rounded up: a request must not come before the time is over.
     var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
-}
-
-extension String {
-    /// `wrongProofOfPossession` as `wrong_proof_of_possession`.
-    var snakeCased: String {
-        reduce(into: "") { result, character in
-            if character.isUppercase { result += "_" }
-            result += character.lowercased()
-        }
-    }
-
-    /// With a capital letter in front and a full stop behind.
-    var asSentence: String {
-        guard let first, let last else { return self }
-        let ended = ".!?".contains(last) ? self : self + "."
-        return first.isLowercase ? first.uppercased() + ended.dropFirst() : ended
-    }
-
-    /// Text from elsewhere, made safe for one line of a terminal: control characters become spaces, at most 300 characters.
-    var onOneLine: String { String(String.UnicodeScalarView(unicodeScalars.prefix(300))).withoutControls }
-
-    /// The whole text with a space for each control character: what a board, a server or a file calls itself may hold sequences that
-    /// a terminal obeys.
-    var withoutControls: String {
-        String(
-            String.UnicodeScalarView(
-                unicodeScalars.map { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0 }))
-    }
 }

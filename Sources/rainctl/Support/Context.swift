@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Logging
 import RainKit
 
-/// What a command needs besides its own options: made once, handed on.
+/// What a command needs besides its own options.
 struct Context: Sendable {
     let options: SharedOptions
     let environment: [String: String]
@@ -10,10 +11,10 @@ struct Context: Sendable {
     let screen = Screen()
     let folders: Folders
     let logger: Logger
-    /// Names this run in events.
+    /// The `run` of every event.
     let runID: String
 
-    /// The part of the options that outlives parsing.
+    /// The options that are used after parsing.
     struct SharedOptions: Sendable {
         var profile: String?
         var account: String?
@@ -35,10 +36,10 @@ struct Context: Sendable {
             default: .trace
             }
         logger = Logger(label: "rainctl") { SinkLogHandler(label: $0, sink: sink, logLevel: level) }
-        runID = SystemRandom.bytes(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        runID = RainKitTools().randomBytes(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Whether there is a person to ask.
+    /// Whether a person can be asked.
     var mayAsk: Bool { !options.noInput && StandardStreams.inIsTerminal && StandardStreams.errIsTerminal }
 
     /// A variable of the environment that is not empty.
@@ -60,18 +61,18 @@ struct Context: Sendable {
 
 /// The folders of the XDG base directory specification that rainctl uses.
 struct Folders: Sendable {
-    /// Deployments and choices.
+    /// For deployments, and which one is in use.
     let configuration: String
-    /// Sessions and what is pending.
+    /// For sessions and unfinished mappings.
     let state: String
-    /// Desktop entries: the folder that all applications share.
+    /// For desktop entries: the folder that all applications share.
     let data: String
-    /// Sockets; nil where the session has no such folder.
+    /// For sockets; nil where the login session has no such folder.
     let runtime: String?
 
     init(_ environment: [String: String]) throws(CommandFailure) {
         func folder(_ variable: String, _ fallback: String) throws(CommandFailure) -> String {
-            // The specification has relative paths ignored.
+            // The specification says that relative paths are ignored.
             if let path = environment[variable], path.hasPrefix("/") { return path + "/rainkit" }
             guard let home = environment["HOME"], home.hasPrefix("/") else {
                 throw CommandFailure(.config, message: "HOME is not set, so there is nowhere to keep a session.")

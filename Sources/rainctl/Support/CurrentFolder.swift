@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The process's working folder; nil if it is gone.
@@ -7,7 +8,7 @@ func currentFolder() -> String? {
     return String(cString: text)
 }
 
-/// The path as commands will find it that run elsewhere; nil for a relative one where the working folder is gone.
+/// The path for commands that run in another folder; nil for a relative one if the working folder is gone.
 func absolutePath(_ path: String) -> String? {
     path.hasPrefix("/") ? path : currentFolder().map { "\($0)/\(path)" }
 }

@@ -1,13 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
 import RainCore
 
 /// How to reach a board and open a session with it: shared by every command that talks to one.
 struct DeviceOptions: ParsableArguments {
-    enum Transport: String, ExpressibleByArgument, CaseIterable { case auto, serial, ble, softap }
-
     @Option(help: "How to reach the board.")
-    var transport: Transport = .auto
+    var transport: TransportName = .auto
 
     @Option(help: ArgumentHelp("The serial port, such as /dev/ttyUSB0.", valueName: "path"))
     var port: String?
@@ -51,19 +50,29 @@ struct DeviceOptions: ParsableArguments {
         if let securityVersion, !(0...2).contains(securityVersion) {
             throw ValidationError("--sec-ver is 0, 1 or 2.")
         }
-        if transport == .softap, port != nil { throw ValidationError("--port goes with --transport serial.") }
-        if transport == .serial, deviceHost != nil {
-            throw ValidationError("--device-host goes with --transport softap.")
+        try checkTransport()
+    }
+
+    /// The options that say where the board is, by their names.
+    var place: [String: String] {
+        ["port": port, "device-host": deviceHost, "adapter": adapter, RainKitClient.nameOption: deviceName]
+            .compactMapValues(\.self)
+    }
+
+    /// Each option belongs to transports, which say so themselves.
+    private func checkTransport() throws {
+        let given = place.keys.filter { $0 != RainKitClient.nameOption }.sorted()
+        for name in given {
+            let owners = Transports.having(option: name).map(\.scheme)
+            if let scheme = transport.scheme, !owners.contains(scheme) {
+                throw ValidationError("--\(name) goes with --transport \(owners.joined(separator: " or ")).")
+            }
+            for other in given where other != name {
+                guard !Transports.having(option: other).contains(where: { owners.contains($0.scheme) }) else {
+                    continue
+                }
+                throw ValidationError("--\(name) and --\(other) are ways to different boards: give one of them.")
+            }
         }
-        if adapter != nil, transport != .ble, transport != .auto {
-            throw ValidationError("--adapter goes with --transport ble.")
-        }
-        if transport == .ble, port != nil || deviceHost != nil {
-            throw ValidationError("--port and --device-host do not go with --transport ble; --device-name does.")
-        }
-        if adapter != nil, port != nil || deviceHost != nil {
-            throw ValidationError("--adapter does not go with --port or --device-host.")
-        }
-        if port != nil, deviceHost != nil { throw ValidationError("Give --port or --device-host, not both.") }
     }
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a command ended. The names are the `code` of JSON errors; docs/exit-codes.md explains each.
 enum ExitStatus: Int32, CaseIterable {
     case ok = 0

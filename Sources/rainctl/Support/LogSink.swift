@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainJSON
 import Logging
 import Synchronization
 
@@ -30,14 +30,10 @@ final class LogSink: Sendable {
             let pairs = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\("\($0.value)".onOneLine)" }.joined()
             line = "\(Timestamp.text(Timestamp.now())) \(level) \(label): \(message.onOneLine)\(pairs)\n"
         case .json:
-            var members: [JSONValue.Member] = [
-                .init("ts", .string(Timestamp.text(Timestamp.now()))), .init("level", .string("\(level)")),
-                .init("label", .string(label)), .init("message", .string(message)),
-            ]
-            for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
-                members.append(.init(key, .string("\(value)")))
-            }
-            line = String(decoding: JSONValue.object(members).serialized(), as: UTF8.self) + "\n"
+            line = JSONText.line(
+                LogLine(
+                    time: Timestamp.text(Timestamp.now()), level: level, label: label, message: message,
+                    metadata: metadata))
         }
         // One write for each line, so that lines of several threads do not mix.
         turn.withLock { _ in

@@ -1,13 +1,12 @@
-import RainJSON
+// SPDX-License-Identifier: Apache-2.0
 import RainKit
 
 extension NewAccountStore {
-    /// Where the session is, for a command's JSON.
-    var members: [JSONValue.Member] {
-        var members = [JSONValue.Member("store", .string((account?.kind ?? kind).rawValue))]
-        if let name = account?.key.account { members.append(.init("account", .string(name))) }
-        return members
-    }
+    /// The kind of store that the session is in.
+    var storeName: String { (account?.kind ?? kind).rawValue }
+
+    /// What the account is called there.
+    var accountName: String? { account?.key.account }
 
     /// What a person should know who might expect to stay signed in.
     var remark: String { account?.kind == .memory ? " The session was not kept." : "" }

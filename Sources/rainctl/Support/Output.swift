@@ -1,11 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainJSON
 
-/// What a command says: the result on standard output, talk on standard error, and either as JSON when asked.
+/// Where commands print: results on standard output, everything else on standard error. With `--json`, results and errors are JSON.
 struct Output: Sendable {
-    /// The version of every JSON document that rainctl prints.
-    static let schemaVersion: Int64 = 1
-
     var isJSON: Bool
     var isQuiet: Bool
 
@@ -19,22 +16,28 @@ struct Output: Sendable {
         self.isQuiet = isQuiet
     }
 
-    /// The command's result: the document with `--json`, the lines otherwise.
-    func result(_ members: [JSONValue.Member], text: @autoclosure () -> String) {
+    /// Prints the command's result: the document with `--json`, the lines otherwise.
+    func result(_ result: some CommandResult) {
         if isJSON {
-            print(document: members)
+            StandardStreams.out(JSONText.document(result))
         } else {
-            let lines = text()
-            if !lines.isEmpty { StandardStreams.out(lines.hasSuffix("\n") ? lines : lines + "\n") }
+            let text = result.text
+            if !text.isEmpty { StandardStreams.out(text.hasSuffix("\n") ? text : text + "\n") }
         }
     }
 
-    /// Something worth knowing that is not the result.
+    /// Prints a line of `--events`: on standard error with `--json`, where standard output is for the document alone.
+    func event(_ event: some Encodable) {
+        let line = JSONText.line(event)
+        isJSON ? StandardStreams.err(line) : StandardStreams.out(line)
+    }
+
+    /// Prints a remark.
     func say(_ line: String) {
         if !isQuiet { StandardStreams.err(line.withoutControls + "\n") }
     }
 
-    /// Something that may not be as it was meant. It may come while progress is drawn, which begins anew below it.
+    /// Prints a warning. A line of progress that is being drawn is erased first, and drawn again below.
     func warn(_ line: String) {
         guard !isQuiet else { return }
         let start = StandardStreams.errIsTerminal ? StandardStreams.eraseLine : ""
@@ -42,15 +45,7 @@ struct Output: Sendable {
     }
 
     func failure(_ failure: CommandFailure) {
-        if isJSON {
-            print(document: [.init("error", .object(failure.members))])
-        } else {
-            StandardStreams.err("error: \(failure.message.withoutControls)\n")
-        }
-    }
-
-    private func print(document members: [JSONValue.Member]) {
-        let document = JSONValue.object([.init("schemaVersion", .integer(Self.schemaVersion))] + members)
-        StandardStreams.out(String(decoding: document.serialized(pretty: true), as: UTF8.self) + "\n")
+        let result = ErrorResult(failure)
+        isJSON ? StandardStreams.out(JSONText.document(result)) : StandardStreams.err(result.text + "\n")
     }
 }

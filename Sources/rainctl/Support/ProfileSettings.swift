@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainKit
 
-/// The settings that a command would use now, and where each is from.
+/// The settings that a command would use now, and the origin of each.
 struct ProfileSettings {
     enum Origin: CustomStringConvertible {
         case option(String), variable(String), file(String), state(String), builtIn
@@ -23,7 +24,7 @@ struct ProfileSettings {
 
     private(set) var values: [Value] = []
 
-    /// - Parameter name: the deployment that is asked for by name, in the place of the one in use.
+    /// - Parameter name: a deployment; nil for the one in use.
     init(_ context: Context, named name: String?) throws(AccountError) {
         let path = context.deploymentFile.path
         let content = try context.deploymentFile.load()

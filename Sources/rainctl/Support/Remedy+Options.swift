@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 extension Remedy {
-    /// What to type, to go into a sentence such as "Give the base URL with --base-url."
+    /// What to type, as a part of a sentence such as "Give the base URL with --base-url."
     var instruction: String {
         switch self {
         case .proofOfPossession: "give the proof of possession with --pop-file"
@@ -14,6 +15,13 @@ extension Remedy {
         case .claimService: "name the claim service with rainctl profile add --claim-url"
         case .withoutMapping: "set up the Wi-Fi alone with --no-mapping"
         case .moreTime: "give it longer with --timeout"
+        case .boardName(let names): Self.choice("choose the board with --device-name", names)
+        case .port(let paths): Self.choice("name the port with --port", paths)
+        case .host: "give it with --device-host HOST or HOST:PORT"
+        case .anyOtherTransport: "use --transport ble or softap"
+        case .backend: "describe it with --backend FILE"
+        case .otherRedirect:
+            "choose another --redirect, or add that way with rainctl profile add --relay-url or --scheme-redirect"
         case .signIn: "sign in with rainctl login"
         case .signInPage: "sign in with --browser"
         case .pastedAddress: "paste the address with --paste"
@@ -29,10 +37,14 @@ extension Remedy {
         case .exportedSession: "export a new session with rainctl account export"
         }
     }
+
+    private static func choice(_ words: String, _ names: [String]) -> String {
+        names.isEmpty ? words : "\(words) \(names.map(\.onOneLine).joined(separator: " or "))"
+    }
 }
 
 extension String {
-    /// With a sentence behind that says what to type, if anything mends it.
+    /// Followed by a sentence that says what to type, where there is a remedy.
     func withAdvice(_ remedies: [Remedy]) -> String {
         remedies.isEmpty ? self : "\(self) \(remedies.map(\.instruction).joined(separator: ", or ").asSentence)"
     }

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
 import RainCore
 
 /// Where a secret comes from: exactly one of a flag, a file, standard input, the environment or a prompt.
 ///
-/// A value in argv works, because scripts have it there today, and is warned about: other users of the machine can read it.
+/// A value among the arguments works, because scripts pass it there today. It brings a warning: other users of the machine can read it.
 struct SecretSource {
     /// What prompts and errors call it, such as `password`.
     var name: String
@@ -14,9 +15,9 @@ struct SecretSource {
     var file: String?
     var fromStandardInput = false
     var environmentVariable: SecretVariable?
-    /// What to type where there is none, as an empty one does not say that.
+    /// The option for "there is no secret". An empty secret does not mean that.
     var ifThereIsNone: String?
-    /// How long standard input, or a file that is a pipe, may take to bring it.
+    /// How long reading from standard input, or from a file that is a pipe, may take.
     var time: TimeBudget?
 
     /// The largest secret that is read from a file or standard input.
@@ -54,7 +55,7 @@ struct SecretSource {
             message: "The \(name) is empty (\(option)).\(ifThereIsNone.map { " \($0)" } ?? "")")
     }
 
-    /// The secret, asked for where it was not given; one that is made up now is asked for twice.
+    /// The secret, asked for where it was not given; a new one is asked for twice.
     func required(_ context: Context, isNew: Bool = false) throws(CommandFailure) -> Secret {
         if let secret = try read(environment: context.environment, output: context.output) { return secret }
         let ask = { () throws(CommandFailure) in
@@ -78,12 +79,12 @@ struct SecretSource {
         }
     }
 
-    /// What a person is asked.
+    /// The prompt.
     var question: String { "\(name.prefix(1).uppercased() + name.dropFirst()): " }
-    /// What a person is told who only pressed Enter.
+    /// The answer to an empty line.
     var emptyAnswer: String { "The \(name) is not empty.\(ifThereIsNone.map { " \($0)" } ?? "")" }
 
-    /// Asks for one that does not exist yet: twice, as nobody sees what is typed.
+    /// Asks for a new secret twice, because typing errors cannot be seen.
     func promptTwice(mayAsk: Bool) throws(CommandFailure) -> Secret {
         let first = try prompt(mayAsk: mayAsk)
         guard try Self.ask("The same again: ") == first else {
@@ -99,11 +100,11 @@ struct SecretSource {
         return secret
     }
 
-    /// - Parameter limit: what a command has that is not told otherwise, unless the caller knows what is left.
+    /// - Parameter limit: the time that reading may take.
     static func contents(
         of path: String, name: String, within limit: Duration? = .seconds(120)
     ) throws(CommandFailure) -> Secret {
-        // A pipe that nobody writes to yet would have opening wait, without an end.
+        // Opening a pipe without a writer would block for ever.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw CommandFailure(

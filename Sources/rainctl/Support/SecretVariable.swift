@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainKit
 import RainCore
 
@@ -14,15 +15,15 @@ enum SecretVariable: String, CaseIterable, Sendable {
 extension Context {
     func secret(_ name: SecretVariable) -> Secret? { variable(name.rawValue).map { Secret($0) } }
 
-    /// What browsers and a desktop's helpers get: everything but ``secretVariables``.
+    /// The environment of programs that are started here: everything but ``secretVariables``.
     var environmentOfPrograms: [String: String] {
         let secrets = secretVariables
         return environment.filter { !secrets.contains($0.key) }
     }
 
-    /// Ours, and those that the definitions of identity providers name for a client's secret.
+    /// rainctl's own, and those that the definitions of identity providers name for a client's secret.
     var secretVariables: Set<String> {
-        let profiles = (try? providerFolder.load().registry.entries) ?? []
+        let profiles = (try? providerDefinitions.load().registry.entries) ?? []
         return Set(
             SecretVariable.allCases.map(\.rawValue) + profiles.compactMap { $0.definition.client?.secretEnvironment })
     }

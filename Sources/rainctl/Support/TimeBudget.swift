@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The time that a command may take, all of its steps together. While a person is asked it stands still.
+/// The time that all steps of a command may take together. The clock stops while a person is asked.
 final class TimeBudget: Sendable {
     private let limit: Duration
     private let end: Mutex<ContinuousClock.Instant>

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainWaiting
 
-/// Runs `body` within a time, which may be what is left of a `total`. When that is over, cancels it and waits for it to let go; where it
-/// got done meanwhile that counts, else this throws `deadline`.
+/// Runs `body` within a time limit, which may be the rest of a `total`. When the time is over, `body` is cancelled and waited for. If it
+/// succeeds all the same, its value counts; otherwise this throws `deadline`.
 func withTimeout<Value: Sendable>(
     _ limit: Duration, of total: Duration? = nil, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     switch await withDeadline(limit, sleep: { try await Task.sleep(for: $0) }, body) {
     case .success(let value)?: return value
-    // Whatever broke with it: somebody wanted it to end.
+    // The command itself was cancelled: its error is only a consequence.
     case .failure? where Task.isCancelled: throw CancellationError()
     case .failure(let error)?: throw error
     case nil:

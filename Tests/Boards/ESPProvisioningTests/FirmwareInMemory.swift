@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCryptoOpenSSL
 import DeviceCore
 // The board's own, not the client's view of it.
-import struct DeviceCore.AccessPoint
+import struct DeviceCore.SimulatedAccessPoint
 import ESPProvisioning
 import RainCrypto
 import Logging
@@ -27,7 +28,7 @@ final class FirmwareInMemory: Sendable {
     private let endpoints = Mutex<[Endpoint]>([])
 
     init(_ options: ProvisioningOptions = ProvisioningOptions(), fault: SimulatedRadio.Fault = .none) {
-        let home = AccessPoint(
+        let home = SimulatedAccessPoint(
             ssid: Array("Home".utf8), bssid: [2, 0x11, 0x22, 0x33, 0x44, 0x55], channel: 6, rssi: -42,
             authentication: .wpa2PSK, passphrase: Array("correct horse".utf8))
         core = Mutex(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 import Logging
 import Protocomm
@@ -49,7 +50,7 @@ struct BLETransportTests {
             try await expect([1, 2], .config, [2, 1], transport)
             try await expect([3, 4, 5], .session, [5, 4, 3], transport)
             await transport.close()
-            // Nobody waits for the answer to the farewell, so it may still be on its way.
+            // Nobody waits for the answer to the disconnect call, so it may still be on its way.
             try await radio.called("RemoveDevice")
             let log = radio.log.filter { $0 != "GetAll" }
             let begin = ["GetManagedObjects", "SetDiscoveryFilter", "StartDiscovery", "StopDiscovery", "Connect"]

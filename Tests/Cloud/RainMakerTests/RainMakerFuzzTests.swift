@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
 import RainAccount
 import RainMaker
@@ -37,6 +38,40 @@ struct RainMakerFuzzTests {
                 _ = try? await cloud.initiateChallenge(lifetime: .seconds(1))
                 try? await cloud.verifyChallenge(request, node: node, signature: [1])
                 _ = try? await cloud.mqttHost()
+            }
+            #expect(report.failures == [], "\(report.complaint)")
+        }
+    }
+
+    @Test("the description of a backend of one's own")
+    func description() async {
+        await #expect(processExitsWith: .success) {
+            let report = await fuzz("mapping description", from: [Array(OwnBackend.text.utf8)], seed: 43) { input in
+                guard let description = try? NodeMappingDescription(parsing: input, origin: "own.json") else { return }
+                // What was accepted is accepted again once it is written, and can be used.
+                let text = try! JSONCoder.encode(description)
+                precondition(try! NodeMappingDescription(parsing: text, origin: "own.json") == description)
+                let mapping = try! OwnBackend.mapping(
+                    String(decoding: text, as: UTF8.self),
+                    over: FixedAnswer(response: HTTPResponse(status: 200, body: Array("{}".utf8))))
+                _ = try? await mapping.addMapping(node: NodeID("n/1"), secret: MappingSecret(Secret("s")))
+            }
+            #expect(report.failures == [], "\(report.complaint)")
+        }
+    }
+
+    @Test("what a backend of one's own answers")
+    func ownBackend() async {
+        await #expect(processExitsWith: .success) {
+            let seeds = [
+                #"{"data":{"id":"r"},"state":"done","id":7,"text":"c"}"#, #"{"error":"e","message":"m"}"#, "<html>",
+            ]
+            let report = await fuzz("backend's answer", from: seeds.map { Array($0.utf8) }, seed: 44) { input in
+                let http = FixedAnswer(response: HTTPResponse(status: input.count % 7 == 0 ? 400 : 200, body: input))
+                let mapping = try! OwnBackend.mapping(over: http)
+                _ = try? await mapping.addMapping(node: NodeID("n"), secret: MappingSecret(Secret("s")))
+                _ = try? await mapping.mappingStatus(RequestID("r"))
+                _ = try? await mapping.initiateChallenge(lifetime: .seconds(1))
             }
             #expect(report.failures == [], "\(report.complaint)")
         }

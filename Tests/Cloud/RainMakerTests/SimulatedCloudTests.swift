@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
 import RainAccount
 import RainMaker
@@ -129,6 +130,11 @@ struct SimulatedCloudTests {
             #expect(try await connection.cloud.nodeIDs() == [node])
             #expect(try await connection.cloud.nodes().first?.tags == ["room:hall"])
             #expect(try await connection.cloud.node(node).role == "primary")
+            // The broker hears a moment later that the node is gone.
+            let gone = ContinuousClock.now + .seconds(10)
+            while try await connection.cloud.nodeConnectivity(node).isConnected, ContinuousClock.now < gone {
+                try await Task.sleep(for: .milliseconds(20))
+            }
             #expect(try await connection.cloud.nodeConnectivity(node).isConnected == false)
 
             try await connection.cloud.removeMapping(node: node)

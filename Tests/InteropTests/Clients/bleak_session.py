@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # What a bleak program does with a board: finds it by its service, connects, reads every user description, asks for the version, meets the
 # errors, loses the link and comes back. Prints one JSON object.
 import asyncio

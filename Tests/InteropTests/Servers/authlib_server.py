@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An authorization server out of Authlib's parts, on loopback: JWT bearer assertions (RFC 7523) and introspection (RFC 7662).
 
     authlib_server.py serve             prints one JSON line and serves until standard input ends

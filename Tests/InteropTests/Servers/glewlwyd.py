@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Glewlwyd of one's own on loopback, and a person who uses it without a browser.
 
     glewlwyd.py serve            starts the server that scripts/identity-servers has unpacked, in a new folder, on a free port, with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Amazon Cognito as moto_server plays it, on loopback, with one user pool and two users: ada, and eve who has not confirmed.
 
     moto_cognito.py serve               prints one JSON line and serves until standard input ends

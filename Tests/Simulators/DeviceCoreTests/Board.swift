@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCryptoOpenSSL
 import DeviceCore
 import RainCrypto
@@ -111,22 +112,23 @@ struct Board {
 struct Refused: Error {}
 
 /// What the board of the published vectors heard: six networks, the strongest of them in each vector.
-let neighbourhood: [AccessPoint] = [
-    AccessPoint(
+let neighbourhood: [SimulatedAccessPoint] = [
+    SimulatedAccessPoint(
         ssid: Array("HomeNet".utf8), bssid: hex("021122334455"), channel: 6, rssi: -42, authentication: .wpa2PSK,
         passphrase: Array("correct horse".utf8)),
-    AccessPoint(ssid: Array("Cafe".utf8), bssid: hex("021122334456"), channel: 1, rssi: -50, authentication: .open),
-    AccessPoint(
+    SimulatedAccessPoint(
+        ssid: Array("Cafe".utf8), bssid: hex("021122334456"), channel: 1, rssi: -50, authentication: .open),
+    SimulatedAccessPoint(
         ssid: Array("Office".utf8), bssid: hex("021122004457"), channel: 11, rssi: -60, authentication: .wpa3PSK,
         passphrase: Array("only for work".utf8)),
-    AccessPoint(
+    SimulatedAccessPoint(
         ssid: Array("Cellar".utf8), bssid: hex("021122334458"), channel: 13, rssi: -70,
         authentication: WiFiAuthentication(rawValue: 16), passphrase: Array("potatoes!".utf8)),
-    AccessPoint(
+    SimulatedAccessPoint(
         ssid: Array("Hidden".utf8), bssid: hex("021122334459"), channel: 2, rssi: -75,
         passphrase: Array("whispers".utf8),
         isHidden: true),
-    AccessPoint(
+    SimulatedAccessPoint(
         ssid: [0xFF, 0xFE, 0x41], bssid: hex("02112233445a"), channel: 3, rssi: -80,
         passphrase: Array("bytes only".utf8)),
 ]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DeviceCore
 import ProtocommWire
 import Testing
@@ -26,7 +27,7 @@ struct JoiningTests {
 
     @Test("a channel that no radio has is told as far as the message can say it")
     func channelBeyondTheMessage() throws {
-        let strange = AccessPoint(
+        let strange = SimulatedAccessPoint(
             ssid: Array("Cafe".utf8), bssid: [1, 2, 3, 4, 5, 6], channel: .max, authentication: .open)
         var board = Board(ProvisioningOptions(), radio: SimulatedRadio(accessPoints: [strange], joinDelay: 0))
         #expect(try board.join("Cafe", "") == .success)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DeviceCore
 import ProtocommWire
 import Testing
@@ -74,7 +75,7 @@ struct ScanTests {
     @Test("no more than 16 networks are kept")
     func sixteen() throws {
         let crowd = (0..<20).map {
-            AccessPoint(ssid: Array("net\($0)".utf8), bssid: [2, 0, 0, 0, 0, UInt8($0)], rssi: -90 + $0)
+            SimulatedAccessPoint(ssid: Array("net\($0)".utf8), bssid: [2, 0, 0, 0, 0, UInt8($0)], rssi: -90 + $0)
         }
         var board = Board(ProvisioningOptions(), radio: SimulatedRadio(accessPoints: crowd, channelDelay: 0))
         _ = board.startScan()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCryptoOpenSSL
 import DeviceCore
 import RainCrypto
@@ -13,7 +14,7 @@ struct VectorTests {
     static let names = ["sec0", "sec1_pop", "sec1_nopop", "sec2_patch1", "sec2_patch0"]
 
     private func vectors(_ name: String) throws -> JSONValue {
-        let text = try readFile(Repository.path("Tests/ProtocommSecurityTests/Fixtures/vectors.json"))
+        let text = try readFile(Repository.path("Tests/Boards/ProtocommSecurityTests/Fixtures/vectors.json"))
         return try #require(try JSONValue(parsing: Array(text.utf8))[name])
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A client's socket without any manners of its own: bytes out, bytes in, and a deadline on each wait.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A client's end of the board's console: raw bytes, and a deadline on each wait.

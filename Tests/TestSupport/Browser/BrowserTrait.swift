@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Testing
 
 /// Gives a suite, or one test, a Chromium: ``HeadlessBrowser/withFreshPage(_:)`` hands it to whoever needs it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The program that drives Chromium for others.
 enum ChromeDriver {
     /// Starts it on a port that is free, five times at most: it takes a free port of one address family, and ends where a neighbour has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A TCP server on a free port of 127.0.0.1 whose every connection is served by one closure on a thread of its own.

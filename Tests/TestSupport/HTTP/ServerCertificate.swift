@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A server's certificate, and the authority that issues it: `server.pem`, `server.key` and `ca.pem` in a folder.
 public struct ServerCertificate: Sendable {
     private let names: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A port of this machine that swallows whoever connects: its queue is full and nobody takes from it, so that the kernel drops

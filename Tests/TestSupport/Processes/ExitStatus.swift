@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a process ended.
 public enum ExitStatus: Sendable, Equatable, CustomStringConvertible {
     case exited(Int)

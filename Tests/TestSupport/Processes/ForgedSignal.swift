@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A signal that somebody makes up and sends to each connection of a bus alone, as the system's bus lets every user do. Match rules
 /// choose among what is broadcast, and do not keep it away.
 public struct ForgedSignal: Sendable {

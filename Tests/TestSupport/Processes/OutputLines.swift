@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a child has written to one of its streams: kept up to a bound, and handed out line by line.
 struct OutputLines: Sendable {
     /// Enough for a verbose server's log of one test; what comes after is dropped and counted.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a program that ran to its end has left.
 public struct FinishedProcess: Sendable {
     public let status: ExitStatus

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// `posix_spawn` with what a test wants: a process group of its own, the three descriptors given, default

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
 /// State that threads change and tasks wait for. Each change is shown to everyone who waits, in order of arrival.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A real `gnome-keyring-daemon` on a test's own bus, with keyrings of its own.

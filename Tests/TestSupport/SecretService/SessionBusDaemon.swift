@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A D-Bus session bus of a test's own: it starts no services and ends with the test.
 public final class SessionBusDaemon: Sendable {
     private let process: ChildProcess

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
 /// The board's end of a command console on a pty: echoes what is typed, runs each line, prints the prompt.

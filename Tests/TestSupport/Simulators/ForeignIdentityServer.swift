@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// An identity server that is not ours, running on loopback: see the scripts in Tests/InteropTests/Servers.

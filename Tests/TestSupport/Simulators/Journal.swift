@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// What a simulator wrote down: one JSON object a line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// A person at the command line: a home folder, files with secrets, and `rainctl`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A network of its own, with a loopback and nothing else, so that a test can own addresses like 192.168.4.1.
 ///
 /// It lives as long as the process that holds it, which dies with the test.

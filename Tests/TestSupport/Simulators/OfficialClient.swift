@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Espressif's own command-line client, pointed at a simulated cloud, with a configuration folder of its own.
 ///
 /// Its exit status is 0 whether it succeeded or not, and what it prints is for people: assert on the simulators' journals.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// The codes that a simulated cloud has sent to its users: the file of `cloud-sim --mailbox`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// A bus of a test's own, with a simulated radio on it: `firmware-sim --ble`, which plays `org.bluez` for every client there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// A running `cloud-sim identity`. People, clients and secrets are those of docs/simulated-identity.md.
@@ -30,5 +31,43 @@ public final class SimulatedIdentity: Sendable {
             throw ProcessError("cloud-sim identity does not simulate \(provider): \(ready)")
         }
         return url
+    }
+
+    /// The backend of one's own that runs beside the providers, as docs/own-cloud.md describes backends; to be written to a file.
+    public func mappingDescription() throws -> String {
+        guard let description = ready["mapping"]?["description"] else {
+            throw ProcessError("cloud-sim identity describes no backend: \(ready)")
+        }
+        return String(decoding: description.serialized(), as: UTF8.self)
+    }
+
+    /// Where that backend is, without a slash at the end.
+    public func mappingURL() throws -> String {
+        guard let url = ready["mapping"]?["url"]?.string else {
+            throw ProcessError("cloud-sim identity has no backend: \(ready)")
+        }
+        return url
+    }
+
+    /// Has every request to the backend answered with this status; nil for its own answers again.
+    public func setBackend(status: Int?) async throws {
+        let url = try mappingURL()
+        let rules = status.map { status in
+            ["/nodes/*", "/requests/*"].map { path in
+                JSONValue.object([
+                    .init("path", .string(path)), .init("action", "status"), .init("status", .integer(Int64(status))),
+                ])
+            }
+        }
+        let curl = try await ChildProcess.start(
+            "/usr/bin/curl",
+            [
+                "-sSf", "--json",
+                String(decoding: JSONValue.object([.init("rules", .array(rules ?? []))]).serialized(), as: UTF8.self),
+                url + "/_sim/faults",
+            ])
+        guard try await curl.wait(within: .seconds(10)) == .exited(0) else {
+            throw ProcessError("the backend takes no faults: \(curl.standardError)")
+        }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 import RainKit
 import TestSupport
@@ -36,8 +37,11 @@ struct ProviderBrowserTests {
         Case(provider: "neo", system: "neo", options: { ["--base-url", $0, "--client-id", "native-1"] }, userID: ""),
     ]
 
-    private func withScene(
-        _ one: Case, _ body: (Maker, [String], HeadlessBrowser) async throws -> Void
+    /// Those whose users a cloud of one's own may know by their tokens.
+    static let ownClouds = cases.filter { $0.provider != "neo" }
+
+    static func withScene(
+        _ one: Case, _ body: (Maker, [String], HeadlessBrowser, SimulatedIdentity) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             let simulated = try await SimulatedIdentity.start(one.system, in: folder)
@@ -46,12 +50,12 @@ struct ProviderBrowserTests {
             let options =
                 ["login", "--provider", one.provider, "--store", "file", "--json", "--timeout", "60"]
                 + one.options(try simulated.url(one.system)).map { $0 == "SECRET" ? folder.file("client-secret") : $0 }
-            try await HeadlessBrowser.withFreshPage { browser in try await body(maker, options, browser) }
+            try await HeadlessBrowser.withFreshPage { browser in try await body(maker, options, browser, simulated) }
         }
     }
 
     /// The address that rainctl wants to be opened.
-    private func page(of child: ChildProcess) async throws -> String {
+    static func page(of child: ChildProcess) async throws -> String {
         while let line = try await child.errorLine() {
             let text = line.split(separator: " ").last.map(String.init) ?? ""
             if text.hasPrefix("http://") { return text }
@@ -60,7 +64,7 @@ struct ProviderBrowserTests {
     }
 
     /// Signs in and consents, as a person does.
-    private func signIn(_ browser: HeadlessBrowser, at url: String) async throws {
+    static func signIn(_ browser: HeadlessBrowser, at url: String) async throws {
         try await browser.open(url)
         try await browser.type(SimulatedIdentity.user, into: "#username")
         try await browser.type(SimulatedIdentity.password, into: "#password")
@@ -79,10 +83,10 @@ struct ProviderBrowserTests {
 
     @Test("in Chromium, which comes back to the loopback listener; fragments too", arguments: cases)
     func loopback(one: Case) async throws {
-        try await withScene(one) { maker, options, browser in
+        try await Self.withScene(one) { maker, options, browser, _ in
             let child = try await maker.start(options + ["--no-browser", "--redirect", "loopback"])
             defer { child.kill() }
-            try await signIn(browser, at: try await page(of: child))
+            try await Self.signIn(browser, at: try await Self.page(of: child))
             _ = try await browser.text(containing: "Almost done")
             #expect(try await !browser.address.contains("access_token"))
             try await expectSignedIn(maker, child, one)
@@ -91,10 +95,10 @@ struct ProviderBrowserTests {
 
     @Test("without a browser here: the address that one ends at elsewhere is handed in", arguments: cases)
     func paste(one: Case) async throws {
-        try await withScene(one) { maker, options, browser in
+        try await Self.withScene(one) { maker, options, browser, _ in
             let child = try await maker.start(options + ["--paste", "--redirect", "loopback"], input: .open)
             defer { child.kill() }
-            try await signIn(browser, at: try await page(of: child))
+            try await Self.signIn(browser, at: try await Self.page(of: child))
             let address = try await browser.address { $0.contains("/callback") }
             child.write(address + "\n")
             child.closeInput()
@@ -104,10 +108,10 @@ struct ProviderBrowserTests {
 
     @Test("who denies there is told apart", arguments: cases)
     func denied(one: Case) async throws {
-        try await withScene(one) { maker, options, browser in
+        try await Self.withScene(one) { maker, options, browser, _ in
             let child = try await maker.start(options + ["--no-browser", "--redirect", "loopback"])
             defer { child.kill() }
-            try await browser.open(try await page(of: child))
+            try await browser.open(try await Self.page(of: child))
             try await browser.type(SimulatedIdentity.user, into: "#username")
             try await browser.type(SimulatedIdentity.password, into: "#password")
             try await browser.click("#allow")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // `peak PROGRAM ARGUMENT…` runs it and writes the most memory that it held, in KiB, to descriptor 3; ends as it ended.
 //
 // The kernel's figure survives exec: a program that is started by a big one seems at least as big. This one is small.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A handler returned an error: the transport then says nothing at all to the client.
 public struct HandlerFailure: Error, Equatable, Sendable {
     init() {}

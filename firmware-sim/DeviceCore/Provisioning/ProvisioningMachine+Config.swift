@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// `prov-config`.
@@ -55,7 +56,7 @@ extension ProvisioningMachine {
             return WiFiStatusResponse(
                 state: .connected, detail: .connected(Self.connection(accessPoint, radio.address)))
         case .formerlyConnected:
-            let nothing = AccessPoint(
+            let nothing = SimulatedAccessPoint(
                 ssid: Self.garbage(8), bssid: Self.garbage(6), channel: 0xA5,
                 authentication: WiFiAuthentication(rawValue: 17))
             return WiFiStatusResponse(
@@ -63,7 +64,7 @@ extension ProvisioningMachine {
         }
     }
 
-    private static func connection(_ accessPoint: AccessPoint, _ address: [UInt8]) -> WiFiConnection {
+    private static func connection(_ accessPoint: SimulatedAccessPoint, _ address: [UInt8]) -> WiFiConnection {
         // `strndup` copies the BSSID up to a zero byte; what follows it is whatever lay on the heap.
         var bssid = accessPoint.bssid.untilNull
         if bssid.count < 6 { bssid.append(0) }

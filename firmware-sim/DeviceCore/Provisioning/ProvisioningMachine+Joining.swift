@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 extension ProvisioningMachine {
@@ -35,7 +36,7 @@ extension ProvisioningMachine {
         }
     }
 
-    private mutating func joined(_ accessPoint: AccessPoint, now: UInt64) {
+    private mutating func joined(_ accessPoint: SimulatedAccessPoint, now: UInt64) {
         // Before credentials came (after a reprovision, that is) and after the end the service does not listen to the driver.
         if isListening {
             station = .connected(accessPoint)

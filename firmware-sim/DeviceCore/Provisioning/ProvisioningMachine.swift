@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// The firmware's provisioning service (`network_provisioning` 1.2.4) as a value: what it stores, when it joins, what it
@@ -15,7 +16,7 @@ public struct ProvisioningMachine: Sendable {
     enum Station: Equatable {
         case connecting
         case attemptFailed
-        case connected(AccessPoint)
+        case connected(SimulatedAccessPoint)
         /// Connected before the application reprovisioned: the driver has nothing to tell about the network any more.
         case formerlyConnected
         case disconnected

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How the firmware was configured. Times are milliseconds.
 public struct ProvisioningOptions: Sendable, Equatable {
     /// `wifi_conn_attempts`: 0 is the old behaviour, where the first failure that is understood is final and any other

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One scan, running or done.
 struct ScanState: Sendable {
     /// `MAX_SCAN_RESULTS`: more are not kept.
@@ -14,9 +16,9 @@ struct ScanState: Sendable {
     /// When the driver reports the end of this step.
     var due: UInt64?
     /// Strongest first.
-    var results: [AccessPoint] = []
+    var results: [SimulatedAccessPoint] = []
 
-    mutating func add(_ found: [AccessPoint]) {
+    mutating func add(_ found: [SimulatedAccessPoint]) {
         for accessPoint in found {
             let place = results.firstIndex { $0.rssi < accessPoint.rssi } ?? results.count
             results.insert(accessPoint, at: place)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// The Wi-Fi around the board, and how long things take in it. All times are milliseconds.
@@ -12,7 +13,7 @@ public struct SimulatedRadio: Sendable {
         case stuck
     }
 
-    public var accessPoints: [AccessPoint]
+    public var accessPoints: [SimulatedAccessPoint]
     /// From an accepted Apply to the verdict of one attempt. The firmware's own timer of one second, which lets the answer
     /// out before the radio moves, is part of it.
     public var joinDelay: UInt64
@@ -23,7 +24,7 @@ public struct SimulatedRadio: Sendable {
     public var address: [UInt8]
 
     public init(
-        accessPoints: [AccessPoint], joinDelay: UInt64 = 400, channelDelay: UInt64 = 30, fault: Fault = .none,
+        accessPoints: [SimulatedAccessPoint], joinDelay: UInt64 = 400, channelDelay: UInt64 = 30, fault: Fault = .none,
         address: StaticString = "192.168.1.23"
     ) {
         self.accessPoints = accessPoints
@@ -34,7 +35,7 @@ public struct SimulatedRadio: Sendable {
     }
 
     enum Verdict: Equatable {
-        case joined(AccessPoint)
+        case joined(SimulatedAccessPoint)
         case disconnected(DisconnectReason)
         case never
     }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What goes wrong at the board in one claim. Each that a board is given spoils one claim, then the next has its turn.
 public enum ClaimFault: Sendable, Equatable {
     /// The step at whose command the board restarts, without an answer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// The node's private key, with what it takes to get a certificate for it. The key itself never leaves.

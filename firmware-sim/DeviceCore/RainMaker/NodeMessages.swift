@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One MQTT message that the node wants to publish with quality of service 1.
 public struct NodePublication: Sendable, Equatable {
     public enum Kind: Sendable, Equatable { case config, userMapping, initialParameters, parameters }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The values of the one device that the example has: a light with a name and a switch, on at first as RainMaker's `led_light` is.
 public struct NodeParameters: Sendable, Equatable {
     /// New values for some of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// `cloud_user_assoc`: takes the user's id and secret, and keeps them for the cloud.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The text of a string member of the object that `text` holds; nil where the text is no object or has no such string.
 ///
 /// As much of RFC 8259 as a claim needs: members beside the one that is asked for may be anything.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Text as bytes, because comparing `String`s would pull the Unicode tables into a bare-metal image.
 func bytes(_ text: StaticString) -> [UInt8] {
     text.withUTF8Buffer { Array($0) }

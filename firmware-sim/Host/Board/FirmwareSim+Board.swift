@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCryptoOpenSSL
 import DeviceCore
 import RainCrypto
@@ -44,7 +45,8 @@ extension FirmwareSim {
             association: kind.mapping.association, isClaimed: !kind.unclaimed,
             macAddress: Array(identity.macAddress.utf8), claimFaults: kind.claimFault.map(\.fault),
             provisioning: ProvisioningOptions(
-                attempts: radio.attempts, resetsOnFailure: radio.resetOnFailure, stopsByItself: !radio.noAutoStop))
+                attempts: radio.attempts, resetsOnFailure: radio.resetOnFailure, stopsByItself: !radio.noAutoStop),
+            customEndpoint: kind.customEndpoint.map { Endpoint(name: Array($0.utf8)) })
         let core = SimulatedCore(
             configuration: configuration, radio: accessPoints,
             security: try security(of: identity, &verifiers, random: &random), signer: try credential(credentials))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Certificate and key of a claim, as the files that libmosquitto wants. They have no names and end with the process.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRainMosquitto
 import DeviceCore
 import Glibc
@@ -27,7 +28,7 @@ final class CloudLink: EventSource {
     private static let keepAlive: Int32 = 60
 
     private let board: Board
-    private let address: HostAndPort
+    private let address: ListenAddress
     private let say: (_ tag: String, _ text: String) -> Void
     private let authority: String
     private let owner: Client
@@ -43,7 +44,7 @@ final class CloudLink: EventSource {
 
     /// - Parameter board: with a certificate and a key, or one that is still to be claimed.
     init(
-        _ address: HostAndPort, authority: String, board: Board,
+        _ address: ListenAddress, authority: String, board: Board,
         say: @escaping (_ tag: String, _ text: String) -> Void
     ) throws {
         self.address = address

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DeviceCore
 import ProtocommWire
 
@@ -67,6 +68,7 @@ struct BoardLog {
                 + line(.info, "esp_netif_handlers", "sta ip: \(address), mask: 255.255.255.0, gw: \(gateway)")
                 + manager(.info, "STA Got IP") + network(.info, "Connected with IP Address:\(address)")
                 + application(.info, "Provisioning successful")
+        case .customDataReceived(let data): return line(.info, "app", "Received \(data.count) bytes of custom data")
         case .userMappingReceived: return line(.info, "esp_rmaker_user_mapping", "User Node mapping data received.")
         case .claimStarted: return line(.info, "esp_claim", "Assisted Claiming Started.")
         case .certificateRequested: return []

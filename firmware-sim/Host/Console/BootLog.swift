@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// What an ESP32-C3 says from reset until its application waits: the ROM, the second stage, the application, the QR code.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Splits a line into words as `esp_console_split_argv` does: at spaces, with double quotes and backslashes.
 enum CommandLine {
     /// `max_cmdline_args`, one of which is the NULL at the end.

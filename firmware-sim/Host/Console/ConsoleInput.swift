@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The reading half of a console task, as a value: bytes from the wire in, echo and command lines out.
 protocol ConsoleInput {
     /// What the board prints as soon as the task runs.

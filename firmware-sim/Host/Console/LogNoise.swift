@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// Log lines that have nothing to do with anyone's request, where a real board's other tasks would write them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `protocomm_console_task`: collects up to 256 bytes and runs them when what has arrived so far ends with CR.
 ///
 /// It looks for the CR only after emptying the UART's buffer. So a CR that has anything behind it does not end the line.

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainWaiting
 
 /// The board's end of a pty, with a symbolic link to the other end, where a client finds its serial port.
 final class PseudoTerminal {
@@ -27,8 +29,9 @@ final class PseudoTerminal {
     }
 
     var isOpen: Bool {
-        var state = pollfd(fd: descriptor, events: 0, revents: 0)
-        return poll(&state, 1, 0) >= 0 && Int32(state.revents) & POLLHUP == 0
+        var state = [PollEntry(descriptor, for: [])]
+        if case .failed = pollDescriptors(&state, until: .after(.zero)) { return false }
+        return !state[0].found.contains(.hungUp)
     }
 
     /// Takes the link away, unless it is someone else's by now.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DeviceCore
 
 /// The commands that RainMaker's examples register on the UART (`esp_rmaker_commands.c`).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `scli_task` of RainMaker's common console: byte by byte, CR or LF ends a line, backspace takes one back, and a line that
 /// is too long is thrown away as a whole.
 struct RainMakerConsoleInput: ConsoleInput {

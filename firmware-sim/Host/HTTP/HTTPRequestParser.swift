@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The head of one request, as far as the board's server looks at it.
 struct HTTPRequestHead: Equatable {
     var method: [UInt8]
@@ -38,7 +40,6 @@ struct HTTPRequestParser {
 
     /// Whether a request has begun and is not complete. The server's one task waits for the rest then.
     var isMidway: Bool { phase != .head || !buffer.isEmpty }
-    var isInBody: Bool { if case .body = phase { true } else { false } }
 
     mutating func append(_ bytes: some Sequence<UInt8>) { buffer.append(contentsOf: bytes) }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which security session a request belongs to, by the rules of `protocomm_httpd.c`: one session, kept by a cookie or by
 /// the connection that began it.
 struct HTTPSessions {

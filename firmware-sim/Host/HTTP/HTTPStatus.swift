@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The errors of `esp_http_server`, with its own texts (`httpd_txrx.c`).
 struct HTTPStatus: Equatable {
     var line: String

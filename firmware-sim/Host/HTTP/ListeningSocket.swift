@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A TCP socket that listens, and where it ended up.
 struct ListeningSocket {
     let descriptor: Int32
-    let address: HostAndPort
+    let address: ListenAddress
 
     /// Port 0 lets the system choose.
-    init(_ wanted: HostAndPort) throws {
+    init(_ wanted: ListenAddress) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = wanted.port.bigEndian
@@ -34,7 +35,7 @@ struct ListeningSocket {
             throw StartError("cannot listen on \(wanted): \(reason)")
         }
         self.descriptor = descriptor
-        self.address = HostAndPort(host: wanted.host, port: UInt16(bigEndian: address.sin_port))
+        self.address = ListenAddress(host: wanted.host, port: UInt16(bigEndian: address.sin_port))
     }
 }
 

@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import DeviceCore
 import Glibc
 import ProtocommWire
+import RainWaiting
 
-/// The board's HTTP server: one task, one connection, and the manners of `esp_http_server` under `protocomm_httpd`.
+/// The board's HTTP server: one task, one connection, behaving as `esp_http_server` does under `protocomm_httpd`.
 ///
 /// While the task waits for the rest of a request or for a handler, nobody else is let in; a new connection to an idle
-/// server pushes the old one out. A handler's error closes the connection without a word.
+/// server pushes the old one out. A handler's error closes the connection without a response.
 final class SoftAPServer: EventSource {
     /// `recv_wait_timeout` of the server's configuration.
     static let headerTimeout: UInt64 = 5000
@@ -31,9 +33,9 @@ final class SoftAPServer: EventSource {
     private var connection: Connection?
     private var nextNumber = 0
 
-    var address: HostAndPort { listener.address }
+    var address: ListenAddress { listener.address }
 
-    init(_ address: HostAndPort, board: Board) throws {
+    init(_ address: ListenAddress, board: Board) throws {
         self.board = board
         listener = try ListeningSocket(address)
         board.observe { [weak self] event in
@@ -81,7 +83,7 @@ final class SoftAPServer: EventSource {
     func shutDown() {
         guard isListening else { return }
         isListening = false
-        // In this order: whoever sees the connection end finds nobody listening any more.
+        // In this order: a client that sees the connection end finds nobody listening any more.
         close(listener.descriptor)
         closeConnection()
     }
@@ -236,7 +238,6 @@ final class SoftAPServer: EventSource {
 
     /// Answers are smaller than any socket buffer, so this waits only for a client that reads nothing at all.
     private func isWritable(_ descriptor: Int32) -> Bool {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return poll(&waiting, 1, 200) == 1
+        pollDescriptor(descriptor, for: .writable, until: .after(milliseconds: 200))
     }
 }

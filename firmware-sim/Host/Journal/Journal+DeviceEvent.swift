@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DeviceCore
 import RainJSON
 import ProtocommWire
@@ -28,6 +29,7 @@ extension Journal {
         case .disconnected(let reason): state("disconnected", [.init("reason", .integer(Int64(reason.rawValue)))])
         case .resetAfterFailure: state("reset_after_failure")
         case .joined(let ssid, _): state("joined", [name(ssid)])
+        case .customDataReceived(let data): state("custom_data", [.init("bytes", .integer(Int64(data.count)))])
         case .userMappingReceived: state("user_mapping_received")
         case .challengeSigned: state("challenge_signed")
         case .claimStarted: state("claim_started")

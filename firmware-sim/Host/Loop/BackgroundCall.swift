@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import Glibc
+import RainWaiting
 
-/// Calls something that may wait for long, on a thread of its own; the loop hears of its end by a descriptor.
+/// Calls something that may wait for long, on a thread of its own; a descriptor tells the loop of its end.
 ///
 /// The process does not wait for a call that is still under way when it ends.
 final class BackgroundCall {
@@ -28,24 +30,16 @@ final class BackgroundCall {
         precondition(descriptor == nil, "a call is under way")
         var ends: [Int32] = [-1, -1]
         guard pipe2(&ends, O_CLOEXEC) == 0 else { return false }
-        let work = Unmanaged.passRetained(Work(writing: ends[1], body: body))
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
-                var outcome = Outcome(result: work.body(), error: errno)
-                _ = write(work.writing, &outcome, MemoryLayout<Outcome>.size)
-                return nil
-            }, work.toOpaque())
+        let work = Work(writing: ends[1], body: body)
+        let code = startThread {
+            var outcome = Outcome(result: work.body(), error: errno)
+            _ = write(work.writing, &outcome, MemoryLayout<Outcome>.size)
+        }
         guard code == 0 else {
-            work.release()
             close(ends[0])
             errno = code
             return false
         }
-        pthread_detach(thread)
         descriptor = ends[0]
         return true
     }

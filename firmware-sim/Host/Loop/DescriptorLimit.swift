@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// How many descriptors the process may have open: what a shell grants is enough for some hundred boards with their connections.

@@ -1,4 +1,5 @@
-import Glibc
+// SPDX-License-Identifier: Apache-2.0
+import RainWaiting
 
 /// The one thread of the simulator: waits for descriptors and times, and hands them to their sources.
 final class EventLoop {
@@ -17,28 +18,27 @@ final class EventLoop {
 
     private func turn() {
         var owners: [any EventSource] = []
-        var descriptors: [pollfd] = []
+        var descriptors: [PollEntry] = []
         for source in sources {
             for interest in source.interests {
                 owners.append(source)
-                descriptors.append(pollfd(fd: interest.descriptor, events: interest.events, revents: 0))
+                descriptors.append(PollEntry(interest.descriptor, for: PollEvents(rawValue: interest.events)))
             }
         }
-        let count = poll(&descriptors, nfds_t(descriptors.count), timeout())
+        _ = pollDescriptors(&descriptors, until: deadline)
         let now = MonotonicClock.now
-        if count > 0 {
-            for (owner, descriptor) in zip(owners, descriptors) where descriptor.revents != 0 {
-                // An earlier one of this turn may have closed it.
-                guard owner.interests.contains(where: { $0.descriptor == descriptor.fd }) else { continue }
-                owner.ready(descriptor.fd, events: descriptor.revents, now: now)
-            }
+        for (owner, entry) in zip(owners, descriptors) where entry.isReady {
+            // An earlier one of this turn may have closed it.
+            guard let descriptor = entry.descriptor, owner.interests.contains(where: { $0.descriptor == descriptor })
+            else { continue }
+            owner.ready(descriptor, events: entry.found.rawValue, now: now)
         }
         for source in sources { source.wake(now: now) }
     }
 
-    private func timeout() -> Int32 {
-        guard let due = sources.compactMap(\.due).min() else { return -1 }
+    private var deadline: MonotonicDeadline? {
+        guard let due = sources.compactMap(\.due).min() else { return nil }
         let now = MonotonicClock.now
-        return due <= now ? 0 : Int32(min(due - now, 60_000))
+        return .after(milliseconds: due <= now ? 0 : Int64(clamping: due - now))
     }
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Something that the event loop watches over: descriptors, and times at which something is due.
 protocol EventSource: AnyObject {
     /// The descriptors to wait for now, with the events of `poll(2)`.

@@ -1,4 +1,5 @@
-import Glibc
+// SPDX-License-Identifier: Apache-2.0
+import RainWaiting
 
 /// Milliseconds since the process began, by a clock that nobody sets.
 enum MonotonicClock {
@@ -16,9 +17,5 @@ enum MonotonicClock {
         return milliseconds <= start ? 0 : milliseconds - start + 1
     }
 
-    private static func read() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
-    }
+    private static func read() -> UInt64 { UInt64(monotonicMilliseconds()) }
 }

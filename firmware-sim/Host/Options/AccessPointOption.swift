@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import DeviceCore
 import RainJSON
@@ -6,7 +7,7 @@ import ProtocommWire
 /// `--ap JSON`: one network in every detail. Keys: `ssid_hex` or `ssid`, `bssid` (12 hex digits, colons allowed),
 /// `channel` (a byte, as the Wi-Fi driver has it), `rssi`, `auth` (a number, any), `passphrase`, `hidden`.
 struct AccessPointOption: ExpressibleByArgument {
-    var accessPoint: AccessPoint
+    var accessPoint: SimulatedAccessPoint
 
     init?(argument: String) {
         guard let json = try? JSONValue(parsing: Array(argument.utf8)), json.members != nil else { return nil }
@@ -25,7 +26,7 @@ struct AccessPointOption: ExpressibleByArgument {
             let channel = UInt8(exactly: json["channel"]?.integer ?? 6),
             let rssi = Int32(exactly: json["rssi"]?.integer ?? -60)
         else { return nil }
-        accessPoint = AccessPoint(
+        accessPoint = SimulatedAccessPoint(
             ssid: ssid, bssid: bssid, channel: UInt32(channel), rssi: rssi,
             authentication: WiFiAuthentication(rawValue: authentication), passphrase: passphrase,
             isHidden: json["hidden"]?.bool ?? ssid.isEmpty)

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
 struct ListeningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Serve SoftAP-style HTTP there; port 0 lets the system choose.", valueName: "host:port"))
-    var http: HostAndPort?
+    var http: ListenAddress?
 
     @Option(help: ArgumentHelp("Make a serial console, and this symbolic link to it.", valueName: "link"))
     var console: String?
@@ -95,6 +96,9 @@ struct BoardOptions: ParsableArguments {
     @Option(help: "How the board is put into an account: user, ch-resp or none.")
     var mapping: MappingOption = .user
 
+    @Option(help: "An endpoint of the application's own, such as custom-data, that takes anything.")
+    var customEndpoint: String?
+
     @Flag(help: "The board has its certificate (the default).")
     var claimed = false
 
@@ -168,7 +172,7 @@ struct CloudOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Connect to this broker once on Wi-Fi; offline unless given.", valueName: "host:port"))
-    var mqtt: HostAndPort?
+    var mqtt: ListenAddress?
 
     @Option(help: ArgumentHelp("Certificate of the authority that the broker's belongs to.", valueName: "file"))
     var ca: String?

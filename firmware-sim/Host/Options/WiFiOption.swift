@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import DeviceCore
 import ProtocommWire
@@ -15,9 +16,9 @@ struct WiFiOption: ExpressibleByArgument, Equatable {
     }
 
     /// The network as the board hears it: the first option is the strongest.
-    func accessPoint(at index: Int) -> AccessPoint {
+    func accessPoint(at index: Int) -> SimulatedAccessPoint {
         let channels: [UInt32] = [6, 1, 11, 3, 9, 13]
-        return AccessPoint(
+        return SimulatedAccessPoint(
             ssid: ssid, bssid: [0x02, 0x11, 0x22, 0x33, 0x44, UInt8(truncatingIfNeeded: 0x55 + index)],
             channel: channels[index % channels.count], rssi: Int32(max(-95, -42 - 6 * index)),
             authentication: passphrase.isEmpty ? .open : .wpa2PSK, passphrase: passphrase)

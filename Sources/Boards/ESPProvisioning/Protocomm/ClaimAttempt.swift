@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// The claim that is under way at a board, and what counts of the one before: what a fault means depends on both.

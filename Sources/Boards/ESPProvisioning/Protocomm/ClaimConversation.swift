@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// The client's side of `rmaker_claim` as a value: it relays texts between board and claim service, piece by piece, and finds out

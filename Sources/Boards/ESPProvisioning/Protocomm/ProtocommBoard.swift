@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 import Logging
 import Protocomm
@@ -176,7 +177,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             return try Message(decoding: answer)
         } catch {
             // Its cipher may have lost count.
-            await session.distrust()
+            await session.markInvalid()
             throw ProvisioningError(
                 .malformed,
                 message: "The board's answer on \(endpoint) cannot be read. Restart the board, then run this again.",

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a claim comes to nothing, and what that means for the next: whether the board has to restart first.
 extension ProvisioningError {
     /// A claim that is over for the board, or has to be: it is aborted where it is not.

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// What a user insists on and what is known of a board beforehand, against what the board says of itself.
 ///
-/// A board names its scheme in clear, before any session, and so can whoever answers in its place.
+/// A board names its scheme in clear, before any session, and so can anyone who answers in its place.
 struct SecurityPolicy: Sendable, Equatable {
     /// The scheme to insist on, whatever else is known.
     var wanted: Int?

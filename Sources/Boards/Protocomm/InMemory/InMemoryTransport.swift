@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 import Synchronization
 
-/// A board in the same process, as a transport: for tests, and for whoever embeds a board's protocol stack.
+/// A board in the same process, as a transport: for tests, and for programs that embed a board's protocol stack.
 ///
 /// The board is a closure that takes a request and returns an answer, or nil to refuse it as firmware does. Faults can be
 /// injected before each exchange.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Logging
 import ProtocommSecurity
 import ProtocommWire
@@ -119,7 +120,7 @@ public actor ProtocommSession {
     }
 
     /// Gives up the session after an answer that makes no sense: the two ends are most likely out of step. Only a handshake helps.
-    public func distrust() async {
+    public func markInvalid() async {
         guard let link = try? await takeTurn(.session) else { return }
         if case .clear = link { passTurn(link) } else { passTurn(.outOfStep) }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommSecurity
 
 /// What the two ends share between exchanges.
@@ -34,7 +35,7 @@ struct SessionTurn: Sendable {
     var isEnded: Bool { if case .ended = state { true } else { false } }
     var link: SessionLink? { if case .idle(let link) = state { link } else { nil } }
 
-    /// Asks for the turn. Whoever is told to wait is served in the order of the tickets.
+    /// Asks for the turn. Those that have to wait are served in the order of their tickets.
     mutating func enter() -> Entry {
         switch state {
         case .idle(let link):

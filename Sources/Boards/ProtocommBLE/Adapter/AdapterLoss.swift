@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bluetooth that went away while somebody listens. A value, so that the policy can be read and tested by itself.
 ///
 /// A restart of BlueZ's and a switch that is flipped back are waited out; hearing nothing for any longer would pass for silence on the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Names of BlueZ's interfaces (BlueZ, doc/).
 enum BlueZName {
     static let service = "org.bluez"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Looking for boards.
 extension BluetoothCentral {
     /// Scans, and hands over each board that fits as soon as it is heard, once, until `found` answers false or the time is over.
@@ -7,7 +9,7 @@ extension BluetoothCentral {
     ///
     /// - Parameter includesConnected: whether a board that somebody on this machine is connected to is handed over as well, though it
     ///   does not advertise.
-    /// - Throws: what ails this machine (``BluetoothError/isOfThisMachine``), also where that comes about meanwhile, unless it is over
+    /// - Throws: a problem with this machine's Bluetooth (``BluetoothError/isOfThisMachine``), also where that comes about meanwhile, unless it is over
     ///   within seconds; `connectionFailed` where BlueZ does not scan; `radioLost` where time was over before it was clear whether the bus
     ///   comes back; `cancelled`. Hearing nothing is no error.
     public func discover(

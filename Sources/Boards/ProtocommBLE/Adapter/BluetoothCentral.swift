@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 import Logging
 
@@ -63,7 +64,7 @@ public final class BluetoothCentral: Sendable {
 
     /// Finds the board and connects to it; see ``OpenAdapter/connect(_:within:isFresh:)``.
     ///
-    /// - Throws: `notFound`, `connectionFailed`, what ails this machine, `cancelled`.
+    /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `cancelled`.
     func connect(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
     ) async throws(BluetoothError) -> BoardLink {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// The adapter that is used, and what makes it that one: its name where it was chosen by that, its address otherwise, since names

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// The scanner of one adapter, shared by everyone in this process who looks for a board: BlueZ counts by connection to the bus.
@@ -23,7 +24,7 @@ actor Discovery {
     private var isTroubled = false
 
     /// - Parameters:
-    ///   - isReady: whether there is an adapter that can scan. Trying again ends without one: whoever sees it come back restarts.
+    ///   - isReady: whether there is an adapter that can scan. Trying again ends without one; it restarts when the adapter is back.
     ///   - note: told why those who listen hear nothing, and nil when that is over.
     init(
         start: @escaping @Sendable () async -> Result<Void, BluetoothError>, stop: @escaping @Sendable () async -> Void,
@@ -55,7 +56,7 @@ actor Discovery {
         _ = await adjust().value
     }
 
-    /// BlueZ has ended the scan: whoever still looks wants a new one. Returns after the first attempt.
+    /// BlueZ has ended the scan: searches that go on need a new one. Returns after the first attempt.
     func restart() async {
         isRunning = false
         guard case .failure(let error) = await adjust().value, users > 0, !isRunning else { return }

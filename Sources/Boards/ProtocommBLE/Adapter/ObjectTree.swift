@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// What is known of a service's objects: kept as `ObjectManager` and `Properties` signals tell it.

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
+import RainWaiting
 import Synchronization
 
 /// The tree of BlueZ's objects as signals change it, and everyone who waits for something in it.
@@ -6,7 +8,7 @@ import Synchronization
 /// Nobody is resumed, and nothing is cancelled, with the lock held: a task that is being cancelled holds a lock of the runtime's while its
 /// handler wants this one, and resuming it wants the runtime's.
 final class ObjectWatch: Sendable {
-    private struct Waiter {
+    private struct Search {
         /// The objects that it is about; nil for any.
         var paths: [String]?
         /// What sends it on its way, where it found what it waits for.
@@ -16,25 +18,21 @@ final class ObjectWatch: Sendable {
 
     private struct State: ~Copyable {
         var tree = ObjectTree()
-        var waiters: [Int: Waiter] = [:]
+        var waiters: [Int: Search] = [:]
         /// Who waits for a certain object; the others are shown every change.
         var byPath: [String: Set<Int>] = [:]
         var general: Set<Int> = []
         var nextID = 0
-        /// Those who have not gone yet.
-        var present: Set<Int> = []
-        /// Given up before they began to wait.
-        var early: [Int: BluetoothError] = [:]
         var end: (error: BluetoothError, at: ContinuousClock.Instant)?
 
-        mutating func add(_ id: Int, _ waiter: Waiter) {
+        mutating func add(_ id: Int, _ waiter: Search) {
             waiters[id] = waiter
             guard let paths = waiter.paths else { return _ = general.insert(id) }
             for path in paths { byPath[path, default: []].insert(id) }
         }
 
         @discardableResult
-        mutating func remove(_ id: Int) -> Waiter? {
+        mutating func remove(_ id: Int) -> Search? {
             guard let waiter = waiters.removeValue(forKey: id) else { return nil }
             general.remove(id)
             for path in waiter.paths ?? [] {
@@ -47,7 +45,7 @@ final class ObjectWatch: Sendable {
 
     private let state = Mutex(State())
 
-    /// Changes the tree, and shows what changed to whoever waits for it. Of a thousand boards that are heard each second, fifty
+    /// Changes the tree, and shows what changed to those that wait for it. Of a thousand boards that are heard each second, fifty
     /// waiters want one each.
     @discardableResult
     func change(_ body: (inout ObjectTree) -> ObjectTree.Change) -> ObjectTree.Change {
@@ -76,7 +74,7 @@ final class ObjectWatch: Sendable {
     /// When it ended; nil while it goes on.
     var ended: ContinuousClock.Instant? { state.withLock { $0.end?.at } }
 
-    /// The bus is gone, or this side let go of it, or the adapter is another: nobody waits any longer, and nothing is known any more. What
+    /// The bus is gone, or this side closed it, or the adapter is another: all waits end, and nothing is known any more. What
     /// ended it first is told to who comes later.
     func end(_ error: BluetoothError) {
         let waiters = state.withLock { state in
@@ -99,42 +97,28 @@ final class ObjectWatch: Sendable {
         forAny paths: [String]?, within limit: Duration,
         _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
     ) async throws(BluetoothError) -> Found {
-        let id = state.withLock { state in
+        guard !Task.isCancelled else { throw .cancelled }
+        let waiter = Waiter<Result<Found, BluetoothError>>()
+        let (id, now) = state.withLock { state -> (Int, Result<Found, BluetoothError>?) in
+            if let end = state.end { return (0, .failure(end.error)) }
+            if let found = probe(state.tree, .everything) { return (0, .success(found)) }
             state.nextID += 1
-            state.present.insert(state.nextID)
-            return state.nextID
+            state.add(
+                state.nextID,
+                Search(
+                    paths: paths,
+                    check: { tree, change in
+                        guard let found = probe(tree, change) else { return nil }
+                        return { waiter.resume(returning: .success(found)) }
+                    }, giveUp: { waiter.resume(returning: .failure($0)) }))
+            return (state.nextID, nil)
         }
-        let timer = Task {
-            guard (try? await Task.sleep(for: limit)) != nil else { return }
-            self.giveUp(id, BluetoothError(.timeout, message: "Nothing happened in time."))
-        }
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Found, BluetoothError>, Never>) in
-                let now: Result<Found, BluetoothError>? = state.withLock { state in
-                    if let early = state.early.removeValue(forKey: id) { return .failure(early) }
-                    if let end = state.end { return .failure(end.error) }
-                    if let found = probe(state.tree, .everything) { return .success(found) }
-                    state.add(
-                        id,
-                        Waiter(
-                            paths: paths,
-                            check: { tree, change in
-                                guard let found = probe(tree, change) else { return nil }
-                                return { continuation.resume(returning: .success(found)) }
-                            }, giveUp: { continuation.resume(returning: .failure($0)) }))
-                    return nil
-                }
-                if let now { continuation.resume(returning: now) }
-            }
-        } onCancel: {
-            giveUp(id, .cancelled)
-        }
-        timer.cancel()
-        state.withLock { state in
-            state.present.remove(id)
-            state.early[id] = nil
-        }
-        return try result.get()
+        if let now { return try now.get() }
+        return try await waiter.value(within: limit) { [self] reason in
+            let error =
+                reason == .cancelled ? .cancelled : BluetoothError(.timeout, message: "Nothing happened in time.")
+            state.withLock { $0.remove(id) }?.giveUp(error)
+        }.get()
     }
 
     /// The same for one object.
@@ -143,14 +127,5 @@ final class ObjectWatch: Sendable {
         _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
     ) async throws(BluetoothError) -> Found {
         try await wait(forAny: [path], within: limit, probe)
-    }
-
-    private func giveUp(_ id: Int, _ error: BluetoothError) {
-        let waiter = state.withLock { state -> Waiter? in
-            if let waiter = state.remove(id) { return waiter }
-            if state.present.contains(id) { state.early[id] = error }
-            return nil
-        }
-        waiter?.giveUp(error)
     }
 }

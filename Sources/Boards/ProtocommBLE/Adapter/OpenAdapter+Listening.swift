@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Listening for boards, in the scan that all share.
 extension OpenAdapter {
     /// Scans, and hands over each board that is wanted as soon as it is heard.

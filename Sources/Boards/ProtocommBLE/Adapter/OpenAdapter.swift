@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 import Logging
 import Synchronization
 
 /// One adapter of BlueZ's, as one connection to the bus reaches it: what it hears, and the links through it.
 ///
-/// It is over for good once that connection is lost, or the adapter has another name: whoever waits for something is told so
+/// It is over for good once that connection is lost, or the adapter has another name: all who wait for something are told so
 /// (`radioLost`), and ``BluetoothCentral`` opens another. BlueZ that is restarted, and an adapter that is off or away for a while, it
 /// outlives.
 final class OpenAdapter: Sendable {
@@ -17,7 +18,7 @@ final class OpenAdapter: Sendable {
     let opened = ContinuousClock.now
     private let bus: BlueZCalls
     private let pairing: PairingAgent
-    /// Whether the adapter could hear something when it was last heard of.
+    /// Whether the adapter could receive when BlueZ last told of it.
     private let wasReady = Mutex(true)
 
     /// How long opening may take in all: a missing adapter is told before a person wonders.
@@ -157,7 +158,7 @@ final class OpenAdapter: Sendable {
 
     // MARK: what BlueZ says
 
-    /// Sees to it that whoever looks for boards goes on after BlueZ was restarted, and after the adapter was off or away: BlueZ forgets
+    /// Sees to it that searches for boards go on after BlueZ was restarted, and after the adapter was off or away: BlueZ forgets
     /// who scanned when it switches an adapter off.
     private func take(_ event: BlueZFeed.Event) {
         switch event {

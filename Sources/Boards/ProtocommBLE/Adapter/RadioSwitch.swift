@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// Whether rfkill holds Bluetooth off, as the kernel tells it in sysfs (Documentation/ABI/stable/sysfs-class-rfkill).

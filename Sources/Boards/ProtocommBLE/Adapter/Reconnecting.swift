@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// When Bluetooth that was lost is opened anew: at once, then ever more seldom, for as long as any other outage is waited out; after that once
 /// for each who asks. A value, so that the policy can be read and tested by itself.
 struct Reconnecting {

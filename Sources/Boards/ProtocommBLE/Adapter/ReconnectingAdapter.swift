@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
 /// The adapter that a process uses for years: opened anew by the next who wants it, once it was lost, and once for all who want it then.
@@ -68,7 +69,7 @@ final class ReconnectingAdapter: Sendable {
         return try outcome.get()
     }
 
-    /// Whoever waits, or listens, is told `cancelled`.
+    /// Those that wait or listen get `cancelled`.
     func close() {
         let (adapter, opening, task) = state.withLock { state in
             state.isClosed = true

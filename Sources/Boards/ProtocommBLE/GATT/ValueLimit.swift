@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How long a value a board takes.
 ///
 /// Espressif's two stacks differ: NimBLE takes 512 bytes, Bluedroid 481 (257 where Security 2 is not compiled in), and the second

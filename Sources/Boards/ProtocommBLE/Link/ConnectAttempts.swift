@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// How an attempt at a connection ended that came to nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// What to do about a connection that did not come about. A value, so that the policy can be read and tested by itself.

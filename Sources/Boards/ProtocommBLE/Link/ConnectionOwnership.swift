@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Which boards the transports of this process have to themselves. To BlueZ a process is one client: whoever asks shares a link, and
-/// whoever disconnects ends it for all.
+/// Which boards the transports of this process have to themselves. To BlueZ a process is one client: all its callers share a link, and
+/// one that disconnects ends it for all.
 final class ConnectionOwnership: Sendable {
     fileprivate struct Entry {
         var id: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// A read or a write of one attribute of a board's: done again while the board is busy with another, and once after pairing where it wants

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 import Logging
 import ProtocommWire
@@ -18,7 +19,7 @@ extension OpenAdapter {
     ///   - limit: for everything, all attempts together; what is left of the last one may take a few seconds more to end.
     ///   - isFresh: has BlueZ forget what it remembers of the board first. That also happens, once, where a connection has not the
     ///     endpoints of a board.
-    /// - Throws: `notFound`, `connectionFailed`, what ails this machine, `radioLost` where this adapter is over, `cancelled`.
+    /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `radioLost` where this adapter is over, `cancelled`.
     func connect(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
     ) async throws(BluetoothError) -> BoardLink {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How often and how fast a connection is tried again, within a time.
 ///
 /// A value, so that the policy can be read and tested by itself.

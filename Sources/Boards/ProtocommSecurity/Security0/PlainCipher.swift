@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Security 0 has no security: messages travel as they are.
 public struct PlainCipher: SessionCipher {
     public init() {}

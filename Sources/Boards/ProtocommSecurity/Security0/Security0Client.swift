@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// The client's end of Security 0: one exchange that agrees on having no security.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// The board's end of Security 0. Like the firmware, it looks at nothing but the scheme's number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// The one AES-256-CTR key stream that both directions of a Security 1 session share, byte by byte.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// How x is made from the salt, the user name and the password: the standard way, or as a faulty verifier was made.

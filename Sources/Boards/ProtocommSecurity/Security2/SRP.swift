@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// The arithmetic of SRP-6a as Security 2 uses it: RFC 5054's 3072-bit group with SHA-512.

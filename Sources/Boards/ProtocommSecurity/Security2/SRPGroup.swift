@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// The 3072-bit group of RFC 5054, appendix A, with generator 5.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// The messages of a Security 2 session: AES-256-GCM, each message followed by a tag of 16 bytes.

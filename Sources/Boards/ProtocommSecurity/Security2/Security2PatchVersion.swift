@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `sec_patch_ver`: how the nonces of Security 2 come about.
 public struct Security2PatchVersion: Sendable, Equatable {
     public let rawValue: Int

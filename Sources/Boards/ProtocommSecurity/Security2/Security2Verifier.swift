@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// What a board keeps of a password: enough to check it, not enough to be it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// The client's end of whichever scheme the board's capabilities ask for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// The board's end of whichever scheme it was built with.

@@ -1,42 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What travels on `prov-config` (`network_config.proto`).
 ///
 /// The older `wifi_config.proto` is the same on the wire, without the Thread members.
 public struct NetworkConfigPayload: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// Asks how far the board has come in joining.
         case commandGetWiFiStatus
+        /// The answer to ``commandGetWiFiStatus``.
         case responseGetWiFiStatus(WiFiStatusResponse)
+        /// Hands the board a Wi-Fi network.
         case commandSetWiFiConfig(SetWiFiConfigCommand)
+        /// The answer to ``commandSetWiFiConfig``.
         case responseSetWiFiConfig(StatusResponse)
+        /// Has the board join the Wi-Fi network that it was given.
         case commandApplyWiFiConfig
+        /// The answer to ``commandApplyWiFiConfig``.
         case responseApplyWiFiConfig(StatusResponse)
+        /// Asks how far the board has come in attaching.
         case commandGetThreadStatus
+        /// The answer to ``commandGetThreadStatus``.
         case responseGetThreadStatus(ThreadStatusResponse)
+        /// Hands the board a Thread network.
         case commandSetThreadConfig(SetThreadConfigCommand)
+        /// The answer to ``commandSetThreadConfig``.
         case responseSetThreadConfig(StatusResponse)
+        /// Has the board attach to the Thread network that it was given.
         case commandApplyThreadConfig
+        /// The answer to ``commandApplyThreadConfig``.
         case responseApplyThreadConfig(StatusResponse)
     }
 
+    /// Which message this is.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// Asks how far the board has come in joining.
         public static let commandGetWiFiStatus = MessageType(rawValue: 0)
+        /// The answer to ``commandGetWiFiStatus``.
         public static let responseGetWiFiStatus = MessageType(rawValue: 1)
+        /// Hands the board a Wi-Fi network.
         public static let commandSetWiFiConfig = MessageType(rawValue: 2)
+        /// The answer to ``commandSetWiFiConfig``.
         public static let responseSetWiFiConfig = MessageType(rawValue: 3)
+        /// Has the board join the Wi-Fi network that it was given.
         public static let commandApplyWiFiConfig = MessageType(rawValue: 4)
+        /// The answer to ``commandApplyWiFiConfig``.
         public static let responseApplyWiFiConfig = MessageType(rawValue: 5)
+        /// Asks how far the board has come in attaching.
         public static let commandGetThreadStatus = MessageType(rawValue: 6)
+        /// The answer to ``commandGetThreadStatus``.
         public static let responseGetThreadStatus = MessageType(rawValue: 7)
+        /// Hands the board a Thread network.
         public static let commandSetThreadConfig = MessageType(rawValue: 8)
+        /// The answer to ``commandSetThreadConfig``.
         public static let responseSetThreadConfig = MessageType(rawValue: 9)
+        /// Has the board attach to the Thread network that it was given.
         public static let commandApplyThreadConfig = MessageType(rawValue: 10)
+        /// The answer to ``commandApplyThreadConfig``.
         public static let responseApplyThreadConfig = MessageType(rawValue: 11)
     }
 
     /// What the message is. Some requests are accepted with this alone, their empty member left out.
     public var message: MessageType
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {

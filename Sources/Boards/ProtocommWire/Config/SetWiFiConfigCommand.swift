@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The network that the board is to join. It is kept in memory until it is applied.
 public struct SetWiFiConfigCommand: WireMessage {
     /// Up to 32 bytes of any value: an SSID is not text.

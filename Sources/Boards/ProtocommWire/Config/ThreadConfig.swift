@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The Thread network that the board is to join.
 public struct SetThreadConfigCommand: WireMessage {
     /// The active operational dataset as TLVs, up to 254 bytes.
@@ -23,9 +25,11 @@ public struct SetThreadConfigCommand: WireMessage {
 
 /// The Thread network that the board is attached to (`ThreadAttachState`).
 public struct ThreadAttachment: WireMessage {
+    /// 16 bits.
     public var panID: UInt32
     /// 8 bytes.
     public var extendedPANID: [UInt8]
+    /// The radio channel.
     public var channel: UInt32
     /// UTF-8.
     public var name: [UInt8]

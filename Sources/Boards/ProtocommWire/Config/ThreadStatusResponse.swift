@@ -1,12 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where the board's attempt to join a Thread network stands.
 public struct ThreadStatusResponse: WireMessage {
+    /// What belongs to the state.
     public enum Detail: Sendable, Equatable {
+        /// Why the board could not attach.
         case failed(ThreadAttachFailure)
+        /// The network, where the board is attached.
         case attached(ThreadAttachment)
     }
 
+    /// Whether the board could say.
     public var status: Status
+    /// How far the board has come.
     public var state: ThreadNetworkState
+    /// What belongs to the state, where there is anything.
     public var detail: Detail?
 
     public init() { self.init(state: ThreadNetworkState(rawValue: 0)) }
@@ -44,9 +52,13 @@ public struct ThreadNetworkState: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The board is attached.
     public static let attached = ThreadNetworkState(rawValue: 0)
+    /// The board tries to attach.
     public static let attaching = ThreadNetworkState(rawValue: 1)
+    /// The board is not attached.
     public static let detached = ThreadNetworkState(rawValue: 2)
+    /// The board could not attach; the detail says why.
     public static let attachingFailed = ThreadNetworkState(rawValue: 3)
 }
 
@@ -55,6 +67,8 @@ public struct ThreadAttachFailure: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The operational dataset is not one.
     public static let datasetInvalid = ThreadAttachFailure(rawValue: 0)
+    /// No such network is in reach.
     public static let networkNotFound = ThreadAttachFailure(rawValue: 1)
 }

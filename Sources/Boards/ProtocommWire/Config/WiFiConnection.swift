@@ -1,11 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The access point that the board is connected to, and the address it was given (`WifiConnectedState`).
 public struct WiFiConnection: WireMessage {
     /// Dotted decimal, ASCII.
     public var ip4Address: [UInt8]
+    /// How the network is protected.
     public var authentication: WiFiAuthentication
+    /// The network's name, any bytes.
     public var ssid: [UInt8]
     /// 6 bytes, copied as a C string: what follows a 00 byte is not to be trusted.
     public var bssid: [UInt8]
+    /// The radio channel.
     public var channel: Int32
 
     public init() { self.init(ip4Address: []) }
@@ -43,6 +48,7 @@ public struct WiFiConnection: WireMessage {
 
 /// One of several attempts failed; the board tries again by itself (ESP-IDF 5.5, network_provisioning).
 public struct WiFiAttemptFailed: WireMessage {
+    /// How often the board tries again.
     public var attemptsRemaining: UInt32
 
     public init() { self.init(attemptsRemaining: 0) }

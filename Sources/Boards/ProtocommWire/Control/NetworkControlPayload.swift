@@ -1,35 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What travels on `prov-ctrl` (`network_ctrl.proto`): back to the start after a failure (reset) or after a success (reprovision).
 ///
 /// All members are empty; the verdict is ``status``.
 public struct NetworkControlPayload: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// Has the board forget Wi-Fi settings that failed.
         case commandWiFiReset
+        /// The answer to ``commandWiFiReset``.
         case responseWiFiReset
+        /// Has the board take other Wi-Fi settings in the place of those it has.
         case commandWiFiReprovision
+        /// The answer to ``commandWiFiReprovision``.
         case responseWiFiReprovision
+        /// Has the board forget Thread settings that failed.
         case commandThreadReset
+        /// The answer to ``commandThreadReset``.
         case responseThreadReset
+        /// Has the board take other Thread settings in the place of those it has.
         case commandThreadReprovision
+        /// The answer to ``commandThreadReprovision``.
         case responseThreadReprovision
     }
 
+    /// Which message this is.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// Has the board forget Wi-Fi settings that failed.
         public static let commandWiFiReset = MessageType(rawValue: 1)
+        /// The answer to ``commandWiFiReset``.
         public static let responseWiFiReset = MessageType(rawValue: 2)
+        /// Has the board take other Wi-Fi settings in the place of those it has.
         public static let commandWiFiReprovision = MessageType(rawValue: 3)
+        /// The answer to ``commandWiFiReprovision``.
         public static let responseWiFiReprovision = MessageType(rawValue: 4)
+        /// Has the board forget Thread settings that failed.
         public static let commandThreadReset = MessageType(rawValue: 5)
+        /// The answer to ``commandThreadReset``.
         public static let responseThreadReset = MessageType(rawValue: 6)
+        /// Has the board take other Thread settings in the place of those it has.
         public static let commandThreadReprovision = MessageType(rawValue: 7)
+        /// The answer to ``commandThreadReprovision``.
         public static let responseThreadReprovision = MessageType(rawValue: 8)
     }
 
     /// What the message is. Some requests are accepted with this alone, their empty member left out.
     public var message: MessageType
+    /// The verdict on the request; only responses carry it.
     public var status: Status
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {

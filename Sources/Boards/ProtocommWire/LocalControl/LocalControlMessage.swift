@@ -1,30 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What travels on `esp_local_ctrl/control` (`LocalCtrlMessage`): a node's properties on the local network.
 ///
 /// A RainMaker node has two: 0 is `config` (read-only), 1 is `params`.
 public struct LocalControlMessage: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// Asks how many properties there are.
         case commandGetPropertyCount
+        /// The answer to ``commandGetPropertyCount``.
         case responseGetPropertyCount(PropertyCountResponse)
+        /// Asks for properties by their indices.
         case commandGetPropertyValues(GetPropertyValuesCommand)
+        /// The answer to ``commandGetPropertyValues``.
         case responseGetPropertyValues(PropertyValuesResponse)
+        /// Gives properties new values.
         case commandSetPropertyValues(SetPropertyValuesCommand)
+        /// The answer to ``commandSetPropertyValues``.
         case responseSetPropertyValues(StatusResponse)
     }
 
+    /// Which message this is.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// Asks how many properties there are.
         public static let commandGetPropertyCount = MessageType(rawValue: 0)
+        /// The answer to ``commandGetPropertyCount``.
         public static let responseGetPropertyCount = MessageType(rawValue: 1)
+        /// Asks for properties by their indices.
         public static let commandGetPropertyValues = MessageType(rawValue: 4)
+        /// The answer to ``commandGetPropertyValues``.
         public static let responseGetPropertyValues = MessageType(rawValue: 5)
+        /// Gives properties new values.
         public static let commandSetPropertyValues = MessageType(rawValue: 6)
+        /// The answer to ``commandSetPropertyValues``.
         public static let responseSetPropertyValues = MessageType(rawValue: 7)
     }
 
     /// What the message is. Some requests are accepted with this alone, their empty member left out.
     public var message: MessageType
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {

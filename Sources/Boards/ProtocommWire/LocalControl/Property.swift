@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A property with its value.
 public struct PropertyInfo: WireMessage {
+    /// Whether the property could be read.
     public var status: Status
     /// Text.
     public var name: [UInt8]
@@ -7,6 +10,7 @@ public struct PropertyInfo: WireMessage {
     public var type: UInt32
     /// Chosen by the application; bit 0 is read-only in a RainMaker node.
     public var flags: UInt32
+    /// The property's value, in the form that its application chose.
     public var value: [UInt8]
 
     public init() { self.init(status: .success) }
@@ -42,7 +46,9 @@ public struct PropertyInfo: WireMessage {
 
 /// A new value for a property.
 public struct PropertyValue: WireMessage {
+    /// The property's place, counted from 0.
     public var index: UInt32
+    /// The new value, in the form that its application chose.
     public var value: [UInt8]
 
     public init() { self.init(index: 0) }

@@ -1,6 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How many properties there are.
 public struct PropertyCountResponse: WireMessage {
+    /// Whether the board could say.
     public var status: Status
+    /// How many properties there are.
     public var count: UInt32
 
     public init() { self.init(status: .success) }
@@ -26,6 +30,7 @@ public struct PropertyCountResponse: WireMessage {
 
 /// Asks for the values of some properties.
 public struct GetPropertyValuesCommand: WireMessage {
+    /// The properties' places, counted from 0.
     public var indices: [UInt32]
 
     public init() { self.init([]) }
@@ -43,7 +48,9 @@ public struct GetPropertyValuesCommand: WireMessage {
 
 /// The values asked for.
 public struct PropertyValuesResponse: WireMessage {
+    /// Whether the board could say.
     public var status: Status
+    /// The properties that were asked for.
     public var properties: [PropertyInfo]
 
     public init() { self.init([]) }
@@ -69,6 +76,7 @@ public struct PropertyValuesResponse: WireMessage {
 
 /// Sets some properties.
 public struct SetPropertyValuesCommand: WireMessage {
+    /// Which properties get which values.
     public var properties: [PropertyValue]
 
     public init() { self.init([]) }

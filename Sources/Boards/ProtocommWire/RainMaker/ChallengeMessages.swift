@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The challenge to sign.
 public struct ChallengeCommand: WireMessage {
     /// The cloud's challenge as UTF-8.
@@ -77,8 +79,12 @@ public struct ChallengeResponseStatus: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The request was carried out.
     public static let success = ChallengeResponseStatus(rawValue: 0)
+    /// The board failed in carrying it out.
     public static let fail = ChallengeResponseStatus(rawValue: 1)
+    /// The board does not take what it was asked.
     public static let invalidParameter = ChallengeResponseStatus(rawValue: 2)
+    /// Challenge-response is switched off.
     public static let disabled = ChallengeResponseStatus(rawValue: 3)
 }

@@ -1,31 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What travels on `ch_resp` (`RMakerChRespPayload`): the board signs the cloud's challenge.
 ///
 /// A board where this is disabled answers with status `disabled` and message type 1, whatever was asked.
 public struct ChallengeResponsePayload: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// Has the board sign a challenge.
         case commandChallengeResponse(ChallengeCommand)
+        /// The answer to ``commandChallengeResponse``.
         case responseChallengeResponse(ChallengeResponse)
+        /// Asks for the board's node id.
         case commandGetNodeID
+        /// The answer to ``commandGetNodeID``.
         case responseGetNodeID(NodeIDResponse)
+        /// Switches challenge-response off.
         case commandDisableChallengeResponse
+        /// The answer to ``commandDisableChallengeResponse``.
         case responseDisableChallengeResponse
     }
 
+    /// Which message this is.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// Has the board sign a challenge.
         public static let commandChallengeResponse = MessageType(rawValue: 0)
+        /// The answer to ``commandChallengeResponse``.
         public static let responseChallengeResponse = MessageType(rawValue: 1)
+        /// Asks for the board's node id.
         public static let commandGetNodeID = MessageType(rawValue: 2)
+        /// The answer to ``commandGetNodeID``.
         public static let responseGetNodeID = MessageType(rawValue: 3)
+        /// Switches challenge-response off.
         public static let commandDisableChallengeResponse = MessageType(rawValue: 4)
+        /// The answer to ``commandDisableChallengeResponse``.
         public static let responseDisableChallengeResponse = MessageType(rawValue: 5)
     }
 
     /// What the message is. Some requests are accepted with this alone, their empty member left out.
     public var message: MessageType
+    /// The verdict on the request; only responses carry it.
     public var status: ChallengeResponseStatus
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {

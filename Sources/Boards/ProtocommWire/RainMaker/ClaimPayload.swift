@@ -1,13 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What travels on `rmaker_claim` (`RMakerClaimPayload`): the steps of assisted claiming.
 ///
 /// Four steps share two members, so the step is named beside the payload.
 public struct ClaimPayload: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// What goes to the board.
         case command(PayloadBuffer)
+        /// What comes from the board.
         case response(PayloadResponse<ClaimStatus>)
     }
 
+    /// Which step of a claim this is.
     public var message: ClaimMessageType
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {
@@ -46,13 +53,21 @@ public struct ClaimMessageType: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// Begins a claim.
     public static let commandStart = ClaimMessageType(rawValue: 0)
+    /// What the board says of itself, for the claim service.
     public static let responseStart = ClaimMessageType(rawValue: 1)
+    /// The claim service's first reply, or a part of it.
     public static let commandInit = ClaimMessageType(rawValue: 2)
+    /// The board's request for a certificate, or a part of it.
     public static let responseInit = ClaimMessageType(rawValue: 3)
+    /// The claim service's second reply with the certificate, or a part of it.
     public static let commandVerify = ClaimMessageType(rawValue: 4)
+    /// Whether the board has stored its certificate.
     public static let responseVerify = ClaimMessageType(rawValue: 5)
+    /// Ends a claim that comes to nothing.
     public static let commandAbort = ClaimMessageType(rawValue: 6)
+    /// The answer to ``commandAbort``.
     public static let responseAbort = ClaimMessageType(rawValue: 7)
 }
 
@@ -61,9 +76,14 @@ public struct ClaimStatus: PayloadStatus {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The step was taken.
     public static let success = ClaimStatus(rawValue: 0)
+    /// The board could not take the step.
     public static let fail = ClaimStatus(rawValue: 1)
+    /// The board does not take what it was given.
     public static let invalidParameter = ClaimStatus(rawValue: 2)
+    /// The step does not follow the one before.
     public static let invalidState = ClaimStatus(rawValue: 3)
+    /// The board has no memory for it.
     public static let noMemory = ClaimStatus(rawValue: 4)
 }

@@ -1,20 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What travels on `get_params` and `get_config` (`RMakerLocalCtrlPayload`): the node's parameters or configuration, in fragments.
 public struct LocalDataPayload: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// Asks for a fragment of the node's configuration or parameters.
         case commandGetData(GetDataCommand)
+        /// The answer to ``commandGetData``.
         case responseGetData(PayloadResponse<LocalDataStatus>)
     }
 
+    /// Which message this is.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// Asks for a fragment of the node's configuration or parameters.
         public static let commandGetData = MessageType(rawValue: 0)
+        /// The answer to ``commandGetData``.
         public static let responseGetData = MessageType(rawValue: 1)
     }
 
     /// What the message is. Some requests are accepted with this alone, their empty member left out.
     public var message: MessageType
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {
@@ -54,10 +63,13 @@ public struct LocalDataPayload: WireMessage {
 
 /// Asks for the fragment at an offset.
 public struct GetDataCommand: WireMessage {
+    /// Which text is asked for.
     public var dataType: LocalDataType
+    /// Where the fragment begins, in bytes.
     public var offset: UInt32
     /// Unix seconds; meaningful when `hasTimestamp` is set.
     public var timestamp: Int64
+    /// Whether ``timestamp`` is set.
     public var hasTimestamp: Bool
 
     public init() { self.init(dataType: .parameters) }
@@ -94,7 +106,9 @@ public struct LocalDataType: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The values of the node's parameters.
     public static let parameters = LocalDataType(rawValue: 0)
+    /// The node's configuration: its devices and their parameters.
     public static let configuration = LocalDataType(rawValue: 1)
 }
 
@@ -103,8 +117,12 @@ public struct LocalDataStatus: PayloadStatus {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The fragment is there.
     public static let success = LocalDataStatus(rawValue: 0)
+    /// The board failed in reading it.
     public static let fail = LocalDataStatus(rawValue: 1)
+    /// The board does not take what it was asked.
     public static let invalidParameter = LocalDataStatus(rawValue: 2)
+    /// The board has no memory for it.
     public static let noMemory = LocalDataStatus(rawValue: 3)
 }

@@ -1,7 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A fragment of a longer text, and where it belongs (`PayloadBuf`).
 public struct PayloadBuffer: WireMessage {
+    /// Where the fragment begins in the whole, in bytes.
     public var offset: UInt32
+    /// The fragment.
     public var payload: [UInt8]
+    /// How long the whole is, in bytes.
     public var totalLength: UInt32
 
     public init() { self.init(offset: 0) }
@@ -30,7 +35,9 @@ public struct PayloadBuffer: WireMessage {
 
 /// A fragment with a verdict. Firmware always sends ``buffer``, possibly empty.
 public struct PayloadResponse<Verdict: PayloadStatus>: WireMessage {
+    /// Whether the request was carried out.
     public var status: Verdict
+    /// The fragment.
     public var buffer: PayloadBuffer?
 
     public init() { self.init(status: .success, buffer: nil) }
@@ -56,5 +63,6 @@ public struct PayloadResponse<Verdict: PayloadStatus>: WireMessage {
 
 /// The verdict of a ``PayloadResponse``; the two schemas that use one number it differently.
 public protocol PayloadStatus: WireEnum {
+    /// The request was carried out.
     static var success: Self { get }
 }

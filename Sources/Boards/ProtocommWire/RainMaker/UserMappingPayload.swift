@@ -1,20 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What travels on `cloud_user_assoc` (`RMakerConfigPayload`): which user the board is to belong to.
 public struct UserMappingPayload: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// Hands the board a user id and a secret.
         case commandSetUserMapping(SetUserMappingCommand)
+        /// The answer to ``commandSetUserMapping``.
         case responseSetUserMapping(SetUserMappingResponse)
     }
 
+    /// Which message this is.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// Hands the board a user id and a secret.
         public static let commandSetUserMapping = MessageType(rawValue: 0)
+        /// The answer to ``commandSetUserMapping``.
         public static let responseSetUserMapping = MessageType(rawValue: 1)
     }
 
     /// What the message is. Some requests are accepted with this alone, their empty member left out.
     public var message: MessageType
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {
@@ -54,6 +63,7 @@ public struct UserMappingPayload: WireMessage {
 
 /// Both are text in the schema. Together with the node id they must fit a 200-byte buffer on the board.
 public struct SetUserMappingCommand: WireMessage {
+    /// Whose the board is to be.
     public var userID: [UInt8]
     /// The same secret goes to the cloud.
     public var secretKey: [UInt8]
@@ -81,6 +91,7 @@ public struct SetUserMappingCommand: WireMessage {
 
 /// The verdict, and who the board is.
 public struct SetUserMappingResponse: WireMessage {
+    /// Whether the board took it.
     public var status: UserMappingStatus
     /// Text.
     public var nodeID: [UInt8]
@@ -111,7 +122,10 @@ public struct UserMappingStatus: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The board took it.
     public static let success = UserMappingStatus(rawValue: 0)
+    /// The board does not take what it was given.
     public static let invalidParameter = UserMappingStatus(rawValue: 1)
+    /// The board cannot take it now.
     public static let invalidState = UserMappingStatus(rawValue: 2)
 }

@@ -1,43 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What travels on `prov-scan` (`network_scan.proto`).
 ///
 /// The older `wifi_scan.proto` is the same on the wire, without the Thread members.
 public struct NetworkScanPayload: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// Starts a scan for access points.
         case commandScanWiFiStart(ScanWiFiStartCommand)
+        /// The answer to ``commandScanWiFiStart``.
         case responseScanWiFiStart
+        /// Asks how far the scan for access points has got.
         case commandScanWiFiStatus
+        /// The answer to ``commandScanWiFiStatus``.
         case responseScanWiFiStatus(ScanStatusResponse)
+        /// Asks for a page of the access points that were found.
         case commandScanWiFiResult(ScanResultCommand)
+        /// The answer to ``commandScanWiFiResult``.
         case responseScanWiFiResult(ScanWiFiResultResponse)
+        /// Starts a scan for Thread networks.
         case commandScanThreadStart(ScanThreadStartCommand)
+        /// The answer to ``commandScanThreadStart``.
         case responseScanThreadStart
+        /// Asks how far the scan for Thread networks has got.
         case commandScanThreadStatus
+        /// The answer to ``commandScanThreadStatus``.
         case responseScanThreadStatus(ScanStatusResponse)
+        /// Asks for a page of the Thread networks that were found.
         case commandScanThreadResult(ScanResultCommand)
+        /// The answer to ``commandScanThreadResult``.
         case responseScanThreadResult(ScanThreadResultResponse)
     }
 
+    /// Which message this is.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// Starts a scan for access points.
         public static let commandScanWiFiStart = MessageType(rawValue: 0)
+        /// The answer to ``commandScanWiFiStart``.
         public static let responseScanWiFiStart = MessageType(rawValue: 1)
+        /// Asks how far the scan for access points has got.
         public static let commandScanWiFiStatus = MessageType(rawValue: 2)
+        /// The answer to ``commandScanWiFiStatus``.
         public static let responseScanWiFiStatus = MessageType(rawValue: 3)
+        /// Asks for a page of the access points that were found.
         public static let commandScanWiFiResult = MessageType(rawValue: 4)
+        /// The answer to ``commandScanWiFiResult``.
         public static let responseScanWiFiResult = MessageType(rawValue: 5)
+        /// Starts a scan for Thread networks.
         public static let commandScanThreadStart = MessageType(rawValue: 6)
+        /// The answer to ``commandScanThreadStart``.
         public static let responseScanThreadStart = MessageType(rawValue: 7)
+        /// Asks how far the scan for Thread networks has got.
         public static let commandScanThreadStatus = MessageType(rawValue: 8)
+        /// The answer to ``commandScanThreadStatus``.
         public static let responseScanThreadStatus = MessageType(rawValue: 9)
+        /// Asks for a page of the Thread networks that were found.
         public static let commandScanThreadResult = MessageType(rawValue: 10)
+        /// The answer to ``commandScanThreadResult``.
         public static let responseScanThreadResult = MessageType(rawValue: 11)
     }
 
     /// What the message is. Some requests are accepted with this alone, their empty member left out.
     public var message: MessageType
+    /// The verdict on the request; only responses carry it.
     public var status: Status
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {

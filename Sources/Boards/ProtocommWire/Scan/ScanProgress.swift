@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How far a scan has got. `isFinished` is true before any scan, too.
 public struct ScanStatusResponse: WireMessage {
+    /// Whether no scan goes on.
     public var isFinished: Bool
     /// Results that can be asked for already.
     public var resultCount: UInt32
@@ -28,6 +31,7 @@ public struct ScanStatusResponse: WireMessage {
 /// Asks for a page of the results. Asking beyond the results' end makes a board drop the connection.
 public struct ScanResultCommand: WireMessage {
     public var startIndex: UInt32
+    /// How many results the page holds at most.
     public var count: UInt32
 
     public init() { self.init(startIndex: 0) }

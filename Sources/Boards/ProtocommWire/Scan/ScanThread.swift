@@ -1,6 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Starts a scan for Thread networks.
 public struct ScanThreadStartCommand: WireMessage {
+    /// Answer only when the scan is over.
     public var isBlocking: Bool
+    /// The channels to listen on, as a mask of bits.
     public var channelMask: UInt32
 
     public init() { self.init(isBlocking: false) }
@@ -26,10 +30,13 @@ public struct ScanThreadStartCommand: WireMessage {
 
 /// A Thread network that the board can hear.
 public struct ThreadScanResult: WireMessage {
+    /// 16 bits.
     public var panID: UInt32
+    /// The radio channel.
     public var channel: UInt32
     /// dBm.
     public var rssi: Int32
+    /// The link quality indicator; higher is better.
     public var linkQuality: UInt32
     /// 8 bytes.
     public var extendedAddress: [UInt8]
@@ -82,6 +89,7 @@ public struct ScanThreadResultResponse: WireMessage {
     /// Firmware keeps 16 results by default; more than this in one page is taken for garbage.
     public static let maximumEntries = 64
 
+    /// The page.
     public var entries: [ThreadScanResult]
 
     public init() { self.init([]) }

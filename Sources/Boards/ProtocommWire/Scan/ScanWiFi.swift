@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Starts a scan for access points.
 public struct ScanWiFiStartCommand: WireMessage {
     /// Answer only when the scan is over.
     public var isBlocking: Bool
+    /// Only listen, send no probes.
     public var isPassive: Bool
     /// Scan this many channels at a time and serve the access point in between; 0 scans all at once.
     public var groupChannels: UInt32
@@ -41,11 +44,13 @@ public struct ScanWiFiStartCommand: WireMessage {
 public struct WiFiScanResult: WireMessage {
     /// Any bytes; empty for a hidden network.
     public var ssid: [UInt8]
+    /// The radio channel.
     public var channel: UInt32
     /// dBm.
     public var rssi: Int32
     /// 6 bytes.
     public var bssid: [UInt8]
+    /// How the network is protected.
     public var authentication: WiFiAuthentication
 
     public init() { self.init(ssid: []) }
@@ -86,6 +91,7 @@ public struct ScanWiFiResultResponse: WireMessage {
     /// Firmware keeps 16 results by default; more than this in one page is taken for garbage.
     public static let maximumEntries = 64
 
+    /// The page.
     public var entries: [WiFiScanResult]
 
     public init() { self.init([]) }

@@ -1,19 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Security 0: one exchange that agrees on having no security (`sec0.proto`).
 public struct Security0Payload: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// The client's message; it has no fields.
         case command
+        /// The board's answer to it.
         case response(StatusResponse)
     }
 
+    /// Which message this is.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// The client's message.
         public static let command = MessageType(rawValue: 0)
+        /// The board's answer to it.
         public static let response = MessageType(rawValue: 1)
     }
 
+    /// Which message this is.
     public var message: MessageType
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The client opens with its X25519 public key.
 public struct Security1Command0: WireMessage {
     /// 32 bytes, little-endian as in RFC 7748.
@@ -23,6 +25,7 @@ public struct Security1Command0: WireMessage {
 
 /// The board answers with its own key and the first counter block.
 public struct Security1Response0: WireMessage {
+    /// Whether the board goes on.
     public var status: Status
     /// 32 bytes.
     public var devicePublicKey: [UInt8]
@@ -78,6 +81,7 @@ public struct Security1Command1: WireMessage {
 
 /// The board proves that it has the key. The field number is 3; there is no field 2.
 public struct Security1Response1: WireMessage {
+    /// Whether the board goes on.
     public var status: Status
     /// 32 bytes: the client's public key, encrypted.
     public var deviceVerifyData: [UInt8]

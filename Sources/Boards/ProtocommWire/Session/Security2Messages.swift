@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The client opens with its name and its SRP public key A.
 public struct Security2Command0: WireMessage {
+    /// The user name that the board's verifier was made for.
     public var clientUsername: [UInt8]
     /// A, left-padded to exactly 384 bytes: boards refuse any other length.
     public var clientPublicKey: [UInt8]
@@ -27,6 +30,7 @@ public struct Security2Command0: WireMessage {
 
 /// The board answers with its SRP public key B and the salt of its verifier.
 public struct Security2Response0: WireMessage {
+    /// Whether the board goes on.
     public var status: Status
     /// B without leading zero bytes: 384 bytes, rarely fewer.
     public var devicePublicKey: [UInt8]
@@ -82,6 +86,7 @@ public struct Security2Command1: WireMessage {
 
 /// The board proves that it has the verifier, and names the first nonce.
 public struct Security2Response1: WireMessage {
+    /// Whether the board goes on.
     public var status: Status
     /// M2, 64 bytes.
     public var deviceProof: [UInt8]

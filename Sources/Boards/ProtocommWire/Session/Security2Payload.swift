@@ -1,13 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Security 2: one of the four steps of its handshake (`sec2.proto`).
 public struct Security2Payload: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// The client's first message.
         case command0(Security2Command0)
+        /// The board's answer to it.
         case response0(Security2Response0)
+        /// The client's second message.
         case command1(Security2Command1)
+        /// The board's answer to that.
         case response1(Security2Response1)
     }
 
+    /// Which message this is.
     public var message: HandshakeMessageType
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {

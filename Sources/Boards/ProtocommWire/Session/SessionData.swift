@@ -1,12 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What travels on `prov-session`: one step of a handshake, in either direction (`session.proto`).
 public struct SessionData: WireMessage {
+    /// What the message carries.
     public enum Payload: Sendable, Equatable {
+        /// A message of Security 0.
         case security0(Security0Payload)
+        /// A message of Security 1.
         case security1(Security1Payload)
+        /// A message of Security 2.
         case security2(Security2Payload)
     }
 
+    /// The scheme of the handshake.
     public var version: SecurityVersion
+    /// What the message carries; nil where it carries nothing that is known here.
     public var payload: Payload?
 
     public init() {

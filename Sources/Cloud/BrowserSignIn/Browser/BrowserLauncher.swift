@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Opens an address in the person's own browser: by `$BROWSER` where it is set, else by `xdg-open`.
 ///
 /// The address is an argument of the browser's, where other users can read it. An authorization request is made for that: it holds

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import CRainDescriptors
 import Glibc
@@ -10,7 +11,7 @@ struct CallbackSocket: RedirectSource {
     private let descriptor: Int32
 
     static let maximumBytes = 64 << 10
-    private static let handOverLimit: Int64 = 5_000
+    private static let handOverLimit = Duration.seconds(5)
 
     /// - Throws: `cannotListen` if the path is too long for a socket or if another sign-in listens there.
     init(path: String) throws(AccountError) {
@@ -46,19 +47,16 @@ struct CallbackSocket: RedirectSource {
     }
 
     func serve(_ desk: RedirectMatcher) async throws(AccountError) {
-        let failure: Int32 = try await onInterruptibleThread { interrupt in run(desk, interrupt) }
+        let failure: Int32 = try await onListeningThread { interrupt in run(desk, interrupt) }
         guard failure == 0 else { throw Self.failure(path, String(cString: strerror(failure))) }
     }
 
     /// One hand-over after the other: each is short, and comes from the user's own processes.
     private func run(_ desk: RedirectMatcher, _ interrupt: Int32) -> Int32 {
         while desk.answer == nil {
-            var watched = [
-                pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-            ]
-            if poll(&watched, 2, -1) < 0, errno != EINTR, errno != EAGAIN { return errno }
-            if watched[0].revents != 0 { return 0 }
+            var watched: [PollEntry] = [.readable(interrupt), .readable(descriptor)]
+            if case .failed(let code) = pollDescriptors(&watched) { return code }
+            if watched[0].isReady { return 0 }
             let peer = accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
             guard peer >= 0 else { continue }
             defer { Glibc.close(peer) }
@@ -76,18 +74,12 @@ struct CallbackSocket: RedirectSource {
     }
 
     private func readLine(from peer: Int32, _ interrupt: Int32) -> String? {
-        let end = monotonicMilliseconds() + Self.handOverLimit
+        let end = MonotonicDeadline.after(Self.handOverLimit)
         var bytes: [UInt8] = []
         while bytes.last != 0x0A {
-            var watched = [
-                pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: peer, events: Int16(POLLIN), revents: 0),
-            ]
-            let left = end - monotonicMilliseconds()
-            guard left > 0, bytes.count <= Self.maximumBytes else { return nil }
-            if poll(&watched, 2, Int32(clamping: left)) < 0, errno != EINTR, errno != EAGAIN { return nil }
-            if watched[0].revents != 0 { return nil }
-            guard watched[1].revents != 0 else { continue }
+            guard bytes.count <= Self.maximumBytes else { return nil }
+            var watched: [PollEntry] = [.readable(interrupt), .readable(peer)]
+            guard pollDescriptors(&watched, until: end) == .ready, !watched[0].isReady, !end.isOver else { return nil }
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count = recv(peer, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             if count < 0, errno == EINTR || errno == EAGAIN { continue }

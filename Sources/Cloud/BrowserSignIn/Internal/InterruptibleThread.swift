@@ -1,27 +1,23 @@
-import RainAccount
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainAccount
 import RainWaiting
 
 /// Runs blocking work on a thread of its own. When the calling task is cancelled, `interrupt` becomes readable: the work polls it
 /// beside what it waits for, and must end then.
-func onInterruptibleThread<Result: Sendable>(
+func onListeningThread<Result: Sendable>(
     _ work: @escaping @Sendable (_ interrupt: Int32) -> Result
 ) async throws(AccountError) -> Result {
-    guard let interrupt = WakePipe() else {
-        throw AccountError(.cannotListen, message: "the system gives no pipe: \(systemWords())")
-    }
-    let result: Result? = await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-            let failure = startThread {
-                continuation.resume(returning: work(interrupt.reader))
-            }
-            if failure != 0 { continuation.resume(returning: nil) }
+    do throws(ThreadError) {
+        return try await onInterruptibleThread { work($0.reader) }
+    } catch {
+        switch error {
+        case .noPipe(let code):
+            throw AccountError(
+                .cannotListen, message: "the system gives no pipe: \(String(cString: strerror(code)))")
+        case .noThread: throw AccountError(.cannotListen, message: "the system starts no thread")
         }
-    } onCancel: {
-        interrupt.ring()
     }
-    guard let result else { throw AccountError(.cannotListen, message: "the system starts no thread") }
-    return result
 }
 
 /// The last system call's error in words.

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import Glibc
 import RainOAuth
+import RainWaiting
 
 /// What a request to the listener must be like, and where its answer goes.
 struct CallbackRules {
@@ -64,9 +66,9 @@ struct CallbackConnection {
         }
     }
 
-    var events: Int16 {
-        if case .writing = phase { return Int16(POLLOUT) }
-        return Int16(POLLIN)
+    var events: PollEvents {
+        if case .writing = phase { return .writable }
+        return .readable
     }
 
     /// The time is over.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// What the browser shows at the end: plain pages, complete in themselves, that load nothing and are not kept.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// Reads the one request that a browser makes on a connection to the loopback listener: a GET without a body, or the relay page's POST;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import CRainDescriptors
 import Glibc
@@ -16,7 +17,7 @@ struct LoopbackListener: RedirectSource {
     private static let maximumConnections = 32
 
     func serve(_ desk: RedirectMatcher) async throws(AccountError) {
-        let failure: Int32 = try await onInterruptibleThread { interrupt in run(desk, interrupt) }
+        let failure: Int32 = try await onListeningThread { interrupt in run(desk, interrupt) }
         guard failure == 0 else {
             throw AccountError(
                 .cannotListen,
@@ -39,30 +40,26 @@ struct LoopbackListener: RedirectSource {
         var connections: [CallbackConnection] = []
         defer { for connection in connections { connection.close() } }
         while true {
-            let now = monotonicMilliseconds()
-            var watched = [pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0)]
+            var watched: [PollEntry] = [.readable(interrupt)]
             let listening = connections.count < Self.maximumConnections ? sockets.descriptors : []
-            watched += listening.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            watched += connections.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
-            let next = connections.map(\.deadline).min()
-            let count = poll(&watched, nfds_t(watched.count), next.map { Int32(clamping: max(0, $0 - now)) } ?? -1)
-            if count < 0, errno != EINTR, errno != EAGAIN { return errno }
-            if count > 0, watched[0].revents != 0 { return 0 }
+            watched += listening.map { .readable($0) }
+            watched += connections.map { PollEntry($0.descriptor, for: $0.events) }
+            let next = connections.map(\.deadline).min().map { MonotonicDeadline(microseconds: UInt64($0) * 1000) }
+            if case .failed(let code) = pollDescriptors(&watched, until: next) { return code }
+            if watched[0].isReady { return 0 }
 
             let time = monotonicMilliseconds()
             for index in connections.indices {
-                let revents = count > 0 ? watched[1 + listening.count + index].revents : 0
-                if revents != 0 { connections[index].advance(rules, at: time) }
+                let isReady = watched[1 + listening.count + index].isReady
+                if isReady { connections[index].advance(rules, at: time) }
                 if time >= connections[index].deadline { connections[index].expire() }
             }
             for connection in connections where connection.isOver { connection.close() }
             let answered = connections.contains { $0.isOver && $0.carriedAnswer }
             connections.removeAll(where: \.isOver)
             if answered { return 0 }
-            if count > 0 {
-                for (index, listener) in listening.enumerated() where watched[1 + index].revents != 0 {
-                    if let connection = accepted(from: listener, at: time) { connections.append(connection) }
-                }
+            for (index, listener) in listening.enumerated() where watched[1 + index].isReady {
+                if let connection = accepted(from: listener, at: time) { connections.append(connection) }
             }
             // Another source has the answer, and nobody here waits for a page.
             if desk.answer != nil, !connections.contains(where: \.isAnswering) { return 0 }

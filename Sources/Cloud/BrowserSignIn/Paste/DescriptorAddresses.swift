@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import Glibc
-import Synchronization
 import RainCore
+import RainWaiting
+import Synchronization
 
 /// Lines from a file descriptor: a terminal, where nothing is echoed since the address has the code in it, or a pipe.
 public final class DescriptorAddresses: PastedAddresses {
@@ -22,7 +24,7 @@ public final class DescriptorAddresses: PastedAddresses {
 
     public func next() async throws(AccountError) -> Secret? {
         enum Line { case secret(Secret), end, tooLong }
-        let line: Line = try await onInterruptibleThread { [self] interrupt in
+        let line: Line = try await onListeningThread { [self] interrupt in
             let isTerminal = silence.withLock { silence in
                 if silence == nil { silence = TerminalSilence(descriptor) }
                 return silence != nil
@@ -55,15 +57,9 @@ public final class DescriptorAddresses: PastedAddresses {
     /// What has come; empty at the end of input; nil when interrupted.
     private func wait(_ interrupt: Int32) -> [UInt8]? {
         while true {
-            var watched = [
-                pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-            ]
-            guard poll(&watched, 2, -1) > 0 else {
-                if errno == EINTR || errno == EAGAIN { continue }
-                return []
-            }
-            if watched[0].revents != 0 { return nil }
+            var watched: [PollEntry] = [.readable(interrupt), .readable(descriptor)]
+            guard pollDescriptors(&watched) == .ready else { return [] }
+            if watched[0].isReady { return nil }
             var buffer = [UInt8](repeating: 0, count: 4096)
             defer { for index in buffer.indices { buffer[index] = 0 } }
             let count = read(descriptor, &buffer, buffer.count)

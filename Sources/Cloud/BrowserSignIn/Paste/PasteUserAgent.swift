@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainOAuth
 import RainCore
@@ -42,7 +43,7 @@ public struct PasteUserAgent: AuthorizationUserAgent {
 struct PasteSource: RedirectSource {
     let addresses: any PastedAddresses
 
-    /// Whoever has pasted that much is no person who mistook something.
+    /// After this many inputs that are no address, nobody is expected to paste the right one.
     private static let maximumTries = 50
 
     func serve(_ desk: RedirectMatcher) async throws(AccountError) {

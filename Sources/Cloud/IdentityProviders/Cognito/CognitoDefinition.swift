@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// Amazon Cognito user pools, which RainMaker's own deployments are built on, by their JSON calls.

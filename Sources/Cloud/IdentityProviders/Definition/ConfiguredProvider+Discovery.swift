@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -46,7 +47,7 @@ extension ConfiguredProvider {
                 remedies: [.baseURL])
         }
         let request = HTTPRequest(
-            method: .get, url: try secureURL(url), headers: Self.headers,
+            method: .get, url: try secureURL(url), headers: HTTPRequest.usualHeaders,
             maximumResponseBytes: ServerMetadata.limits.maximumBytes)
         let json = try await exchange(request).json
         do throws(OAuth2FormatError) {

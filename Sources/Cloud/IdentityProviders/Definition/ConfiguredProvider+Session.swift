@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -42,7 +43,7 @@ extension ConfiguredProvider {
                 .unsupported, message: "\(name) does not tell who is signed in: it has no user endpoint and no id token"
             )
         }
-        let reply = try await send(HTTPRequest(method: .get, url: url, headers: Self.headers), with: tokens)
+        let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
         guard let found = user(in: reply.json) else {
             throw AccountError(
                 .malformedAnswer, message: "\(name) answered without the user's id", status: reply.response.status)
@@ -105,7 +106,7 @@ extension ConfiguredProvider {
             try await revoke(tokens.access, .accessToken, at: url, as: client)
         } catch {
             // RFC 7009, section 2: servers must be able to revoke refresh tokens, and access tokens only should be. What is left ends soon.
-            guard error.serverCause == "unsupported_token_type" else { throw error }
+            guard error.serverCause == OAuthError.Code.unsupportedTokenType.rawValue else { throw error }
         }
     }
 

@@ -1,8 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
-import RainHTTP
 import RainJSON
 import RainOAuth
-import Synchronization
 import RainCore
 
 /// An identity provider made of a definition, a person's settings and, where data is not enough, an extension.
@@ -102,118 +101,4 @@ public struct ConfiguredProvider: IdentityProvider {
 
     /// The text with every `{name}` filled in; nil if one of them is not set.
     public func text(_ template: String) -> String? { filled(template, values) }
-
-    // MARK: Endpoints
-
-    /// The URL for a use, such as `token`.
-    /// - Throws: `unsupported` if the provider has none, `missingParameter` if a setting in it is not given, `insecureURL`, and what
-    ///   discovery throws.
-    public func endpoint(_ use: String) async throws(AccountError) -> String {
-        if let endpoint = try await findEndpoint(use) { return endpoint }
-        throw AccountError(.unsupported, message: "\(name) has no endpoint for \(use)")
-    }
-
-    /// nil where the provider has none for that use.
-    public func findEndpoint(_ use: String, _ more: [String: String] = [:]) async throws(AccountError) -> String? {
-        if let template = definition.endpoints?[use] {
-            let values = values.merging(more) { $1 }
-            guard let text = filled(withoutMissingParts(template, values), values, isURL: true) else {
-                throw AccountError(
-                    .missingParameter,
-                    message: "\(name)'s \(use) endpoint needs a setting that was not given: \(template)")
-            }
-            return try secureURL(text)
-        }
-        guard definition.discovery != nil else { return nil }
-        let metadata = try await serverMetadata()
-        let found: String? =
-            switch use {
-            case "authorize": metadata.authorizationEndpoint
-            case "token": metadata.tokenEndpoint
-            case "user": metadata.userInfoEndpoint
-            case "revoke": metadata.revocationEndpoint
-            case "introspect": metadata.introspectionEndpoint
-            case "device": metadata.deviceAuthorizationEndpoint
-            case "endSession": metadata.endSessionEndpoint
-            default: nil
-            }
-        return try found.map { text throws(AccountError) in try secureURL(text) }
-    }
-
-    /// What the server calls itself, where that is known.
-    public func issuer() async throws(AccountError) -> String? {
-        if definition.discovery != nil { return try await serverMetadata().issuer }
-        return definition.issuer.flatMap(text)
-    }
-
-    // MARK: The client
-
-    /// - Throws: `missingParameter` without a client id.
-    public func clientID() throws(AccountError) -> String {
-        guard let id = values["clientID"], !id.isEmpty else {
-            throw AccountError(
-                .missingParameter,
-                message: "\(name) cannot be used without a client id, which its operator gives", remedies: [.clientID])
-        }
-        return id
-    }
-
-    /// How the client proves who it is with this grant.
-    public func client(for grant: GrantName) async throws(AccountError) -> ClientAuthentication {
-        let id = try clientID()
-        let rules = definition.grants?[grant.rawValue]
-        guard let secret = settings.clientSecret else {
-            let wanted = rules?.clientAuthentication ?? definition.client?.authentication
-            if rules?.publicClient == false || wanted != nil && wanted != "none" {
-                throw AccountError(
-                    grant == .refreshToken ? .notRenewable : .missingParameter,
-                    message: rules?.publicClientRemark ?? "\(name) wants the client's secret for this",
-                    remedies: [.clientSecret])
-            }
-            return .none(clientID: id)
-        }
-        switch rules?.clientAuthentication ?? definition.client?.authentication {
-        case "none": return .none(clientID: id)
-        case "basic": return .basic(clientID: id, secret: secret)
-        case "post": return .post(clientID: id, secret: secret)
-        case "signed": return .signed(clientID: id)
-        default:
-            let methods =
-                definition.discovery == nil ? nil : try await serverMetadata().tokenEndpointAuthenticationMethods
-            if let methods, !methods.contains("client_secret_basic"), methods.contains("client_secret_post") {
-                return .post(clientID: id, secret: secret)
-            }
-            return .basic(clientID: id, secret: secret)
-        }
-    }
-
-    /// What to ask for.
-    public var scope: [String] {
-        let asked = settings.scope ?? (definition.scope?.usual ?? []).compactMap { text($0) }
-        return asked + (definition.scope?.always ?? []).compactMap { text($0) }.filter { !asked.contains($0) }
-    }
-}
-
-/// A template with its braces filled in; nil if a value is missing. In a URL values are escaped, but for `base`.
-func filled(_ template: String, _ values: [String: String], isURL: Bool = false) -> String? {
-    var result = ""
-    var rest = Substring(template)
-    while let open = rest.firstIndex(of: "{") {
-        guard let close = rest[open...].firstIndex(of: "}") else { break }
-        let name = String(rest[rest.index(after: open)..<close])
-        guard let value = values[name] else { return nil }
-        result += rest[..<open] + (isURL && name != "base" && name != "issuer" ? percentEncoded(value) : value)
-        rest = rest[rest.index(after: close)...]
-    }
-    return result + rest
-}
-
-/// https, or plain http to this machine only, as for ``ServiceURL``; with a query it may come.
-func secureURL(_ text: String) throws(AccountError) -> String {
-    let end = text.firstIndex(of: "?") ?? text.endIndex
-    _ = try ServiceURL(String(text[..<end]))
-    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !text.contains("#") else {
-        throw AccountError(.invalidConfiguration, message: "\"\(presentable(text))\" is not an endpoint's URL")
-    }
-    return text
 }

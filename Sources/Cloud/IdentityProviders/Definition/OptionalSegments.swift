@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A template without those of its optional parts that name a setting which is not there: `{base}/auth[/{institution}]`.
 ///
 /// Brackets that name nothing are an address's own (`http://[::1]`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainJSON
 
@@ -33,8 +34,8 @@ extension ProviderDefinition {
             throw Self.unreadable(origin, "\(error)")
         }
         if let problem { throw Self.unreadable(origin, problem) }
-        // A member that nobody reads is a slip of the pen, and a slip in a definition is a sign-in that fails later.
-        if let known = try? JSONCoder.value(of: self), let stray = Self.stray(in: json, beside: known) {
+        // An unknown member is a misspelt one, and would make a sign-in fail later.
+        if let known = try? JSONCoder.value(of: self), let stray = json.firstMember(unknownTo: known) {
             throw Self.unreadable(origin, "nothing is known about its member \(stray)")
         }
     }
@@ -90,22 +91,5 @@ extension ProviderDefinition {
     static func isID(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
-    }
-
-    /// The path of a member that was read and is not there when it is written again; free maps are no exception.
-    private static func stray(in json: JSONValue, beside known: JSONValue) -> String? {
-        switch (json, known) {
-        case (.object(let members), .object):
-            for member in members where !member.value.isNull {
-                guard let other = known[member.name] else { return presentable(member.name) }
-                if let path = stray(in: member.value, beside: other) { return "\(presentable(member.name)).\(path)" }
-            }
-        case (.array(let values), .array(let others)):
-            for (value, other) in zip(values, others) {
-                if let path = stray(in: value, beside: other) { return path }
-            }
-        default: break
-        }
-        return nil
     }
 }

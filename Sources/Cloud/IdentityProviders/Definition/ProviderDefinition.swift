@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// What there is to know about an identity provider, as data: where its endpoints are, which grants it has and in which words, where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainCrypto
@@ -43,7 +44,7 @@ public struct ProviderTools: Sendable {
     public var hashes: any Hashes.Type
     /// Unpredictable bytes.
     public var random: @Sendable (_ count: Int) -> [UInt8]
-    /// Who answers a server on the way that asks who is there; nobody if nil.
+    /// Answers proxies and gateways that ask for a name and password; nobody does if nil.
     public var challenges: (any ChallengeResolver)?
 
     public init(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// The token by which a portal knows requests of its own pages from those that other sites make a browser send (`p_auth`): it stands in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -22,7 +23,7 @@ struct LiferayCommand: Sendable, Equatable {
     static func request(_ commands: [LiferayCommand], _ settings: LiferaySettings) -> HTTPRequest {
         HTTPRequest(
             method: .post, url: settings.server.text + settings.version.servicesPath + "/invoke",
-            headers: ConfiguredProvider.headers + [HTTPHeader("Content-Type", "application/json")],
+            headers: HTTPRequest.usualHeaders + [HTTPHeader("Content-Type", "application/json")],
             body: body(commands), maximumResponseBytes: LiferayReply.limits.maximumBytes)
     }
 

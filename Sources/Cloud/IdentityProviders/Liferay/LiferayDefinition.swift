@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// Liferay Portal from 6.1 on: passwords with each request, a browser's session, or OAuth 2.0 (from 7.1 on).

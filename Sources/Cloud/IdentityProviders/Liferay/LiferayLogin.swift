@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a user of a portal signs in with. The portal is set up for one kind, and refuses the others.
 public struct LiferayLogin: Sendable, Equatable {
     public enum Kind: String, Sendable, CaseIterable { case email, screenName, userId }

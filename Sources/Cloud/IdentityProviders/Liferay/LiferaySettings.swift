@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainCore
 
@@ -14,9 +15,6 @@ struct LiferaySettings: Sendable {
     var renewsCookies: Bool
     /// In seconds.
     var cookieLifetime: Double
-
-    /// Liferay's Login Screenlet says 15 minutes, and so does the portal.
-    static let usualCookieLifetime = 900.0
 
     init(_ provider: ConfiguredProvider) throws(AccountError) {
         guard let base = provider["base"] else {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// RainMaker Neo: accounts with rotating refresh tokens.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -38,7 +39,7 @@ struct NeoExtension: ProviderExtension {
     }
 
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
-        // What has `error` is the OAuth endpoints', and the engine's to read; what is no JSON is somebody's on the way.
+        // An answer with `error` comes from the OAuth endpoints, and is read as theirs. One that is no JSON comes from a proxy or gateway.
         guard response.status >= 400, let message = json?["message"]?.string, json?["error"] == nil else { return nil }
         let (code, sentence): (AccountError.Code, String) =
             switch (response.status, message.lowercased()) {
@@ -77,7 +78,7 @@ struct NeoExtension: ProviderExtension {
     ) async throws(AccountError) -> HTTPRequest {
         HTTPRequest(
             method: .post, url: try await provider.endpoint(use),
-            headers: ConfiguredProvider.headers + [HTTPHeader("Content-Type", "application/json")],
+            headers: HTTPRequest.usualHeaders + [HTTPHeader("Content-Type", "application/json")],
             body: body.serialized())
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// OCLC's sign-in for WorldCat's services: the service of document E, whose token requests are signed with a WSKey, and the one that

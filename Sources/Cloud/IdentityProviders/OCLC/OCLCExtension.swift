@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -50,7 +51,7 @@ struct OCLCExtension: ProviderExtension {
         }
     }
 
-    /// Whoever asks OCLC is told what was asked, secrets and all: no refusal is shown before those are taken out.
+    /// OCLC's errors quote the request with its secrets. They are taken out before a refusal is shown.
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
         let host = provider.resources.first?.authority ?? provider.name
         return OCLCReply.failure(json, status: response.status, from: host)

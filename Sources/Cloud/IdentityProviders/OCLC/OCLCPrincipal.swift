@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Whom OCLC knows a user to be: an id, and the namespace of the institution or service that gave it.
 public struct OCLCPrincipal: Sendable, Hashable {
     /// `principalID`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -18,24 +19,17 @@ enum OCLCReply {
                 status >= 500 ? .serverFault : .rejected,
                 message: "\(host) answered with HTTP \(status) and no readable JSON; try again later", status: status)
         }
-        if let refusal = OAuthError(json) { return standard(redacted(refusal), status: status, host: host) }
+        if let refusal = OAuthError(json) { return standard(refusal, status: status, host: host) }
         return json["code"]?.members != nil || !isSuccess ? legacy(json, status: status, host: host) : nil
     }
 
     private static func standard(_ refusal: OAuthError, status: Int, host: String) -> AccountError {
-        var error = AccountError(token: refusal, host: host, status: status)
-        error.serverCause = presentable(refusal.code.rawValue)
-        switch refusal.code {
-        case .invalidClient, .unauthorizedClient: error.code = .clientRefused
-        case .invalidToken: error.code = .expired
-        default: break
-        }
-        return error
-    }
-
-    private static func redacted(_ error: OAuthError) -> OAuthError {
-        var error = error
-        error.description = error.description.map(withoutHeaders)
+        let code = AccountError.Code(refusal.code, status: status)
+        let name = presentable(refusal.code.rawValue)
+        var error = AccountError(
+            code, message: code.sentence(host: host, status: status, name: name),
+            serverMessage: refusal.description.map { presentable(withoutHeaders($0)) }, status: status)
+        error.serverCause = name
         return error
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BrowserSignIn
 import RainAccount
 import RainHTTP
@@ -57,7 +58,7 @@ public struct SPiDAccount: Sendable {
     /// - Throws: `webSessionRequired` after a sign-in without a browser: then only ``AccountSession/definition()`` tells.
     public func me() async throws(AccountError) -> UserInfo {
         let request = HTTPRequest(
-            method: .get, url: try await provider.endpoint("me"), headers: ConfiguredProvider.headers)
+            method: .get, url: try await provider.endpoint("me"), headers: HTTPRequest.usualHeaders)
         let reply = try await send(request)
         guard let user = provider.user(in: reply.json) else {
             throw AccountError(.malformedAnswer, message: "\(provider.name) answered without the user's id")
@@ -87,7 +88,7 @@ public struct SPiDAccount: Sendable {
 
     private func post(_ use: String, _ fields: [FormRequest.Field]) async throws(AccountError) -> JSONValue {
         var request = HTTPRequest(
-            method: .post, url: try await provider.endpoint(use), headers: ConfiguredProvider.headers,
+            method: .post, url: try await provider.endpoint(use), headers: HTTPRequest.usualHeaders,
             body: FormRequest(fields).body(for: .signed(clientID: "")).revealBytes())
         request.headers.append(HTTPHeader("Content-Type", FormRequest.contentType))
         return try await send(request).json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// What SPiD's errors mean, under the names of OAuth 2.0's drafts 10 and 11 and under today's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -88,7 +89,7 @@ struct SPiDExtension: ProviderExtension {
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Bool {
         let request = HTTPRequest(
-            method: .get, url: try await provider.endpoint("logout"), headers: ConfiguredProvider.headers)
+            method: .get, url: try await provider.endpoint("logout"), headers: HTTPRequest.usualHeaders)
         _ = try await provider.send(request, with: tokens, wantsJSON: false)
         return true
     }

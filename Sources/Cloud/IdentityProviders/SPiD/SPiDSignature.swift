@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainCrypto
 import RainJSON
 import RainOAuth
 import RainCore
 
-/// Tells answers of SPiD's from what somebody on the way made of them: each client has a sign secret, and SPiD's signature under it
+/// Tells answers of SPiD from those that were changed in between: each client has a sign secret, and SPiD's signature under it
 /// stands beside the data (`sig`, HMAC-SHA-256 over the data as it was sent).
 struct SPiDSignature: Sendable {
     private let hash: KeyedHash

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// A date and a time of day in UTC, as providers write them in words: `2014-01-05 11:57:26Z`.

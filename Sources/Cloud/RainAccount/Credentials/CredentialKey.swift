@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The name of a stored session: whose it is, and at which deployment.
 public struct CredentialKey: Sendable, Hashable, CustomStringConvertible {
     public let deployment: String

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The place where sessions outlive the process.
 ///
 /// A store keeps one session for each key. Whatever changes one is done inside ``exclusively(_:within:_:)``, so that two
 /// processes never renew the same tokens at once: the loser finds the winner's tokens instead of overwriting them.
 ///
-/// Implementations throw `cannotStore`, `storeUnreadable`, `storeReadOnly` and, when the turn does not come, `timeout`; those that ask
+/// Implementations throw `cannotStore`, `storeUnreadable`, `storeReadOnly` and, when the lock is not free in time, `timeout`; those that ask
 /// a service throw `storeAbsent`, `storeLocked` and `storeNotAnswering` too. `CredentialStoreConformance` in RainKitTesting proves
 /// what is promised here.
 public protocol CredentialStore: Sendable {
@@ -21,7 +23,7 @@ public protocol CredentialStore: Sendable {
 }
 
 extension CredentialStore {
-    /// For stores that can do no more than wait for their turn.
+    /// For stores that can do no more than take the lock.
     public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
         try await exclusively(key, within: limit) { _ throws(AccountError) in }
     }

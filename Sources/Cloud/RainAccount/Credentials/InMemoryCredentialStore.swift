@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainWaiting
 import Synchronization
 
 /// Sessions that end with the process: for `--no-save`, for services that are handed their tokens, and for tests.
 public final class InMemoryCredentialStore: CredentialStore {
     private struct Contents {
         var sessions: [CredentialKey: SavedSession] = [:]
-        var lines: [CredentialKey: FairLock<Void>] = [:]
+        var lines: [CredentialKey: FairLock<Void, AccountError>] = [:]
     }
     private let contents = Mutex(Contents())
 
@@ -23,7 +25,7 @@ public final class InMemoryCredentialStore: CredentialStore {
             contents.lines[key] = line
             return line
         }
-        try await line.enter(within: limit, at: "the session store") {}
+        try await line.enter(within: limit, orThrow: { waitingError($0, for: "the session store", limit) }) {}
         defer { line.leave {} }
         return try await body(Access(store: self, key: key))
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 import RainCore
 
@@ -29,15 +30,15 @@ public struct SavedSession: Sendable, Equatable {
     }
 
     /// The user as far as the stored session tells.
-    public var profile: UserInfo {
-        let user = JSONValue.object(attributes)
-        var profile = UserInfo(userID: userID, userName: userName)
-        profile.name = user["name"]?.string
-        profile.email = user["email"]?.string
-        profile.phoneNumber = user["phone_number"]?.string
-        profile.locale = user["locale"]?.string
-        profile.attributes = attributes
-        return profile
+    public var userInfo: UserInfo {
+        let own = JSONValue.object(attributes)
+        var user = UserInfo(userID: userID, userName: userName)
+        user.name = own["name"]?.string
+        user.email = own["email"]?.string
+        user.phoneNumber = own["phone_number"]?.string
+        user.locale = own["locale"]?.string
+        user.attributes = attributes
+        return user
     }
 
     /// The second version has what only some sessions have; one that has none of it is written in the first, which older programs

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainPrivateFiles
 import Synchronization
 import RainWaiting
 
 extension PrivateFolder {
-    /// Opens the folder of a store, making it first, for `body`, which has its turn at the lock of that name.
+    /// Opens the folder of a store, which is made if it is missing, and runs `body` while holding the lock of that name.
     package static func withStoreLock<Result: Sendable>(
         _ lock: String, in path: String, within limit: Duration,
         _ body: (PrivateFolder) async throws(AccountError) -> Result
@@ -17,38 +18,38 @@ extension PrivateFolder {
             }
             return (folder, try folder.lock(lock))
         }
-        let line = FileTurns.line(for: lock.path)
-        let turn = try await line.enter(within: limit, at: lock.path) { () throws(AccountError) in
-            try FileTurns.take(lock, for: line)
+        let fair = FileLocks.line(for: lock.path)
+        let held = try await fair.enter(within: limit, orThrow: { waitingError($0, for: lock.path, limit) }) {
+            () throws(AccountError) in
+            try FileLocks.take(lock, for: fair)
         }
         defer {
-            turn.release()
-            line.leave { () throws(AccountError) in try FileTurns.take(turn, for: line) }
+            held.release()
+            fair.leave { () throws(AccountError) in try FileLocks.take(held, for: fair) }
         }
         return try await body(folder)
     }
 }
 
-/// Turns at lock files, with as many waiting as there are and one thread at most for each file.
+/// Fair locks over lock files: any number of tasks may wait, with at most one thread for each file.
 ///
-/// The system can tell that a `flock` is free in one way only: by letting a thread go on that is blocked in it. So one thread waits
-/// there in the place of all, who stand in line and may leave it at any time; when the last has left, it waits on, and gives
-/// the lock back as soon as it has it.
-private enum FileTurns {
+/// A `flock` can only be awaited by a blocked thread. So one thread waits for all tasks, which may give up at any time. When the last
+/// has given up, the thread waits on, and releases the lock as soon as it has it.
+private enum FileLocks {
     /// One for each lock file that this process ever used: as many as it has accounts.
-    private static let lines = Mutex<[String: FairLock<FileLock>]>([:])
+    private static let lines = Mutex<[String: FairLock<FileLock, AccountError>]>([:])
 
-    static func line(for path: String) -> FairLock<FileLock> {
+    static func line(for path: String) -> FairLock<FileLock, AccountError> {
         lines.withLock { lines in
             if let line = lines[path] { return line }
-            let line = FairLock<FileLock>()
+            let line = FairLock<FileLock, AccountError>()
             lines[path] = line
             return line
         }
     }
 
-    /// The lock if it is free; otherwise nil, and a thread brings it to the line.
-    static func take(_ lock: FileLock, for line: FairLock<FileLock>) throws(AccountError) -> FileLock? {
+    /// The lock if it is free; otherwise nil, and a thread waits for it.
+    static func take(_ lock: FileLock, for line: FairLock<FileLock, AccountError>) throws(AccountError) -> FileLock? {
         if try storing({ () throws(PrivateFileError) in try lock.take() }) { return lock }
         guard startThread({ wait(for: lock, in: line) }) == 0 else {
             throw AccountError(.cannotStore, message: "no thread can be started to wait for \(lock.path)")
@@ -56,13 +57,23 @@ private enum FileTurns {
         return nil
     }
 
-    private static func wait(for lock: FileLock, in line: FairLock<FileLock>) {
+    private static func wait(for lock: FileLock, in line: FairLock<FileLock, AccountError>) {
         do throws(AccountError) {
             try storing { () throws(PrivateFileError) in try lock.wait() }
             if !line.arrive(lock) { lock.release() }
         } catch {
             line.endAll(error)
         }
+    }
+}
+
+/// Why somebody stopped waiting for the lock of a store.
+func waitingError(_ reason: GivenUp, for place: String, _ limit: Duration) -> AccountError {
+    switch reason {
+    case .timedOut:
+        AccountError(
+            .timeout, message: "another process has held \(place) for \(limit); try again when it is done")
+    case .cancelled: AccountError(.cancelled, message: "cancelled while waiting for \(place)")
     }
 }
 

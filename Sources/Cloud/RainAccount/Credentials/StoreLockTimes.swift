@@ -1,8 +1,10 @@
-/// How long one may have the turn at a stored session, and how long the others wait for it.
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long a stored session's lock may be held, and how long others wait for it.
 package enum StoreLockTimes {
-    /// A renewal is one call to the provider as a rule. Some are several, of ten seconds each at most: a description that has to be
-    /// asked for first, a form with its redirects, a sign-out that has to renew. What takes longer in all is given up.
+    /// Most renewals are one call to the provider. Some are several, of ten seconds each at most: discovery first, a form with redirects,
+    /// a sign-out that has to renew. A renewal that takes longer in all is given up.
     package static let longest = Duration.seconds(30)
-    /// Longer than anybody's turn, by what the store itself may take: so nobody gives up on one who is only slow.
+    /// Longer than ``longest`` by the time that the store itself may take, so that nobody gives up on a holder that is only slow.
     package static let wait = Duration.seconds(40)
 }

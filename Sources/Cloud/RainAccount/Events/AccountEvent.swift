@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What has become of a session. Each event is told once to each subscriber, in the order in which the things happened.
 public enum AccountEvent: Sendable {
     /// A stored session was found that this ``AccountSession`` had not written: the first one, or what another process stored.

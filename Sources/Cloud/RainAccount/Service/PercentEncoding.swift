@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Escapes all but RFC 3986's unreserved characters, which is right in a path segment and in a query alike.
 package func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainHTTP
 import RainJSON
 import RainOAuth
@@ -10,8 +12,9 @@ package struct RequestSecrets {
     /// Shorter ones would take ordinary words out of sentences.
     private static let minimumLength = 4
 
-    package init(_ request: HTTPRequest) {
-        var found: [String] = []
+    /// - Parameter others: secrets that the request carries under names of which nothing is known.
+    package init(_ request: HTTPRequest, and others: [Secret] = []) {
+        var found = others.map { $0.revealString() }
         for header in request.headers
         where ["authorization", "proxy-authorization", "cookie", "x-csrf-token"].contains(header.name.lowercased()) {
             found.append(header.value)
@@ -93,7 +96,7 @@ package struct RequestSecrets {
 }
 
 extension AccountError {
-    /// The same without what was secret in the request: something on the way may throw back what it was sent.
+    /// The same without what was secret in the request: servers, proxies and gateways may quote the request.
     package func without(_ secrets: RequestSecrets) -> AccountError {
         var error = self
         error.message = secrets.cut(from: message)

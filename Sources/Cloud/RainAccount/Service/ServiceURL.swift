@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The absolute base URL of a service: https, or plain http to this machine only.
 ///
 /// A small grammar on purpose: no user name, no query, no fragment, nothing that two parsers could read differently.

@@ -1,162 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// Why the account could not do what was asked, told by cause, so that a wrong password is not an expired session and
 /// neither is a network fault.
 public struct AccountError: Error, Sendable, CustomStringConvertible {
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String {
-            case invalidCredentials = "invalid_credentials", unknownUser = "unknown_user"
-            case unverifiedUser = "unverified_user", passwordResetRequired = "password_reset_required"
-            case secondStepRequired = "second_step_required", expired, notSignedIn = "not_signed_in"
-            case signInFailed = "sign_in_failed", wrongCode = "wrong_code", codeExpired = "code_expired"
-            case challengeExpired = "challenge_expired", accountExists = "account_exists"
-            case alreadyVerified = "already_verified", phoneNumberInUse = "phone_number_in_use"
-            case unverifiedPhoneNumber = "unverified_phone_number", notForGuests = "not_for_guests"
-            case weakPassword = "weak_password", invalidUserName = "invalid_user_name"
-            case invalidPhoneNumber = "invalid_phone_number", invalidName = "invalid_name"
-            case invalidTag = "invalid_tag", invalidLocale = "invalid_locale", invalidInput = "invalid_input"
-            case unknownNode = "unknown_node", mappingRefused = "mapping_refused"
-            case forbidden, rejected, unsupported, limitReached = "limit_reached", rateLimited = "rate_limited"
-            case network, timeout
-            case serverFault = "server_fault", malformedAnswer = "malformed_answer", tls
-            case insecureURL = "insecure_url", invalidConfiguration = "invalid_configuration"
-            case accessDenied = "access_denied", invalidGrant = "invalid_grant", noAnswer = "no_answer"
-            case untrustedAnswer = "untrusted_answer", cannotListen = "cannot_listen"
-            case usedCode = "used_code", clientRefused = "client_refused", missingParameter = "missing_parameter"
-            case wrongContext = "wrong_context", insufficientScope = "insufficient_scope", moved, abandoned
-            case notRenewable = "not_renewable", webSessionRequired = "web_session_required"
-            case pending, unreadableDefinition = "unreadable_definition", unknownProvider = "unknown_provider"
-            case cannotStore = "cannot_store", storeUnreadable = "store_unreadable"
-            case storeReadOnly = "store_read_only", storeAbsent = "store_absent", storeLocked = "store_locked"
-            case storeNotAnswering = "store_not_answering", cancelled
-        }
-        private let value: Value
-        /// The fine cause in snake case, as JSON errors carry it in `reason`.
-        public var description: String { value.rawValue }
-
-        private init(value: Value) { self.value = value }
-
-        /// The code of that name, as a provider's definition writes it; nil if there is none.
-        public init?(reason: String) {
-            guard let value = Value(rawValue: reason) else { return nil }
-            self.value = value
-        }
-
-        /// Wrong user name or password (101009).
-        public static let invalidCredentials = Code(value: .invalidCredentials)
-        public static let unknownUser = Code(value: .unknownUser)
-        public static let unverifiedUser = Code(value: .unverifiedUser)
-        public static let passwordResetRequired = Code(value: .passwordResetRequired)
-        /// The server did not let the user in and says no more than that (101016).
-        public static let signInFailed = Code(value: .signInFailed)
-        /// The password was right and the server wants a one-time code as well.
-        public static let secondStepRequired = Code(value: .secondStepRequired)
-        /// The server authoritatively refused the session: sign in again.
-        public static let expired = Code(value: .expired)
-        public static let notSignedIn = Code(value: .notSignedIn)
-
-        /// The code that was entered is not the one that was sent. Another try is allowed.
-        public static let wrongCode = Code(value: .wrongCode)
-        /// The code was right once; ask for a new one.
-        public static let codeExpired = Code(value: .codeExpired)
-        /// The sign-in that the code belongs to is no longer waiting; begin again.
-        public static let challengeExpired = Code(value: .challengeExpired)
-
-        /// Somebody has an account under this user name.
-        public static let accountExists = Code(value: .accountExists)
-        /// Nothing is left to confirm.
-        public static let alreadyVerified = Code(value: .alreadyVerified)
-        /// The telephone number belongs to another account.
-        public static let phoneNumberInUse = Code(value: .phoneNumberInUse)
-        /// The profile has no telephone number that was confirmed.
-        public static let unverifiedPhoneNumber = Code(value: .unverifiedPhoneNumber)
-        /// A guest has to become an account with a name first.
-        public static let notForGuests = Code(value: .notForGuests)
-
-        // What was entered breaks a rule. Most of these are found before anything is sent; then there is no server code.
-        public static let weakPassword = Code(value: .weakPassword)
-        public static let invalidUserName = Code(value: .invalidUserName)
-        public static let invalidPhoneNumber = Code(value: .invalidPhoneNumber)
-        public static let invalidName = Code(value: .invalidName)
-        public static let invalidTag = Code(value: .invalidTag)
-        public static let invalidLocale = Code(value: .invalidLocale)
-        /// Something is missing or malformed that has no code of its own; the message names it.
-        public static let invalidInput = Code(value: .invalidInput)
-
-        /// The cloud does not know the node, or it is not in this account.
-        public static let unknownNode = Code(value: .unknownNode)
-        /// The cloud does not tie the node to the user.
-        public static let mappingRefused = Code(value: .mappingRefused)
-
-        /// The user may not do this (403).
-        public static let forbidden = Code(value: .forbidden)
-        /// The server refused the request for a reason of its own; see ``AccountError/serverCode``.
-        public static let rejected = Code(value: .rejected)
-        /// The deployment does not have this, or not in the version that is spoken here.
-        public static let unsupported = Code(value: .unsupported)
-        /// There may be no more of it: telephone numbers, tries.
-        public static let limitReached = Code(value: .limitReached)
-        public static let rateLimited = Code(value: .rateLimited)
-        /// No connection, or it broke. Trying again may work.
-        public static let network = Code(value: .network)
-        public static let timeout = Code(value: .timeout)
-        public static let serverFault = Code(value: .serverFault)
-        /// The answer is not what the service sends: a proxy's page, broken JSON.
-        public static let malformedAnswer = Code(value: .malformedAnswer)
-        public static let tls = Code(value: .tls)
-        /// Plain http to another machine.
-        public static let insecureURL = Code(value: .insecureURL)
-        public static let invalidConfiguration = Code(value: .invalidConfiguration)
-
-        /// The person, or the server for them, said no at the sign-in page.
-        public static let accessDenied = Code(value: .accessDenied)
-        /// The sign-in page's code is used up, too old, or belongs to another sign-in.
-        public static let invalidGrant = Code(value: .invalidGrant)
-        /// The sign-in page has not answered in time, or nobody will bring the answer.
-        public static let noAnswer = Code(value: .noAnswer)
-        /// The answer is well-formed and was not meant for us: another audience, issuer or nonce.
-        public static let untrustedAnswer = Code(value: .untrustedAnswer)
-        /// The code was right and has been redeemed before.
-        public static let usedCode = Code(value: .usedCode)
-        /// The client may not have this, whoever its user is: another merchant's, or without the grant.
-        public static let clientRefused = Code(value: .clientRefused)
-        /// A setting that the provider cannot do without was not given; the message names it.
-        public static let missingParameter = Code(value: .missingParameter)
-        /// The stored session is good for another server, company or institution than the one configured.
-        public static let wrongContext = Code(value: .wrongContext)
-        /// The access token is good and does not go that far.
-        public static let insufficientScope = Code(value: .insufficientScope)
-        /// The service is at another address: credentials are not sent after a redirect.
-        public static let moved = Code(value: .moved)
-        /// The person came back from the sign-in page without having signed in.
-        public static let abandoned = Code(value: .abandoned)
-        /// The session lives until its tokens end: this client may not renew it. The message says why.
-        public static let notRenewable = Code(value: .notRenewable)
-        /// The service answers only within a signed-in web session, which a native sign-in does not make.
-        public static let webSessionRequired = Code(value: .webSessionRequired)
-        /// The person has not answered yet (RFC 8628, `authorization_pending`).
-        public static let pending = Code(value: .pending)
-        /// A provider's definition is not one: not JSON, of a later version, or with something missing.
-        public static let unreadableDefinition = Code(value: .unreadableDefinition)
-        /// No provider has that name, built in or added.
-        public static let unknownProvider = Code(value: .unknownProvider)
-        /// A browser's answer cannot be received: the port is taken, the desktop starts no handler.
-        public static let cannotListen = Code(value: .cannotListen)
-
-        public static let cannotStore = Code(value: .cannotStore)
-        /// What is stored as a session is none, or others may read it.
-        public static let storeUnreadable = Code(value: .storeUnreadable)
-        /// The store hands out sessions and takes none, like a systemd credential.
-        public static let storeReadOnly = Code(value: .storeReadOnly)
-        /// The service that keeps secrets is not there.
-        public static let storeAbsent = Code(value: .storeAbsent)
-        /// The service that keeps secrets waits for its owner to unlock it.
-        public static let storeLocked = Code(value: .storeLocked)
-        /// The service that keeps secrets is there and said nothing in time.
-        public static let storeNotAnswering = Code(value: .storeNotAnswering)
-        public static let cancelled = Code(value: .cancelled)
-    }
-
     public var code: Code
     /// One or two sentences: what happened, where, and what to try. Never holds a secret.
     public var message: String
@@ -168,8 +15,7 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     public var serverCause: String?
     /// The HTTP status, where there was a response.
     public var status: Int?
-    /// Something on the way to the service answered in its place, as far as its words tell: a gateway, a proxy, a firewall. It knows
-    /// nothing of what was asked, so whatever it says is no decision of the service's.
+    /// Whether a gateway, a proxy or a firewall seems to have answered in place of the service: its answer is no decision of the service.
     public var isFromGateway = false
     /// How long the service asked to be left alone (`Retry-After`), with a 429 or a 503 above all.
     public var retryAfter: Duration?
@@ -202,7 +48,7 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         [.network, .timeout, .serverFault, .rateLimited, .malformedAnswer].contains(code)
     }
     /// Whether the service itself said no to what was asked: the same request will be refused again. An ended session is none of
-    /// these, as the request was not looked at, and neither is the word of something on the way (``isFromGateway``).
+    /// these, as the request was not looked at, and neither is a gateway's answer (``isFromGateway``).
     public var isRefusal: Bool {
         !isFromGateway
             && [

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 extension AccountSession {
     /// Whom the provider knew the user to be at sign-in, from the stored session: nothing is sent, so it works offline.
-    public func storedUser() async throws(AccountError) -> UserInfo { try await keeper.stored().profile }
+    public func storedUser() async throws(AccountError) -> UserInfo { try await keeper.stored().userInfo }
 }
 
 extension AccountSession {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainHTTP
 import RainJSON
 import RainCore
@@ -58,6 +59,27 @@ extension AccountSession {
     /// Renews the tokens because the provider did not accept them: a session that nothing renews has ended with that.
     package func renewRejected() async throws(AccountError) {
         _ = try await keeper.renewed(replacing: try await keeper.stored().tokens.access)
+    }
+
+    /// An access token for a backend of the user's own, which takes it as `Authorization: Bearer`.
+    /// - Throws: `invalidConfiguration` for a session that holds a password or a cookie in its place.
+    package func bearerToken() async throws(AccountError) -> Secret {
+        let tokens = try await keeper.fresh().tokens
+        guard tokens.kind == .oauth else {
+            throw AccountError(
+                .invalidConfiguration,
+                message: "the session at \(provider.name) has no access token: sign in by OAuth 2.0")
+        }
+        return tokens.access
+    }
+
+    /// The token to try after a backend of the user's own did not accept that one; nil where there is none. The session goes on: only its
+    /// provider can end it.
+    package func bearerToken(replacing rejected: Secret) async throws(AccountError) -> Secret? {
+        let tokens = try await keeper.stored().tokens
+        guard tokens.access == rejected else { return tokens.access }
+        guard tokens.haveRenewal else { return nil }
+        return try await keeper.renewed(replacing: rejected).tokens.access
     }
 
     /// Whether a URL is one of the provider's services, where alone its tokens belong.

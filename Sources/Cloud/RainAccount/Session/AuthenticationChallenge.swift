@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// A server on the way, a portal's front or a proxy, asks who is there before it lets anything through (HTTP 401 and 407, RFC 9110,
+/// A proxy, or a server in front of a portal, asks for a name and password before it lets a request through (HTTP 401 and 407, RFC 9110,
 /// section 11).
 public struct AuthenticationChallenge: Sendable, Equatable {
     /// `basic`, in lower case.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainHTTP
 import RainOAuth
 import RainCore
@@ -24,7 +25,7 @@ public protocol IdentityProvider: Sendable {
 
     func user(_ tokens: Tokens) async throws(AccountError) -> UserInfo
 
-    /// Whom the tokens themselves name, for when the profile cannot be had; nil if they do not.
+    /// The user whom the tokens themselves name, for when the service cannot be asked; nil if they name nobody.
     func user(claimedBy tokens: Tokens) -> UserInfo?
 
     /// Ends the session at the provider, or all of the user's sessions.

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import Logging
 import RainCore
 
-/// One renewal, by whoever has the turn at the store: new tokens from the provider, stored before anyone sees them, unless somebody
-/// else has been here first.
+/// One renewal, made while holding the store's lock: new tokens from the provider, stored before anyone sees them. If another process has
+/// renewed the session meanwhile, its tokens are taken.
 struct Renewal: Sendable {
     let keeper: TokenKeeper
     /// The access token that is not good any more, if it was one.
@@ -10,7 +11,7 @@ struct Renewal: Sendable {
     let unsaved: TokenKeeper.Unsaved?
     let pause: TokenKeeper.Pause?
 
-    /// How often a refused token may turn out not to be the stored one any more. Those who change sessions take turns, so once is much.
+    /// How often a refused token may turn out to have been replaced in the store. Sessions are changed under the lock, so once is rare.
     private static let attempts = 2
 
     func run(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
@@ -37,14 +38,15 @@ struct Renewal: Sendable {
                 case .unavailable(let cause): throw Self.passing(cause)
                 case .refused(let cause):
                     refusal = cause
-                    // Only what is stored now can end: who does not take turns may have replaced it meanwhile.
+                    // Only the session that is stored now can end: a program that ignores the lock may have replaced it.
                     if try await access.load()?.tokens == stored.tokens { throw try await end(cause, access) }
                 }
             }
         }
-        // Two sessions were refused and neither is the one that is there now: nothing was said about that.
-        throw refusal.map { AccountError(.rejected, message: $0.message, serverCode: $0.serverCode, status: $0.status) }
-            ?? AccountError(.rejected, message: "the session could not be renewed")
+        // Two sessions were refused, and neither is the one that is stored now: that one has not been asked about.
+        var error = refusal ?? AccountError(.rejected, message: "the session could not be renewed")
+        error.code = .rejected
+        throw error
     }
 
     func load(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
@@ -66,7 +68,7 @@ struct Renewal: Sendable {
     ) async throws(RenewalError) -> SavedSession {
         let status = keeper.status(of: renewed)
         let events = keeper.events
-        // No child of this task: tokens that came in the last moment of a turn are saved all the same.
+        // Not a child of this task: tokens that arrive just before the deadline are saved all the same.
         let saving = Task { () async -> Result<Void, AccountError> in
             do throws(AccountError) {
                 try await events.changing { () async throws(AccountError) in
@@ -98,9 +100,9 @@ struct Renewal: Sendable {
 
     private func end(_ cause: AccountError, _ access: any CredentialAccess) async throws(AccountError) -> AccountError {
         keeper.logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])
-        let error = AccountError(
-            .expired, message: "the session has ended; sign in again", serverCode: cause.serverCode,
-            serverMessage: cause.serverMessage, status: cause.status)
+        var error = cause
+        error.code = .expired
+        error.message = "the session has ended; sign in again"
         try await keeper.events.changing { () async throws(AccountError) in
             try await access.remove()
             return .removed(.expired(error))
@@ -109,7 +111,7 @@ struct Renewal: Sendable {
         return error
     }
 
-    /// A gateway's 401, or a fault that quotes a refusal: it sounds like the session's end and is none.
+    /// A gateway's 401, or a server fault that quotes a refusal, does not end the session.
     private static func passing(_ cause: AccountError) -> AccountError {
         guard cause.code == .expired else { return cause }
         var error = cause

@@ -1,4 +1,6 @@
-/// One sign-out, by whoever has the turn at the store: the provider is told, and the session removed.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One sign-out, made while holding the store's lock: the provider is told, and the session removed.
 struct SignOut: Sendable {
     let keeper: TokenKeeper
     let unsaved: TokenKeeper.Unsaved?
@@ -9,7 +11,7 @@ struct SignOut: Sendable {
     func run(_ access: any CredentialAccess) async throws(AccountError) -> AccountError? {
         var failure: AccountError?
         do throws(AccountError) {
-            try await keeper.withinTurn { () async throws(AccountError) in try await signOutLimit(access) }
+            try await keeper.withinLockTime { () async throws(AccountError) in try await tellProvider(access) }
         } catch {
             if error.code == .cancelled { throw error }
             let hasEnded = error.code == .expired && error.status != 401 || error.code == .notSignedIn
@@ -23,12 +25,12 @@ struct SignOut: Sendable {
         return failure
     }
 
-    private func signOutLimit(_ access: any CredentialAccess) async throws(AccountError) {
+    private func tellProvider(_ access: any CredentialAccess) async throws(AccountError) {
         let session = try await living(access)
         do throws(AccountError) {
             try await tell(session.tokens)
         } catch {
-            // A gateway's word on the access token; the refresh token is still to be revoked.
+            // The access token was not accepted. The refresh token still has to be revoked.
             guard error.status == 401 else { throw error }
             try await tell(try await renewed(session, access).tokens)
         }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainWaiting
 import Logging
 import RainCore
@@ -5,8 +6,8 @@ import RainCore
 /// Keeps one session's tokens fresh: renews them before they expire and when the service rejects them, once for everybody who
 /// asks, in this process and in all others that share the store.
 ///
-/// New tokens are stored before anyone uses them. Only the provider's refusal of the very tokens that are stored ends a session; a
-/// fault on the way never does, nor does the clock here, and as long as the old token lives it is used.
+/// New tokens are stored before anyone uses them. A session ends only when the provider refuses the tokens that are stored. An error from
+/// a proxy or gateway does not end it, and neither does this machine's clock. While a renewal fails, the old token is used until it ends.
 actor TokenKeeper {
     typealias Outcome = Result<SavedSession, AccountError>
 
@@ -21,30 +22,11 @@ actor TokenKeeper {
     nonisolated let events = EventHub()
 
     /// Who waits for the renewal that is under way; nil while there is none.
-    private var waiters: [Int: CheckedContinuation<Outcome, Never>]?
-    private var nextWaiter = 0
+    private var waiters: [Waiter<Outcome>]?
 
-    /// A renewal that the store did not take: the provider may have forgotten the stored tokens by now.
-    struct Unsaved: Sendable {
-        var stored: SavedSession
-        var renewed: SavedSession
-        /// The store never takes anything.
-        var staysUnsaved: Bool
+    var unsaved: Unsaved?
 
-        /// What came of that session, if it is the one.
-        func newer(than session: SavedSession) -> SavedSession? {
-            stored.tokens == session.tokens ? renewed : nil
-        }
-    }
-    private var unsaved: Unsaved?
-
-    /// Until when the provider asked to be left alone, and with what.
-    struct Pause: Sendable {
-        var from: UnixTime
-        var until: UnixTime
-        var reason: AccountError
-    }
-    private var pause: Pause?
+    var pause: Pause?
     /// A header that was wrong once must not silence a gateway for a day.
     private static let longestPause = 3600.0
 
@@ -119,41 +101,28 @@ actor TokenKeeper {
 
     private func joinRenewal(replacing rejected: Secret) async throws(AccountError) -> SavedSession {
         if waiters == nil {
-            waiters = [:]
-            // Ends by itself: its two waits, for the turn and for the provider, have deadlines.
+            waiters = []
+            // Ends by itself: its two waits, for the store's lock and for the provider, have deadlines.
             Task {
                 let outcome = await renew(replacing: rejected)
                 finish(outcome)
             }
         }
-        nextWaiter += 1
-        let waiter = nextWaiter
-        let outcome: Outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if Task.isCancelled {
-                    continuation.resume(returning: .failure(cancelled))
-                } else {
-                    waiters?[waiter] = continuation
-                }
-            }
-        } onCancel: {
-            // Runs on the actor after the registration above, which it does not interrupt; done as soon as it ran.
-            Task { await leave(waiter) }
+        let waiter = Waiter<Outcome>()
+        waiters?.append(waiter)
+        // Who was cancelled stays among the waiters until the renewal ends, and is not resumed again then.
+        let outcome = await waiter.value {
+            let message = "cancelled while renewing the session"
+            waiter.resume(returning: .failure(AccountError(.cancelled, message: message)))
         }
         return try outcome.get()
     }
 
-    private var cancelled: AccountError { AccountError(.cancelled, message: "cancelled while renewing the session") }
-
-    private func leave(_ waiter: Int) {
-        waiters?.removeValue(forKey: waiter)?.resume(returning: .failure(cancelled))
-    }
-
     /// A failure is told to those who wait and then forgotten.
     private func finish(_ outcome: Outcome) {
-        let waiting = waiters ?? [:]
+        let waiting = waiters ?? []
         waiters = nil
-        for continuation in waiting.values { continuation.resume(returning: outcome) }
+        for waiter in waiting { waiter.resume(returning: outcome) }
     }
 
     private func renew(replacing rejected: Secret) async -> Outcome {
@@ -161,7 +130,7 @@ actor TokenKeeper {
         do throws(AccountError) {
             let session = try await store.exclusively(key, within: StoreLockTimes.wait) {
                 access async throws(AccountError) in
-                try await withinTurn { () async throws(AccountError) in try await renewal.run(access) }
+                try await withinLockTime { () async throws(AccountError) in try await renewal.run(access) }
             }
             return .success(session)
         } catch {
@@ -173,8 +142,8 @@ actor TokenKeeper {
         }
     }
 
-    /// Asks the provider for no longer than a turn may last, so that those who wait for theirs need not give up.
-    nonisolated func withinTurn<Answer: Sendable>(
+    /// Asks the provider, for no longer than the store's lock may be held: so those who wait for the lock need not give up.
+    nonisolated func withinLockTime<Answer: Sendable>(
         _ ask: @escaping @Sendable () async throws(AccountError) -> Answer
     ) async throws(AccountError) -> Answer {
         let timer = timer
@@ -192,124 +161,8 @@ actor TokenKeeper {
     private var isPaused: Bool { activePause != nil }
 
     /// A clock that was set back does not make it longer.
-    private var activePause: Pause? {
+    var activePause: Pause? {
         guard let pause, pause.from <= clock.now, clock.now < pause.until else { return nil }
         return pause
     }
-
-    // MARK: What the store did not take
-
-    func keep(_ unsaved: Unsaved?) { self.unsaved = unsaved }
-
-    private func current(_ session: SavedSession) -> SavedSession {
-        guard let unsaved else { return session }
-        if let newer = unsaved.newer(than: session) { return newer }
-        self.unsaved = nil
-        return session
-    }
-
-    /// Saves it now, unless the store has got another session meanwhile.
-    private func saveLate(_ late: Unsaved) async throws(AccountError) {
-        let events = events
-        let saved = status(of: late.renewed)
-        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
-            guard try await access.load()?.tokens == late.stored.tokens else { return }
-            try await events.changing { () async throws(AccountError) in
-                try await access.save(late.renewed)
-                return .wrote(late.renewed, [.saved(saved)])
-            }
-        }
-        if unsaved?.renewed.tokens == late.renewed.tokens { unsaved = nil }
-    }
-
-    // MARK: Saving and ending
-
-    /// Stores a session that somebody has just signed in to.
-    func begin(_ new: SavedSession) async throws(AccountError) {
-        var session = new
-        session.serverIsAhead = server?.secondsAhead ?? session.tokens.serverIsAhead
-        if let ahead = session.serverIsAhead { session.tokens.correctEnd(serverIsAhead: ahead) }
-        let begun = session
-        let status = status(of: begun)
-        let events = events
-        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
-            try await events.changing { () async throws(AccountError) in
-                try await access.save(begun)
-                return .wrote(begun, [.saved(status), .signedIn(status)])
-            }
-        }
-        unsaved = nil
-        pause = nil
-    }
-
-    /// Ends the session: `tell` tells the provider, and the store forgets it whatever comes of that.
-    /// - Returns: why the provider could not be told, if it could not.
-    func end(
-        _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> Void
-    ) async throws(AccountError) -> AccountError? {
-        _ = try await stored()
-        let ending = SignOut(keeper: self, unsaved: unsaved, pause: activePause, tell: tell)
-        let failure = try await store.exclusively(key, within: StoreLockTimes.wait) {
-            access async throws(AccountError) in
-            try await ending.run(access)
-        }
-        unsaved = nil
-        return failure
-    }
-
-    /// Makes sure that a session could be saved, before anyone is asked for a password.
-    func probeStore() async throws(AccountError) { try await store.probe(key, within: StoreLockTimes.wait) }
-
-    /// Removes the session that has this access token; one that was stored meanwhile stays.
-    func remove(_ session: SavedSession) async throws(AccountError) {
-        let events = events
-        let unsaved = unsaved
-        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
-            try await events.changing { () async throws(AccountError) in
-                guard let stored = try await access.load() else { return .removed(.signedOut(.elsewhere)) }
-                let isUnsaved = unsaved?.renewed.tokens == session.tokens && unsaved?.stored.tokens == stored.tokens
-                guard isUnsaved || stored.tokens.access == session.tokens.access else { return .none }
-                try await access.remove()
-                return .removed(.signedOut(.here))
-            }
-        }
-        self.unsaved = nil
-    }
-
-    // MARK: Whose
-
-    /// The session if it is one of this provider's; tells listeners if it is news.
-    nonisolated func own(_ session: SavedSession?, since moment: Int) throws(AccountError) -> SavedSession {
-        guard let session else {
-            events.found(nil, since: moment, status: status)
-            throw AccountError(.notSignedIn, message: "nobody is signed in to \(key); sign in first")
-        }
-        guard session.provider == provider.name else {
-            throw AccountError(
-                .notSignedIn,
-                message: "the session of \(key) belongs to \(session.provider), not \(provider.name); sign in again")
-        }
-        for (name, value) in provider.context where session.context[name] != value {
-            throw AccountError(
-                .wrongContext,
-                message:
-                    "the session of \(key) is for another \(name) than the one configured; sign in again, or set it back"
-            )
-        }
-        events.found(session, since: moment, status: status)
-        return session
-    }
-
-    nonisolated func status(of session: SavedSession) -> SessionStatus {
-        SessionStatus(
-            provider: session.provider, userID: session.userID, userName: session.userName,
-            received: session.tokens.received, expires: session.tokens.expires,
-            hasExpired: session.tokens.haveExpired(at: now), isRenewable: session.tokens.canBeRenewed(at: now),
-            kind: session.tokens.kind, refreshExpires: session.tokens.refreshExpires, attributes: session.attributes)
-    }
-}
-
-extension AccountError {
-    /// Whether the old access token may be used after a renewal failed with this: nothing was said about the session.
-    var leavesOldTokens: Bool { ![.cancelled, .expired, .notSignedIn, .cannotStore].contains(code) }
 }

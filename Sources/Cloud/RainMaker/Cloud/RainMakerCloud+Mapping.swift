@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -67,14 +68,7 @@ extension RainMakerCloud: NodeMapping {
     private func members(_ notes: MappingNotes) throws(AccountError) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
         if !notes.tags.isEmpty { members.append(.init("tags", .array(notes.tags.map { .string($0) }))) }
-        guard let text = notes.metadata else { return members }
-        guard let metadata = try? JSONValue(parsing: Array(text.utf8)), metadata.members != nil else {
-            throw AccountError(.invalidConfiguration, message: "the metadata is not a JSON object")
-        }
-        return members + [.init("metadata", metadata)]
+        if let metadata = try notes.metadataObject() { members.append(.init("metadata", metadata)) }
+        return members
     }
-}
-
-private func lowercaseHex(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// One installation of the RainMaker cloud: where its services are. All of it is configuration, none of it logic.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainCore
@@ -15,10 +16,10 @@ extension RainMakerAccount {
     public func requestDeletion(locale: String? = nil) async throws(AccountError) -> DeletionStep {
         let query = [(name: "request", value: "true")] + (try Self.query(locale: locale))
         // The cloud's answer is the same for both.
-        let profile = try await user()
+        let own = try await user()
         try await call(RainMakerCall(.delete, "user2", query: query))
-        guard profile.isGuest else { return .codeSent }
-        try await session.forget(profile.userID)
+        guard own.isGuest else { return .codeSent }
+        try await session.forget(own.userID)
         return .deleted
     }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -8,10 +9,10 @@ extension RainMakerAccount {
     /// - Parameter customData: whether to ask for the custom data, too, which may be some hundred kilobytes.
     public func user(customData: Bool = false) async throws(AccountError) -> RainMakerUser {
         let query = customData ? [(name: "custom_data", value: "true")] : []
-        guard let profile = RainMakerUser(try await call(RainMakerCall(.get, "user2", query: query))) else {
+        guard let user = RainMakerUser(try await call(RainMakerCall(.get, "user2", query: query))) else {
             throw service.incomplete("user_id")
         }
-        return profile
+        return user
     }
 
     /// Makes one change after the other, as the cloud takes them. All are checked before the first is sent; when the cloud refuses

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -14,7 +15,7 @@ import RainCore
 /// let account = RainMakerAccount(.global, session: session, http: client)
 /// try await account.signUp("dev@example.com", password: password)
 /// try await account.confirmSignUp("dev@example.com", code: code)
-/// let profile = try await session.signIn(.password(user: "dev@example.com", password: password))
+/// let user = try await session.signIn(.password(user: "dev@example.com", password: password))
 /// ```
 public struct RainMakerAccount: Sendable {
     let service: RainMakerService

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// Values of applications that the cloud keeps with an account, each under a key.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
 /// What the RainMaker cloud's own numbers (`error_code`) mean, as its interface description 3.8.0 and the official apps have them.

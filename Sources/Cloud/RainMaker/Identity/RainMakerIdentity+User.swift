@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -6,8 +7,8 @@ import RainCore
 extension RainMakerIdentity {
     public func user(_ tokens: Tokens) async throws(AccountError) -> UserInfo {
         let reply = try await call(RainMakerCall(.get, "user2"), with: tokens)
-        guard let profile = UserInfo(rainMaker: reply) else { throw service.incomplete("user_id") }
-        return profile
+        guard let user = UserInfo(rainMaker: reply) else { throw service.incomplete("user_id") }
+        return user
     }
 
     public func user(claimedBy tokens: Tokens) -> UserInfo? { Self.user(claimedBy: tokens) }
@@ -18,10 +19,10 @@ extension RainMakerIdentity {
         else { return nil }
         let email = claims["email"]?.string
         let phoneNumber = claims["phone_number"]?.string
-        var profile = UserInfo(userID: UserID(userID), userName: email ?? phoneNumber ?? userID)
-        profile.email = email
-        profile.phoneNumber = phoneNumber
-        return profile
+        var user = UserInfo(userID: UserID(userID), userName: email ?? phoneNumber ?? userID)
+        user.email = email
+        user.phoneNumber = phoneNumber
+        return user
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BrowserSignIn
 import RainAccount
 import RainHTTP
@@ -77,7 +78,7 @@ public struct RainMakerIdentity: IdentityProvider {
         return try await service.send(request)
     }
 
-    /// The three tokens that a finished sign-in brings.
+    /// The access, id and refresh token that a finished sign-in brings.
     func tokens(ofSignIn reply: JSONValue) throws(AccountError) -> Tokens {
         guard let refresh = Self.secret(reply, "refreshtoken"), let identity = Self.secret(reply, "idtoken") else {
             throw service.incomplete("refreshtoken or idtoken")

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
 
-/// Reads what the cloud, or something on the way to it, answered.
+/// Reads what the cloud, or a proxy or gateway in front of it, answered.
 ///
 /// A failure comes in one of several shapes: `{status:"failure",error_code,description}` from the service, without the code or as
 /// `{message}` from the gateway before it, `{error}` from OAuth endpoints, HTML from a proxy. `error_code` is a number or digits in
@@ -60,6 +61,7 @@ enum RainMakerReply {
         var error = AccountError(
             code, message: meaning?.sentence ?? sentence, serverCode: serverCode, serverMessage: words.map(presentable),
             status: status)
+        error.serverCause = json["error"]?.string.map(presentable)
         error.isFromGateway = isFromGateway
         return error
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -29,12 +30,8 @@ struct RainMakerService: Sendable {
     }
 
     func send(_ request: HTTPRequest) async throws(AccountError) -> JSONValue {
-        let response: HTTPResponse
-        do throws(HTTPError) { response = try await http.send(request) } catch { throw AccountError(error) }
-        do throws(AccountError) {
-            return try RainMakerReply.value(response, from: deployment.base.authority)
-        } catch {
-            throw error.without(RequestSecrets(request))
+        try await http.send(request) { response throws(AccountError) in
+            try RainMakerReply.value(response, from: deployment.base.authority)
         }
     }
 

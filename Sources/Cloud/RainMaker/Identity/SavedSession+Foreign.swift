@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainJSON
 import RainCore
@@ -15,11 +16,11 @@ extension SavedSession {
             access: access, refresh: refresh, identity: identity,
             received: UnixTime(seconds: claims?["iat"]?.double ?? end ?? 0),
             expires: end.map { UnixTime(seconds: $0) })
-        guard let profile = RainMakerIdentity.user(claimedBy: tokens), !profile.userID.rawValue.isEmpty else {
+        guard let user = RainMakerIdentity.user(claimedBy: tokens), !user.userID.rawValue.isEmpty else {
             throw AccountError(
                 .storeUnreadable, message: "the session's tokens do not say whose it is: sign in again",
                 remedies: [.signIn])
         }
-        self.init(provider: "rainmaker", userID: profile.userID, userName: profile.userName, tokens: tokens)
+        self.init(provider: "rainmaker", userID: user.userID, userName: user.userName, tokens: tokens)
     }
 }

@@ -1,10 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// What a browser is sent to a sign-in page with (RFC 6749, sections 4.1.1 and 4.2.1).
 public struct AuthorizationRequest: Sendable, Equatable {
+    /// What the sign-in page is asked to give (`response_type`).
     public struct ResponseType: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// A code, to be redeemed at the token endpoint.
         public static let code = ResponseType(rawValue: "code")
         /// The implicit flow: tokens in the fragment, for servers that have nothing better.
         public static let token = ResponseType(rawValue: "token")
@@ -12,11 +15,17 @@ public struct AuthorizationRequest: Sendable, Equatable {
 
     /// The page's URL. A query of its own is kept.
     public var endpoint: String
+    /// Who asks, as registered with the provider.
     public var clientID: String
+    /// A code, unless the server has nothing better than tokens.
     public var responseType = ResponseType.code
+    /// Where the answer goes; nil for the one that is registered.
     public var redirectURI: RedirectURI?
+    /// The rights that are asked for; empty for the server's default.
     public var scope: [String] = []
+    /// Comes back unchanged with the answer.
     public var state: State?
+    /// Ties the code to whoever asked for it (PKCE).
     public var codeChallenge: CodeChallenge?
     /// Comes back inside the id token (OpenID Connect Core 1.0, section 3.1.2.1).
     public var nonce: String?

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// What a sign-in page sent the browser back with (RFC 6749, sections 4.1.2 and 4.2.2).
 public struct AuthorizationResponse: Sendable, Equatable {
+    /// What the page answered.
     public enum Outcome: Sendable, Equatable {
         /// To be redeemed at the token endpoint, once and soon.
         case code(Secret)
@@ -11,7 +13,9 @@ public struct AuthorizationResponse: Sendable, Equatable {
         case refused(OAuthError)
     }
 
+    /// What the page answered.
     public var outcome: Outcome
+    /// What the request had as its state.
     public var state: State?
     /// Who answers (RFC 9207).
     public var issuer: String?
@@ -44,6 +48,8 @@ public struct AuthorizationResponse: Sendable, Equatable {
         try self.init(parameters)
     }
 
+    /// Reads an answer from parameters. Throws `conflicting` where they say two things at once, `missing` where they
+    /// hold no answer.
     public init(_ parameters: ParameterList) throws(OAuth2FormatError) {
         let code = parameters["code"]
         let error = OAuthError(parameters)

@@ -1,9 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a sign-in page sends the browser when it is done.
 ///
 /// Two of them are the same only if every character is; the one exception is the port of a loopback address, which a native
 /// application chooses when it runs (RFC 8252, section 7.3).
 public struct RedirectURI: Sendable, Hashable {
+    /// The URI as it is registered and sent.
     public let text: String
+    /// The longest that is taken, in bytes.
     public static let maximumLength = 2048
 
     /// Throws `malformed` unless it is absolute and without fragment (RFC 6749, section 3.1.2), in visible ASCII, and without

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 import RainCore
 
 /// What a sign-in page hands back unchanged, so that an answer can be told from one that somebody else made up
 /// (RFC 6749, section 10.12).
 public struct State: Sendable, Equatable {
+    /// The characters of the state.
     public let secret: Secret
 
     /// Longer ones are refused by servers, or cut.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 import RainCore
 
@@ -7,6 +8,7 @@ public struct DeviceAuthorization: Sendable, Equatable {
     public var deviceCode: Secret
     /// What the person enters at the page. Whoever knows it can answer in their own name, no more.
     public var userCode: String
+    /// The page where the person enters the code.
     public var verificationURI: String
     /// The page with the code in its address, where the server has one.
     public var verificationURIComplete: String?

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// When to ask again whether the person has answered (RFC 8628, section 3.5): a value that is told what came and says what is next.
 public struct DevicePolling: Sendable, Equatable {
     /// What came of a question.
@@ -15,6 +17,7 @@ public struct DevicePolling: Sendable, Equatable {
     /// When the codes end, in seconds since they came.
     public let end: Double
 
+    /// Both in seconds, as the server gave them.
     public init(interval: Double, expiresIn: Double) {
         self.interval = interval
         end = expiresIn
@@ -26,6 +29,7 @@ public struct DevicePolling: Sendable, Equatable {
         elapsed + interval < end ? interval : nil
     }
 
+    /// Takes in what came of a question: the next one may have to wait longer.
     public mutating func hear(_ outcome: Outcome) {
         switch outcome {
         case .pending: break

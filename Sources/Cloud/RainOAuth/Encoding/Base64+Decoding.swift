@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Base64 {
     /// Section 5 without padding, in the one spelling that each byte string has; nil for anything else.
     ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// RFC 4648, the two alphabets that OAuth 2.0 uses.
 package enum Base64 {
     /// Section 5, without padding: verifiers, challenges, states (RFC 7636, appendix A).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `application/x-www-form-urlencoded`, as OAuth 2.0 uses it in queries and bodies (RFC 6749, appendix B).
 public enum FormEncoding {
     /// A name or a value as it stands in a body: a space is `+`, and all but letters, digits and `*-._` is escaped.

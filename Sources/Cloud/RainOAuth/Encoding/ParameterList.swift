@@ -1,9 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The parameters of a request or a response, in their order, each name once (RFC 6749, section 3.1).
 public struct ParameterList: Sendable, Equatable {
     /// More bytes than that are no OAuth message: the longest that are seen carry a token or two.
     public static let maximumBytes = 64 << 10
+    /// No OAuth message has more parameters.
     public static let maximumCount = 64
 
+    /// The names in their order.
     public private(set) var names: [String] = []
     private var values: [String] = []
 
@@ -24,8 +28,10 @@ public struct ParameterList: Sendable, Equatable {
         }
     }
 
+    /// The value of that name; nil if it is not there.
     public subscript(name: String) -> String? { names.firstIndex(of: name).map { values[$0] } }
 
+    /// Adds a parameter. Throws `tooLarge` beyond ``maximumCount``, `duplicate` for a name that is there already.
     public mutating func append(_ name: String, _ value: String) throws(OAuth2FormatError) {
         guard names.count < Self.maximumCount else {
             throw OAuth2FormatError(.tooLarge, "more than \(Self.maximumCount) parameters")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 import RainCore
 
@@ -8,6 +9,7 @@ import RainCore
 /// request.codeChallenge = verifier.challenge(OpenSSLHashes.self)
 /// ```
 public struct CodeVerifier: Sendable, Equatable {
+    /// The verifier's characters.
     public let secret: Secret
 
     /// 256 random bits, 43 characters (RFC 7636, section 7.1).
@@ -34,13 +36,17 @@ public struct CodeVerifier: Sendable, Equatable {
 
 /// A ``CodeVerifier`` as it is shown beforehand. It is no secret.
 public struct CodeChallenge: Sendable, Equatable {
+    /// How the challenge follows from the verifier.
     public struct Method: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// SHA-256 of the verifier.
         public static let s256 = Method(rawValue: "S256")
     }
 
+    /// How the challenge follows from the verifier.
     public var method: Method
+    /// What the request carries.
     public var text: String
 
     public init(method: Method, text: String) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// How a client says who it is to a token endpoint (RFC 6749, section 2.3). Servers differ, even from one grant to the next.
@@ -11,6 +12,7 @@ public enum ClientAuthentication: Sendable, Equatable {
     /// By something over the whole request that its sender adds, such as an HMAC in the `Authorization` header: nothing is added here.
     case signed(clientID: String)
 
+    /// The client's id, whatever proves it.
     public var clientID: String {
         switch self {
         case .none(let clientID), .basic(let clientID, _), .post(let clientID, _), .signed(let clientID): clientID

@@ -1,9 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCore
 
 /// What a token endpoint is asked (RFC 6749, sections 4.1.3, 4.3.2, 4.4.2 and 6; RFC 7523; RFC 8628).
 public struct TokenRequest: Sendable, Equatable {
+    /// A name and a value, which may be a secret.
     public struct Field: Sendable, Equatable {
+        /// The parameter's name.
         public var name: String
+        /// Not encoded yet.
         public var value: Secret
 
         public init(_ name: String, _ value: Secret) {
@@ -14,8 +18,10 @@ public struct TokenRequest: Sendable, Equatable {
         public init(_ name: String, _ value: String) { self.init(name, Secret(value)) }
     }
 
+    /// What the request's `Content-Type` header says.
     public static let contentType = "application/x-www-form-urlencoded"
 
+    /// What is traded for tokens.
     public var grantType: GrantType
     /// What the grant needs, in order, without the client's own fields.
     public var fields: [Field]
@@ -36,6 +42,7 @@ public struct TokenRequest: Sendable, Equatable {
         return request
     }
 
+    /// Renews tokens (section 6); without a scope, with the rights they had.
     public static func refreshToken(_ token: Secret, scope: [String] = []) -> TokenRequest {
         var request = TokenRequest(.refreshToken, [Field("refresh_token", token)])
         request.ask(for: scope)

@@ -1,13 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 import RainCore
 
 /// What a token endpoint gives (RFC 6749, section 5.1), read with the leniency that real servers ask for.
 public struct TokenResponse: Sendable, Equatable {
+    /// What requests are authorized with.
     public var accessToken: Secret
     /// `Bearer` where the server does not say.
     public var tokenType: String
     /// In seconds from now; nil where the server does not say, or not in a number.
     public var expiresIn: Double?
+    /// What the tokens are renewed with; nil where there is none, or the old one stays.
     public var refreshToken: Secret?
     /// nil where the server does not say: then it is what was asked for.
     public var scope: [String]?
@@ -16,6 +19,7 @@ public struct TokenResponse: Sendable, Equatable {
     /// What else the server said, in its order. May hold secrets of its own.
     public var more: [JSONValue.Member]
 
+    /// What the answer may cost its reader.
     public static let limits = JSONLimits(maximumBytes: 256 << 10, maximumDepth: 16, maximumValues: 2000)
 
     public init(

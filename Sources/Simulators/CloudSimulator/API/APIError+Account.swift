@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The codes of account calls.
 extension APIError {
     static let notAllowed = APIError(100004, "You are not authorized to perform this operation")
@@ -31,7 +33,6 @@ extension APIError {
     static let sessionMissing = APIError(101039, "Session is missing")
     static let nothingToUpdate = APIError(101045, "Nothing to update was given")
     static let phoneMissing = APIError(101047, "Phone number is not set")
-    static let phoneUnverified = APIError(101048, "Phone number is not verified")
     static let badName = APIError(101053, "Name must have 1 to 256 characters")
     static let phoneTaken = APIError(101056, "Phone number is already in use")
     static let badTagOperation = APIError(101066, "Operation must be add or remove")

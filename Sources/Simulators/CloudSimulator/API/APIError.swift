@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// A refusal, in the words of the cloud: HTTP status, error code and description.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCryptoOpenSSL
 import RainJSON
 import Synchronization
@@ -83,7 +84,7 @@ public final class CloudAPI: Sendable {
         let changes = try changeState { state -> [MappingChange]? in
             let known = state.user(named: name)
             if known?.accepts(password: password) == true { return [] }
-            let hash = PasswordHash(password)
+            let hash = StoredPassword(password)
             var user = known ?? User(id: makeUUID(), userName: name, password: hash)
             user.password = hash
             user.isConfirmed = true

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The names with a `2` belong to the current user pool; the others are their old twins, and the official client mixes them.
 extension Endpoint {
     static let accounts = signIn + passwords + profile + guests

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// One line of the API: method and path, whether it asks for authorisation, and who answers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What names, passwords and locales must look like.
 enum AccountRules {
     enum NameProblem { case missing, email, phone }

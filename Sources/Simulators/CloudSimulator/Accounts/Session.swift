@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What one sign-in began: it lives until it is ended everywhere, or its refresh token is revoked or expires.
 struct Session: Codable, Sendable, Equatable {
     var id: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CloudAPI {
     struct Begun {
         var tokens: TokenIssuer.Tokens

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// Makes the tokens that a sign-in or a refresh yields, and says whose an access token is.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// One account.
@@ -10,7 +11,7 @@ struct User: Codable, Sendable, Equatable {
     /// The e-mail address or phone number that it signs in with; compared exactly, as the cloud does.
     var userName: String
     /// Nil for those whom only an identity provider or a code signs in.
-    var password: PasswordHash?
+    var password: StoredPassword?
     /// The identity provider that vouched first, such as `GitHub`.
     var provider: String?
     /// Whether the code of the sign-up came back.
@@ -33,7 +34,7 @@ struct User: Codable, Sendable, Equatable {
     /// Where notifications go, by the device's token.
     var pushEndpoints: [PushEndpoint] = []
 
-    init(id: String, userName: String, password: PasswordHash?) {
+    init(id: String, userName: String, password: StoredPassword?) {
         self.id = id
         self.userName = userName
         self.password = password

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// All accounts, found by id and by name, and never more than fit.
 ///
 /// Whoever can reach the simulator can begin to sign up, be a guest, or be vouched for by an identity provider: those whom no

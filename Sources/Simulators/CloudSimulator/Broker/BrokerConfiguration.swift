@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// mosquitto's configuration: TLS with certificates on both sides, names from the certificates, and rights by name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCryptoOpenSSL
 
 /// The keys and certificates of the simulated cloud, kept in its data folder.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// What a board says of itself, as the client relays it to `claim/initiate`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import Glibc
 import Synchronization
@@ -146,8 +147,9 @@ final class HTTPListener: Sendable {
     private enum Received { case bytes([UInt8]), ended, late }
 
     private func receive(from connection: Int32, within milliseconds: Int32) -> Received {
-        var poll = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
-        guard milliseconds > 0, Glibc.poll(&poll, 1, milliseconds) != 0 else { return .late }
+        guard milliseconds > 0,
+            pollDescriptor(connection, for: .readable, until: .after(milliseconds: Int64(milliseconds)))
+        else { return .late }
         let bytes = [UInt8](unsafeUninitializedCapacity: 16 << 10) { buffer, count in
             count = max(0, recv(connection, buffer.baseAddress, buffer.count, 0))
         }

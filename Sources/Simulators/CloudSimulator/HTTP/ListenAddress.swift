@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A `HOST:PORT` to listen on, the host in figures: `127.0.0.1:0`, `[::1]:8080`, `0.0.0.0:39187`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One HTTP request, whole and within its bounds.
 public struct Request: Sendable, Equatable {
     public struct Field: Sendable, Equatable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Cuts requests (RFC 9112) out of the bytes of one connection, as they come.
 ///
 /// A value without I/O: feed it with ``append(_:)``, ask ``next()`` until it needs more. Whatever it refuses ends the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// One HTTP response: nearly always JSON; a page or a redirect where a browser asked.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 import Synchronization
 
@@ -59,6 +60,12 @@ public final class IdentityAPI: Sendable {
 
     private func answer(_ call: inout IdentityCall) -> Response {
         service.withLock { $0.answer(&call) }
+    }
+
+    /// Whose access token that is; nil for one that is not good.
+    func user(ofAccessToken token: String) -> TokenUser? {
+        let now = now
+        return service.withLock { $0.user(ofAccessToken: token, at: now) }
     }
 
     // MARK: Control

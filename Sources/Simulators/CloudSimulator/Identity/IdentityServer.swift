@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A simulated system that people sign in to, on a port of its own; it serves the real system's paths.
 ///
 /// It answers from the moment it is made until ``stop()``.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// One simulated system as a value: a request in, an answer out, and what it remembers in between. No socket, no clock.
@@ -6,6 +7,9 @@ protocol IdentityService: Sendable {
 
     /// Whom that name means: an e-mail address, a screen name or a number.
     func person(named name: String) -> Person?
+
+    /// Whose access token that is; nil for one that is not good any more or is a client's own.
+    func user(ofAccessToken token: String, at now: Int64) -> TokenUser?
 
     /// No access token and no cookie of that person is good any more. What renews them stays.
     mutating func expire(_ person: Person, at now: Int64)

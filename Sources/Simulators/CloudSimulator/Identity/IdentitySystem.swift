@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A system that people sign in to, of those that are simulated.
 public enum IdentitySystem: String, Sendable, CaseIterable {
     /// Schibsted's account platform.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A user's wish to have a node, from the moment it was said until it was decided.
 struct MappingRequest: Codable, Sendable, Equatable {
     enum Status: String, Codable, Sendable { case requested, confirmed, timedout, discarded }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 import Synchronization
 
@@ -15,7 +16,7 @@ extension CloudAPI {
     }
 
     func submitSignInPage(_ call: Call) -> Response {
-        let request: AuthorizationRequest
+        let request: ReceivedAuthorization
         switch authorizationRequest(call) {
         case .instead(let response): return response
         case .request(let good): request = good
@@ -47,7 +48,7 @@ extension CloudAPI {
     }
 
     private enum Asked {
-        case request(AuthorizationRequest)
+        case request(ReceivedAuthorization)
         /// What the browser gets in place of a sign-in page.
         case instead(Response)
     }
@@ -60,7 +61,7 @@ extension CloudAPI {
         case secondStep(String, failure: String?)
     }
 
-    private func signIn(_ form: OAuthParameters, _ request: AuthorizationRequest) throws(OAuthFailure) -> Submission {
+    private func signIn(_ form: OAuthParameters, _ request: ReceivedAuthorization) throws(OAuthFailure) -> Submission {
         if let handle = form["session"] { return try finish(handle, code: form["code"] ?? "") }
         guard let name = form["username"], name.utf8.count <= User.maximumName else { return .page("User is missing") }
         if let provider = request.identityProvider, provider != SignInPage.ownProvider {
@@ -105,7 +106,7 @@ extension CloudAPI {
         }
     }
 
-    private func grant(_ request: AuthorizationRequest, to user: User) throws(OAuthFailure) -> String {
+    private func grant(_ request: ReceivedAuthorization, to user: User) throws(OAuthFailure) -> String {
         let code = makeUUID()
         let now = now
         let grant = AuthorizationGrant(
@@ -123,9 +124,9 @@ extension CloudAPI {
 
     private func authorizationRequest(_ call: Call) -> Asked {
         let relay = addresses.withLock { $0.api } + RelayPage.path
-        do throws(AuthorizationRequest.Refusal) {
+        do throws(ReceivedAuthorization.Refusal) {
             return .request(
-                try AuthorizationRequest(
+                try ReceivedAuthorization(
                     query: call.request.query, clients: options.oauthClients, relay: relay,
                     providers: options.identityProviders))
         } catch {
@@ -140,7 +141,7 @@ extension CloudAPI {
         }
     }
 
-    private func page(for request: AuthorizationRequest, _ call: Call, failure: String?) -> Response {
+    private func page(for request: ReceivedAuthorization, _ call: Call, failure: String?) -> Response {
         let query = formEncoded(call.request.query)
         if let provider = request.identityProvider, provider != SignInPage.ownProvider {
             let user = "\(provider.lowercased())@example.com"

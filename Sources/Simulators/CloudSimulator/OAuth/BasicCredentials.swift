@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// User and password of an `Authorization: Basic` header (RFC 7617).
 struct BasicCredentials: Equatable {
     var user: String

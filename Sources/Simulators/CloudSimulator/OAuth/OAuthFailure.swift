@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// A refusal in OAuth's own words (RFC 6749, 4.1.2.1 and 5.2).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The parameters of an OAuth request: each at most once (RFC 6749, 3.1 and 3.2), an empty one counting as absent.
 struct OAuthParameters {
     private var fields: [String: String] = [:]

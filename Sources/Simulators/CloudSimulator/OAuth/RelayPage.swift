@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The page that RainMaker has registered as the redirect of command-line tools (`welcome.html`): it sends the browser on
 /// to the tool on this machine, whose port stands in the state (`port:N`).
 enum RelayPage {

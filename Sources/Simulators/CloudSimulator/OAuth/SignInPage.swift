@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The hosted pages: plain HTML, no script, so that a browser, a test and `curl` get along with them.
 enum SignInPage {
     /// The user pool itself, as `identity_provider` names it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// `POST /token`: codes, refresh tokens and passwords become tokens (RFC 6749, 4.1.3, 6 and 4.3).
@@ -93,7 +94,7 @@ extension CloudAPI {
             !user.needsSecondStep
         else { throw OAuthFailure(.invalidGrant, "Incorrect user name or password") }
         let begun = try attempt { () throws(APIError) in
-            try beginSession(for: user, clientID: client.id, scope: form["scope"] ?? AuthorizationRequest.defaultScope)
+            try beginSession(for: user, clientID: client.id, scope: form["scope"] ?? ReceivedAuthorization.defaultScope)
         }
         journal.login(user: user.userName, by: "password")
         return tokenResponse(begun.tokens, refreshToken: begun.refreshToken)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The folder that holds all that the simulator knows, mode 0700, its files 0600 and each written whole or not at all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RainJSON
 import Synchronization
@@ -51,7 +52,7 @@ public final class Journal: Sendable {
 
     /// What came of an authorization request: `shown`, `granted`, `denied` or `refused`. Whether the client protects itself
     /// is noted, and none of its values are.
-    func authorize(_ request: AuthorizationRequest, outcome: String, user: String? = nil) {
+    func authorize(_ request: ReceivedAuthorization, outcome: String, user: String? = nil) {
         write(
             "authorize",
             [

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <curl/curl.h>
 // Not part of Glibc as Swift imports it: what wakes a thread that sleeps in libcurl.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Linux's, which Glibc as Swift imports it leaves out (its headers want _GNU_SOURCE): descriptors that no child inherits which another

@@ -1,15 +1,15 @@
-import Glibc
+// SPDX-License-Identifier: Apache-2.0
 import RainWaiting
 
 /// The thread that owns the connection.
 final class BusThread {
-    private let mailbox: Mailbox
+    private let queue: CallQueue
     private let handlers: DBusClient.Handlers
     /// Calls that were sent, by serial.
-    private var sent: [UInt64: Mailbox.Letter] = [:]
+    private var sent: [UInt64: CallQueue.PendingCall] = [:]
 
-    init(_ mailbox: Mailbox, _ handlers: DBusClient.Handlers) {
-        self.mailbox = mailbox
+    init(_ queue: CallQueue, _ handlers: DBusClient.Handlers) {
+        self.queue = queue
         self.handlers = handlers
     }
 
@@ -18,13 +18,13 @@ final class BusThread {
         do throws(DBusError) {
             connection = try DBusConnection(address, within: limit)
         } catch {
-            mailbox.started(.failure(error))
+            queue.start.resume(returning: .failure(error))
             return
         }
-        mailbox.started(.success(()))
+        queue.start.resume(returning: .success(()))
         do throws(DBusError) {
-            while let letters = mailbox.take() {
-                for letter in letters { send(letter, connection) }
+            while let unsent = queue.take() {
+                for pending in unsent { send(pending, connection) }
                 try connection.drain(admitting: handlers.admits) { message throws(DBusError) in
                     try handle(message, connection)
                 }
@@ -32,22 +32,22 @@ final class BusThread {
                 wait(connection)
             }
         } catch {
-            mailbox.end(error)
+            queue.end(error)
             handlers.lost(error)
         }
         connection.close()
     }
 
-    private func send(_ letter: Mailbox.Letter, _ connection: DBusConnection) {
+    private func send(_ pending: CallQueue.PendingCall, _ connection: DBusConnection) {
         do throws(DBusError) {
-            let serial = try connection.send(.call(letter.call))
-            if letter.call.expectsReply {
-                sent[serial] = letter
+            let serial = try connection.send(.call(pending.call))
+            if pending.call.expectsReply {
+                sent[serial] = pending
             } else {
-                mailbox.answer(letter.id, .success([]))
+                queue.answer(pending.id, .success([]))
             }
         } catch {
-            mailbox.answer(letter.id, .failure(error))
+            queue.answer(pending.id, .failure(error))
         }
     }
 
@@ -62,10 +62,10 @@ final class BusThread {
             case .error(let name, let text): try connection.send(.error(to: message, name: name, message: text))
             }
         case .reply, .error:
-            guard let serial = message.replySerial, let letter = sent.removeValue(forKey: serial) else { return }
-            if message.kind == .reply { letter.inOrder?(message.arguments) }
-            mailbox.answer(
-                letter.id, message.kind == .reply ? .success(message.arguments) : .failure(DBusError(reply: message)))
+            guard let serial = message.replySerial, let pending = sent.removeValue(forKey: serial) else { return }
+            if message.kind == .reply { pending.inOrder?(message.arguments) }
+            queue.answer(
+                pending.id, message.kind == .reply ? .success(message.arguments) : .failure(DBusError(reply: message)))
         }
     }
 
@@ -74,19 +74,16 @@ final class BusThread {
         let now = monotonicMicroseconds()
         for (serial, call) in sent where call.deadline <= now {
             sent[serial] = nil
-            mailbox.answer(call.id, .failure(DBusError(.timeout, message: "No answer over D-Bus in time.")))
+            queue.answer(call.id, .failure(DBusError(.timeout, message: "No answer over D-Bus in time.")))
         }
     }
 
     private func wait(_ connection: DBusConnection) {
         let due = min(connection.due ?? .max, sent.values.map(\.deadline).min() ?? .max)
-        let now = monotonicMicroseconds()
-        let milliseconds: Int32 =
-            due == .max ? -1 : due <= now ? 0 : Int32(clamping: (due - now + 999) / 1000)
-        var waiting = [
-            pollfd(fd: connection.descriptor, events: connection.events, revents: 0),
-            pollfd(fd: mailbox.bell.reader, events: Int16(POLLIN), revents: 0),
+        var waiting: [PollEntry] = [
+            PollEntry(connection.descriptor, for: PollEvents(rawValue: connection.events)),
+            .readable(queue.wakeup.reader),
         ]
-        _ = poll(&waiting, 2, milliseconds)
+        _ = pollDescriptors(&waiting, until: due == .max ? nil : MonotonicDeadline(microseconds: due))
     }
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The calls to us that nobody answered yet, each with what its answer is made from: a bounded number, the oldest of which falls out.
 struct UnansweredCalls<Call> {
     private struct Caller: Hashable {

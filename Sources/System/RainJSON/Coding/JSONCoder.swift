@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// `Codable` models to and from JSON, without Foundation.
 ///
 /// ```swift
@@ -32,7 +34,7 @@ public enum JSONCoder {
         try value(of: model).serialized()
     }
 
-    /// The model as a value, for whoever wants to add to it or to print it prettily.
+    /// The model as a value, to add to it or to print it prettily.
     public static func value(of model: some Encodable) throws(JSONError) -> JSONValue {
         do {
             let node = JSONNode()

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads a model from one value.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue

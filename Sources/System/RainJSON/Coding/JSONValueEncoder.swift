@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One value that grows while a model is encoded: `Encoder` hands out containers that outlive the call that made them.
 final class JSONNode {
     private enum Kind { case value, array, object }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Goes through a JSON text once and refuses what json-c would let pass or silently change.
 ///
 /// json-c 0.16, even when strict, accepts `-01`, `1.`, `NaN`, `Infinity` and raw control characters, replaces a lone surrogate by

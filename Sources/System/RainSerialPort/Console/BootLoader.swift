@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a board says when it restarts.
 package enum BootLoader {
     /// The ROM's first words on an ESP32-C3, and on the older chips.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainWaiting
 
 /// What one typed line is expected to bring back.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads what a board's command console says after one line was typed: the echo of that line, then what it prints, then its
 /// prompt; with log lines of other tasks anywhere in between, even in the middle of the echo.
 ///

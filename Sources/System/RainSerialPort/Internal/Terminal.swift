@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainWaiting
 
-/// A terminal's file descriptor in raw mode, held exclusively, with the settings to go back to. Owned by one ``PortLoop``.
+/// A terminal's file descriptor in raw mode, held exclusively, with the settings to go back to. Owned by one byte stream.
 struct Terminal: Sendable {
     let path: String
     let descriptor: Int32
@@ -28,7 +30,7 @@ struct Terminal: Sendable {
         }
         // Two locks, as `screen`, `minicom` and esptool respect one or the other: flock among programs that ask for it, and
         // TIOCEXCL, which makes the kernel itself turn others away (but not root). The latter stays with the terminal until its last
-        // descriptor is closed, which for a pty its other end may hold: whoever is killed would leave it busy for everyone.
+        // descriptor is closed, which for a pty its other end may hold: a killed process would leave it busy for everyone.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw SerialPortError(
                 .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
@@ -76,7 +78,11 @@ struct Terminal: Sendable {
             held: {
                 var count: Int32 = 0
                 return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
-            }, pause: { _ = poll(nil, 0, $0) })
+            },
+            pause: { milliseconds in
+                var nothing: [PollEntry] = []
+                _ = pollDescriptors(&nothing, until: .after(milliseconds: Int64(milliseconds)))
+            })
     }
 
     /// - Parameters:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Cuts a stream of bytes into lines, whichever way they end: CR, LF, or both. Empty lines are left out.
 ///
 /// A line longer than ``limit`` is given up to the limit and the rest of it is dropped: boot ROMs at another baud rate, and

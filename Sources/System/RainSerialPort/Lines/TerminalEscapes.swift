@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The bytes without terminal escape sequences (ECMA-48), which ESP-IDF's log puts around each line as colours.
 ///
 /// Takes a whole line: a sequence that the line's end cuts off is dropped too.

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import Protocomm
 import ProtocommWire
 
-/// Checks what every ``Transport`` promises. Run it on a new transport before anything is built on top of it.
+/// Checks what every `Transport` promises. Run it on a new transport before anything is built on top of it.
 ///
 /// The board at the far end answers as ``Board/reply(to:)`` says, on `prov-config` alone. Each check asks for a transport and a
 /// board of its own, because some leave a board hanging.

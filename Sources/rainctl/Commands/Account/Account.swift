@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// Everything about the account that is more than signing in and out.
+/// The account, beyond signing in and out.
 struct AccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account", abstract: "Your account, and what scripts and gateways need of it.",
@@ -9,7 +10,7 @@ struct AccountCommand: ParsableCommand {
             AccountData.self, AccountConvert.self, AccountDelete.self, AccountVersions.self,
             AccountCallback.self, AccountCurl.self, AccountExchange.self, AccountExport.self, AccountFetch.self,
             AccountHeader.self, AccountImport.self,
-            AccountListCommand.self, AccountProviders.self, AccountRefresh.self, AccountStatus.self,
+            AccountList.self, AccountProviders.self, AccountRefresh.self, AccountStatus.self,
             AccountToken.self, AccountUse.self, AccountWebSession.self,
         ])
 }

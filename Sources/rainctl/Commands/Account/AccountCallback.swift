@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
-/// What the desktop starts when a browser opens an address with the scheme that a sign-in waits for.
+/// Started by the desktop when a browser opens an address with the custom scheme that a sign-in waits for.
 struct AccountCallback: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "callback",
@@ -22,12 +22,12 @@ struct AccountCallback: AsyncParsableCommand {
             outcome = try CallbackHandOver.deliver(Secret(url), folder: context.folders.runtimeFolder())
         } catch {
             guard error.code == .noAnswer else { throw error }
-            // To this command, nobody who waits is a socket that is not there.
+            // Here `noAnswer` means that no sign-in waits: its socket does not exist.
             throw CommandFailure(
                 .unavailable, reason: "\(error.code)", message: error.message.asSentence.withAdvice(error.remedies))
         }
         switch outcome {
-        case .taken: context.output.result([.init("taken", true)], text: "")
+        case .taken: context.output.result(CallbackResult())
         case .refused:
             throw CommandFailure(
                 .badData, reason: "wrong_answer", message: "A sign-in waits, and this address is not its answer.")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
 
@@ -22,7 +23,7 @@ struct AccountConfirm: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        let account = try context.account()
+        let account = try context.client().account()
         let entered = try code.required(sentTo: user, within: time, context)
         try await Confirmation(user: user, tags: tag, code: code, time: time).confirm(entered, account, context)
     }

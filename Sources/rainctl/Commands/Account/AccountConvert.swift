@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -30,37 +30,29 @@ struct AccountConvert: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        let account = try context.account()
+        let client = try context.client()
+        let account = try client.account()
+        let rainMaker = try account.rainMakerAccount()
         let guest = try await account.session.userID()
         let user = user
         if !code.isGiven {
-            try await time.run { try await account.user.requestGuestConversion(to: user) }
+            try await time.run { try await rainMaker.requestGuestConversion(to: user) }
         }
         guard let code = try code.read(sentTo: user, within: time, context) else {
-            let next = "rainctl account convert \(user.onOneLine) --code-stdin --password-file FILE"
-            return context.output.result(
-                [
-                    .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-                    .init("converted", false), .init("next", .string(next)),
-                ], text: "A code was sent to \(user.onOneLine). Finish with it: \(next)")
+            return context.output.result(ConversionResult(profile: account.name, pending: user))
         }
         let password = try password.readNew(context, within: time)
-        // The session of the new name goes where the guest's is, under a name of its own.
-        let named = try await context.newAccount(
-            user: user, in: StoreKind(rawValue: account.store.kind).map { .kind($0) } ?? .automatic)
+        // The new session goes into the same store as the guest's, under its own name.
+        let named = try await context.newAccount(try context.client(), user: user, in: .kind(account.place.kind))
         let profile = try await time.run {
-            let profile = try await account.user.confirmGuestConversion(
+            let profile = try await rainMaker.confirmGuestConversion(
                 to: user, password: password, code: code, signingIn: named.session)
-            if named.newSession?.account?.key.account != account.store.account {
+            if named.newSession?.account?.key.account != account.place.account {
                 try await account.session.forget(guest)
-                try context.forget(account)
+                try client.forget(account)
             }
             return profile
         }
-        context.output.result(
-            [
-                .init("profile", .string(account.deployment.name)), .init("user_name", .string(profile.userName)),
-                .init("user_id", .string(profile.userID.rawValue)), .init("converted", true),
-            ], text: "The guest is now \(profile.userName.onOneLine), and signed in.")
+        context.output.result(ConversionResult(profile: account.name, converted: profile))
     }
 }

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
 import RainKit
 import RainCore
 
-/// Becomes curl, which reads the user's proof of identity from a pipe: it is never among the arguments, where every user of the
-/// machine could read it, nor in a file.
+/// Replaces itself by curl, which reads the Authorization header from a pipe. It is never in a file, nor among the arguments, which
+/// every user of the machine can read.
 struct AccountCurl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "curl", abstract: "Run curl as the signed-in user, to the deployment's own hosts only.",
@@ -28,7 +29,7 @@ struct AccountCurl: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.session(which)
+        let account = try context.client(which).account()
         let end = ContinuousClock.now + timeout.duration
         let curl = try CurlCommand(
             arguments, base: account.base, isAllowed: account.session.isForTokens)

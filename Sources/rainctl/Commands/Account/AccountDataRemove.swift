@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountDataRemove: AsyncParsableCommand {
@@ -17,11 +17,11 @@ struct AccountDataRemove: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.account()
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
         let key = key
-        try await withTimeout(timeout.duration) { try await account.user.removeCustomData(key) }
+        try await withTimeout(timeout.duration) { try await rainMaker.removeCustomData(key) }
         context.output.result(
-            [.init("profile", .string(account.deployment.name)), .init("key", .string(key))],
-            text: "Removed \(key.onOneLine).")
+            CustomDataChangeResult(change: .removed, profile: account.name, key: key))
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainJSON
 import RainKit
@@ -34,12 +35,12 @@ struct AccountDataSet: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        let account = try context.account()
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
         let entry = RainMakerCustomData.Entry(key: key, value: try json(within: time))
-        try await time.run { try await account.user.setCustomData(entry) }
+        try await time.run { try await rainMaker.setCustomData(entry) }
         context.output.result(
-            [.init("profile", .string(account.deployment.name)), .init("key", .string(key))],
-            text: "Kept under \(key.onOneLine).")
+            CustomDataChangeResult(change: .kept, profile: account.name, key: key))
     }
 
     private func json(within time: TimeBudget) throws(CommandFailure) -> JSONValue {

@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -28,24 +28,24 @@ struct AccountDelete: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        let account = try context.account()
+        let client = try context.client()
+        let account = try client.account()
+        let rainMaker = try account.rainMakerAccount()
         let user = try await account.session.userName()
         if !code.isGiven {
             try time.asking { () throws(CommandFailure) in try confirm(user, context) }
             let locale = locale.locale
             let step = try await time.run {
-                try await account.user.requestDeletion(locale: locale)
+                try await rainMaker.requestDeletion(locale: locale)
             }
-            if case .deleted = step { return try deleted(user, account, context) }
+            if case .deleted = step { return try deleted(user, client, context) }
         }
         guard let code = try code.read(sentTo: user, within: time, context) else {
-            let next = "rainctl account delete --code-stdin"
             return context.output.result(
-                members(user, account, isDeleted: false) + [.init("next", .string(next))],
-                text: "A code was sent to \(user.onOneLine). Delete the account with it: \(next)")
+                DeletionResult(profile: account.name, userName: user, isDeleted: false))
         }
-        try await time.run { try await account.user.confirmDeletion(code: code) }
-        try deleted(user, account, context)
+        try await time.run { try await rainMaker.confirmDeletion(code: code) }
+        try deleted(user, client, context)
     }
 
     private func confirm(_ user: String, _ context: Context) throws(CommandFailure) {
@@ -61,17 +61,9 @@ struct AccountDelete: AsyncParsableCommand {
         }
     }
 
-    private func deleted(_ user: String, _ account: AccountAccess, _ context: Context) throws {
-        try context.forget(account)
-        context.output.result(
-            members(user, account, isDeleted: true),
-            text: "The account of \(user.onOneLine) is deleted, and you are signed out.")
-    }
-
-    private func members(_ user: String, _ account: AccountAccess, isDeleted: Bool) -> [JSONValue.Member] {
-        [
-            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-            .init("deleted", .bool(isDeleted)),
-        ]
+    private func deleted(_ user: String, _ client: RainKitClient, _ context: Context) throws {
+        let account = try client.account()
+        try client.forget(account)
+        context.output.result(DeletionResult(profile: account.name, userName: user, isDeleted: true))
     }
 }

@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -45,7 +45,7 @@ struct AccountExchange: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let access = try context.session(which)
+        let access = try context.client(which).account()
         let (account, provider) = try access.spid()
         let client: String
         if let forClient { client = forClient } else { client = try provider.clientID() }
@@ -56,15 +56,12 @@ struct AccountExchange: AsyncParsableCommand {
             }
         let code = try await withTimeout(timeout.duration) { try await account.code(for: exchange) }
         context.output.result(
-            [
-                .init("profile", .string(access.name)), .init("type", .string(type.rawValue)),
-                .init("for_client", .string(client)), .init("code", .string(code.revealString())),
-                .init("expires_in", .number(exchange.lifetime)),
-            ], text: code.revealString())
+            ExchangeResult(
+                profile: access.name, type: type.rawValue, forClient: client, code: code, expiresIn: exchange.lifetime))
     }
 }
 
-extension SessionAccess {
+extension AccountAccess {
     /// What only SPiD has.
     /// - Throws: `unsupported` for any other provider.
     func spid() throws -> (SPiDAccount, ConfiguredProvider) {

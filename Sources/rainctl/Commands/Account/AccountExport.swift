@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
-import RainJSON
 import RainPrivateFiles
 import RainKit
 
@@ -44,12 +44,7 @@ struct AccountExport: AsyncParsableCommand {
                 throw AccountError(.cannotStore, message: "\(error)")
             }
         }
-        let name = session.userName.onOneLine
-        context.output.result(
-            [
-                .init("profile", .string(deployment.name)), .init("user_name", .string(session.userName)),
-                .init("path", .string(path)),
-            ], text: "The session of \(name) at \(deployment.name) is in \(path). Whoever can read it is signed in.")
+        context.output.result(ExportResult(profile: deployment.name, userName: session.userName, path: path))
     }
 
     private func absolute(_ path: String) -> String {

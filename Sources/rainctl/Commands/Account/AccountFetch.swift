@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
 import RainHTTP
@@ -28,12 +29,12 @@ struct AccountFetch: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    /// What is larger is for other programs.
+    /// Larger files do not fit in memory comfortably: use another program.
     private static let maximumBytes = 256 << 20
 
     func run() async throws {
         let context = try Context(options)
-        let access = try context.session(which)
+        let access = try context.client(which).account()
         let request = HTTPRequest(
             method: .get, url: url.hasPrefix("/") ? access.base + url : url,
             headers: [HTTPHeader("User-Agent", "rainctl")], deadline: timeout.duration,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
 import RainCore
@@ -15,7 +16,7 @@ struct AccountHeader: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let account = try Context(options).session(which)
+        let account = try Context(options).client(which).account()
         let header = try await withTimeout(timeout.duration) { try await account.session.authorization() }
         StandardStreams.out("\(header.name): \(header.value.revealString())\n")
     }

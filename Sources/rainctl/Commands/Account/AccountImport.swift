@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountImport: AsyncParsableCommand {
@@ -43,20 +43,15 @@ struct AccountImport: AsyncParsableCommand {
         if found.isExposed {
             context.output.warn("other users of this machine may read \(found.file): run chmod 600 on it.")
         }
-        let name = found.session.userName.onOneLine
         let isCurrent = try context.deployment().name == found.deployment.name
         context.output.result(
-            [
-                .init("profile", .string(found.deployment.name)),
-                .init("base_url", .string(found.deployment.base.text)),
-                .init("user_name", .string(found.session.userName)),
-                .init("user_id", .string(found.session.userID.rawValue)),
-            ] + store.members,
-            text: "The session of \(name) at \(found.deployment.name) is rainctl's too."
-                + (isCurrent ? "" : " To use it: rainctl profile use \(found.deployment.name)"))
+            ImportResult(
+                profile: found.deployment.name, baseURL: found.deployment.base.text, userName: found.session.userName,
+                userID: found.session.userID.rawValue, store: store.storeName, account: store.accountName,
+                isCurrent: isCurrent))
     }
 
-    /// One that is there under this name is the same, or is not to be replaced.
+    /// Adds the deployment unless it exists. A different one of the same name is an error, not replaced.
     private func add(_ deployment: Deployment, _ context: Context) throws(AccountError) {
         try context.deploymentFile.change { content throws(AccountError) in
             guard let existing = content.all.first(where: { $0.name == deployment.name }) else {

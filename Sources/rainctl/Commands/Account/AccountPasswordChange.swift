@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountPasswordChange: AsyncParsableCommand {
@@ -21,13 +21,12 @@ struct AccountPasswordChange: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        let account = try context.account()
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
         let user = try await account.session.userName()
         let old = try password.read(context, within: time)
         let new = try newPassword.read(context, within: time)
-        try await time.run { try await account.user.changePassword(from: old, to: new) }
-        context.output.result(
-            [.init("profile", .string(account.deployment.name)), .init("user_name", .string(user))],
-            text: "The password is changed and all your sessions have ended. Sign in: rainctl login \(user.onOneLine)")
+        try await time.run { try await rainMaker.changePassword(from: old, to: new) }
+        context.output.result(PasswordChangedResult(profile: account.name, userName: user))
     }
 }

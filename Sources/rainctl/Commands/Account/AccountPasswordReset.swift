@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -32,32 +32,22 @@ struct AccountPasswordReset: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        let account = try context.account()
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
         let (user, locale) = (user, locale.locale)
         if !code.isGiven {
             try await time.run {
-                try await account.user.requestPasswordReset(user, locale: locale)
+                try await rainMaker.requestPasswordReset(user, locale: locale)
             }
         }
         guard let code = try code.read(sentTo: user, within: time, context) else {
-            let next = "rainctl account password reset \(user.onOneLine) --code-file FILE --new-password-stdin"
             return context.output.result(
-                members(account, isReset: false) + [.init("next", .string(next))],
-                text: "A code was sent to \(user.onOneLine). Set the new password with it: \(next)")
+                PasswordResetResult(profile: account.name, userName: user, isReset: false))
         }
         let new = try newPassword.read(context, within: time)
         try await time.run {
-            try await account.user.resetPassword(user, to: new, code: code)
+            try await rainMaker.resetPassword(user, to: new, code: code)
         }
-        context.output.result(
-            members(account, isReset: true),
-            text: "The new password is set. Sign in: rainctl login \(user.onOneLine)")
-    }
-
-    private func members(_ account: AccountAccess, isReset: Bool) -> [JSONValue.Member] {
-        [
-            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-            .init("reset", .bool(isReset)),
-        ]
+        context.output.result(PasswordResetResult(profile: account.name, userName: user, isReset: true))
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
 
@@ -15,9 +16,8 @@ struct AccountRefresh: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.session(which)
+        let account = try context.client(which).account()
         let status = try await withTimeout(timeout.duration) { try await account.session.renew() }
-        let report = SessionReport(account: account, status: status)
-        context.output.result(report.members, text: "Renewed: the access token is good \(report.validity).")
+        context.output.result(RenewalResult(session: SessionResult(account, status)))
     }
 }

@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountResend: AsyncParsableCommand {
@@ -22,18 +22,14 @@ struct AccountResend: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        let account = try context.account()
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
         let (user, locale) = (user, locale.locale)
-        // To the cloud this is the sign-up once more, which is why the password is wanted again.
+        // For the cloud this is the same sign-up once more, so it needs the password again.
         let password = try password.read(context, within: time)
         try await time.run {
-            try await account.user.resendSignUpCode(user, password: password, locale: locale)
+            try await rainMaker.resendSignUpCode(user, password: password, locale: locale)
         }
-        let next = "rainctl account confirm \(user.onOneLine) --code-stdin"
-        context.output.result(
-            [
-                .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-                .init("next", .string(next)),
-            ], text: "A new code was sent to \(user.onOneLine). Confirm the account with it: \(next)")
+        context.output.result(CodeResentResult(profile: account.name, userName: user))
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainJSON
 import RainKit
@@ -34,11 +35,12 @@ struct AccountSignup: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        let account = try context.account()
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
         let (user, locale) = (user, locale.locale)
         let password = try password.readNew(context, within: time)
         try await time.run {
-            try await account.user.signUp(user, password: password, locale: locale)
+            try await rainMaker.signUp(user, password: password, locale: locale)
         }
         try await Confirmation(user: user, tags: tag, code: code, time: time).orNext(account, context)
     }

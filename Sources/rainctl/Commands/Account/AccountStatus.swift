@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
 
@@ -12,8 +13,7 @@ struct AccountStatus: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.session(which)
-        let report = SessionReport(account: account, status: try await account.session.status())
-        context.output.result(report.members, text: report.text)
+        let account = try context.client(which).account()
+        context.output.result(SessionResult(account, try await account.session.status()))
     }
 }

@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -53,34 +53,31 @@ struct AccountUpdate: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let time = TimeBudget(timeout)
-        let account = try context.account()
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
         let changes = changes
-        // Before a code is asked for: nobody should enter one in vain.
+        // Fails before a code is asked for, where no one is signed in.
         let user = try await account.session.userName()
         if !changes.isEmpty {
-            try await time.run { try await account.user.update(changes) }
+            try await time.run { try await rainMaker.update(changes) }
         }
-        var members: [JSONValue.Member] = [
-            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-        ]
-        var text = "Updated."
+        var confirmation = AccountUpdateResult.Phone.unchanged
         if confirmPhone || phone != nil {
             let place = phone ?? "your telephone"
             if let code = try code.read(sentTo: place, within: time, context) {
-                try await time.run { try await account.user.update([.phoneCode(code)]) }
-                members.append(.init("phone_confirmed", true))
+                try await time.run { try await rainMaker.update([.phoneCode(code)]) }
+                confirmation = .confirmed
             } else if confirmPhone {
                 _ = try code.required(sentTo: place, within: time, context)
             } else {
-                let next = "rainctl account update --confirm-phone --code-stdin"
-                members += [.init("phone_confirmed", false), .init("next", .string(next))]
-                text = "Updated. A code was sent to \(place.onOneLine). Confirm the number with it: \(next)"
+                confirmation = .codeSent(to: place)
             }
         }
-        context.output.result(members, text: text)
+        context.output.result(
+            AccountUpdateResult(profile: account.name, userName: user, phone: confirmation))
     }
 
-    /// The telephone number comes last, as its code is asked for next.
+    /// The telephone number comes last, because its code is asked for next.
     private var changes: [RainMakerAccount.Change] {
         var changes: [RainMakerAccount.Change] = []
         if let name { changes.append(.name(name)) }

@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountUse: AsyncParsableCommand {
@@ -16,10 +16,8 @@ struct AccountUse: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let deployment = try context.provider(which) ?? context.deployment().name
+        let deployment = try context.providerName(which.provider) ?? context.deployment().name
         try context.accounts.known.change { known throws(AccountError) in try known.use(name, at: deployment) }
-        context.output.result(
-            [.init("profile", .string(deployment)), .init("account", .string(name))],
-            text: "Using \(name.onOneLine) at \(deployment).")
+        context.output.result(AccountUseResult(profile: deployment, account: name))
     }
 }

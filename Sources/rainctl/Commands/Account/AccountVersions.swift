@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 
 struct AccountVersions: AsyncParsableCommand {
@@ -14,23 +14,9 @@ struct AccountVersions: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let account = try context.account()
-        let versions = try await withTimeout(timeout.duration) { try await account.user.supportedVersions() }
-        let entries = versions.map { version in
-            var members: [JSONValue.Member] = [
-                .init("version", .string(version.name)),
-                .init("used", .bool(version.name == RainMakerAccount.spokenVersion)),
-            ]
-            if let build = version.build { members.append(.init("build", .string(build))) }
-            if let notes = version.releaseNotes { members.append(.init("release_notes", .string(notes))) }
-            return JSONValue.object(members)
-        }
-        let lines = versions.map { version in
-            let use = version.name == RainMakerAccount.spokenVersion ? "*" : " "
-            return "\(use) \(version.name.onOneLine)\(version.build.map { "  \($0.onOneLine)" } ?? "")"
-        }
-        context.output.result(
-            [.init("profile", .string(account.deployment.name)), .init("versions", .array(entries))],
-            text: lines.joined(separator: "\n"))
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
+        let versions = try await withTimeout(timeout.duration) { try await rainMaker.supportedVersions() }
+        context.output.result(VersionsResult(profile: account.name, versions))
     }
 }

@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainJSON
 import RainKit
 import RainCore
 
@@ -33,23 +33,18 @@ struct AccountWebSession: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let access = try context.session(which)
+        let access = try context.client(which).account()
         let (account, _) = try access.spid()
         let address = try await withTimeout(timeout.duration) {
             try await account.webSession(forClient: forClient, redirectURI: redirectURI)
         }
         guard open else {
-            return context.output.result(
-                [
-                    .init("profile", .string(access.name)), .init("url", .string(address.revealString())),
-                    .init("expires_in", 60),
-                ], text: address.revealString())
+            return context.output.result(WebSessionResult(profile: access.name, url: address))
         }
         guard await BrowserLauncher(environment: context.environmentOfPrograms).open(address.revealString()) else {
             throw CommandFailure(
                 .unavailable, reason: "no_browser", message: "No browser opens: leave --open out and open it yourself.")
         }
-        context.output.result(
-            [.init("profile", .string(access.name)), .init("opened", true)], text: "")
+        context.output.result(WebSessionOpenedResult(profile: access.name))
     }
 }

@@ -1,4 +1,4 @@
-import RainJSON
+// SPDX-License-Identifier: Apache-2.0
 import RainKit
 import RainCore
 
@@ -9,31 +9,22 @@ struct Confirmation {
     let code: CodeOptions
     let time: TimeBudget
 
-    /// Confirms with a code that is given or asked for; where there is none, says what to run once it has come.
+    /// Confirms with a code that is given or asked for. Without one, prints the command that takes it later.
     func orNext(_ account: AccountAccess, _ context: Context) async throws {
         guard let code = try code.read(sentTo: user, within: time, context) else {
-            let next = "rainctl account confirm \(user.onOneLine) --code-stdin"
             return context.output.result(
-                members(account, isConfirmed: false) + [.init("next", .string(next))],
-                text: "A code was sent to \(user.onOneLine). Confirm the account with it: \(next)")
+                ConfirmationResult(profile: account.name, userName: user, isConfirmed: false))
         }
         try await confirm(code, account, context)
     }
 
     func confirm(_ code: Secret, _ account: AccountAccess, _ context: Context) async throws {
         let (user, tags) = (user, tags)
+        let rainMaker = try account.rainMakerAccount()
         try await time.run {
-            try await account.user.confirmSignUp(user, code: code, tags: tags)
+            try await rainMaker.confirmSignUp(user, code: code, tags: tags)
         }
         context.output.result(
-            members(account, isConfirmed: true),
-            text: "The account of \(user.onOneLine) is confirmed. Sign in: rainctl login \(user.onOneLine)")
-    }
-
-    private func members(_ account: AccountAccess, isConfirmed: Bool) -> [JSONValue.Member] {
-        [
-            .init("profile", .string(account.deployment.name)), .init("user_name", .string(user)),
-            .init("confirmed", .bool(isConfirmed)),
-        ]
+            ConfirmationResult(profile: account.name, userName: user, isConfirmed: true))
     }
 }

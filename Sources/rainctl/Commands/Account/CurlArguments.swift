@@ -1,7 +1,9 @@
-/// Arguments for curl that were looked through: every URL is one of the deployment's, and no option can show the token, send it
-/// elsewhere or weaken the connection.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Checked arguments for curl: every URL is one of the deployment's, and no option can show the token, send it to another host or
+/// weaken the connection.
 ///
-/// What is not known to be harmless is refused, because curl has options by the hundred and every version brings more.
+/// Only options that are known to be harmless pass, because curl has hundreds of them and every version adds more.
 struct CurlArguments {
     /// As curl takes them; a path has become a URL.
     private(set) var checked: [String] = []
@@ -39,7 +41,7 @@ struct CurlArguments {
                     throw Self.refused(argument)
                 }
             } else if argument.hasPrefix("-"), argument.count > 1, argument != "--" {
-                // Letters stand together; what follows one that takes a value is its value.
+                // Short options may be joined. The rest after a letter that takes a value is its value.
                 var letters = argument.dropFirst()
                 checked.append(argument)
                 while let letter = letters.popFirst() {

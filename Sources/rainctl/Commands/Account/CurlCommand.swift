@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import Glibc
 import RainKit
@@ -48,20 +49,19 @@ struct CurlCommand {
 
     /// Runs curl in the place of this process, so that signals and the exit code are curl's own. Returns only by throwing.
     func replaceThisProcess(by program: String, reading configuration: Secret) throws(CommandFailure) -> Never {
-        // Only what curl reads from is for curl: that end alone loses the flag, right before curl starts, lest another child inherits
-        // the token.
+        // Only the reading end is for curl. It loses O_CLOEXEC right before curl starts, so that no other child process inherits the token.
         var ends: [Int32] = [0, 0]
         guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0, fcntl(ends[0], F_SETFL, 0) == 0 else {
             throw CommandFailure(.other, message: "No pipe to curl: \(String(cString: strerror(errno))).")
         }
-        // A pipe holds 64 KiB, or at least a page where a user has too many: a token fits, and nobody has to feed it.
+        // A pipe holds 64 KiB, or at least a page where a user has too many: a token fits, so one write before curl starts is enough.
         let written = configuration.reveal { write(ends[1], $0.baseAddress, $0.count) }
         close(ends[1])
         guard written == configuration.count else {
             throw CommandFailure(.other, message: "The token is too long to be handed to curl.")
         }
 
-        // What this process has changed of its signals would be inherited.
+        // curl would inherit this process's signal handling.
         for number in [SIGPIPE, SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         var none = sigset_t()
         sigemptyset(&none)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes srp-traps.json: Security 2 handshakes in which a number is shorter than usual.
 
 An implementation of SRP-6a after RFC 5054 that shares nothing with the Swift one but the specification. Run it again to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// What the fixtures' .proto files say: one declaration a line, as they are written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
 /// Writes arbitrary messages of a schema in protobuf's text format, which `protoc --encode` reads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BrowserSignIn
 import IdentityProviders
 import RainAccount
@@ -144,11 +145,11 @@ struct AuthorizationCodeTests {
         "each refusal and each fault of the token endpoint has its own cause",
         arguments: [
             (400, #"{"error":"invalid_grant","error_description":"d"}"#, AccountError.Code.invalidGrant),
-            (400, #"{"error":"invalid_client"}"#, .invalidConfiguration),
-            (401, #"{"error":"invalid_client"}"#, .invalidConfiguration),
-            (400, #"{"error":"unauthorized_client"}"#, .invalidConfiguration),
+            (400, #"{"error":"invalid_client"}"#, .clientRefused),
+            (401, #"{"error":"invalid_client"}"#, .clientRefused),
+            (400, #"{"error":"unauthorized_client"}"#, .clientRefused),
             (400, #"{"error":"invalid_request"}"#, .rejected),
-            (400, #"{"error":"unsupported_grant_type"}"#, .rejected),
+            (400, #"{"error":"unsupported_grant_type"}"#, .invalidConfiguration),
             (400, #"{"error":"access_denied"}"#, .accessDenied),
             (400, #"{"error":"server_error"}"#, .serverFault), (503, #"{"error":"odd"}"#, .serverFault),
             (500, #"{"message":"d"}"#, .serverFault), (502, "<html>", .serverFault), (200, "<html>", .malformedAnswer),

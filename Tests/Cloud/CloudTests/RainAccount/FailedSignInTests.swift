@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BrowserSignIn
 import IdentityProviders
 import RainAccount
@@ -56,7 +57,7 @@ struct FailedSignInTests {
         try bench.http.finish()
     }
 
-    @Test("a provider that does not answer the signOutLimit holds nobody up for longer than its time")
+    @Test("a provider that does not answer the sign-out holds nobody up for longer than its time")
     func silent() async throws {
         let (bench, clock) = (try Bench(), ManualClock())
         let session = AccountSession(

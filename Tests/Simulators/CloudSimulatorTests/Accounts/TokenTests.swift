@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -20,7 +21,7 @@ import Testing
     @Test("openssl accepts the signature of a token")
     func opensslVerifies() async throws {
         let (issuer, key) = try Self.issuer()
-        let user = User(id: makeUUID(), userName: "a@b.c", password: PasswordHash("x"))
+        let user = User(id: makeUUID(), userName: "a@b.c", password: StoredPassword("x"))
         let token = try issuer.issue(for: user, in: Self.session(of: user), at: 0).access
         let parts = token.split(separator: ".")
         let signature = try #require(decodedBase64URL(parts[2]))
@@ -52,7 +53,7 @@ import Testing
         ])
     func payloadAlphabet(name: String) throws {
         let (issuer, _) = try Self.issuer()
-        let user = User(id: makeUUID(), userName: name, password: PasswordHash("x"))
+        let user = User(id: makeUUID(), userName: name, password: StoredPassword("x"))
         for padding in ["", "a", "ab", "abc"] {
             var user = user
             user.userName += padding
@@ -73,7 +74,7 @@ import Testing
     func verification() throws {
         let (issuer, _) = try Self.issuer()
         let (other, _) = try Self.issuer()
-        let user = User(id: makeUUID(), userName: "a@b.c", password: PasswordHash("x"))
+        let user = User(id: makeUUID(), userName: "a@b.c", password: StoredPassword("x"))
         let session = Self.session(of: user)
         let tokens = try issuer.issue(for: user, in: session, at: 1_000_000)
         #expect(issuer.access(tokens.access, at: 1_000_000)?.sessionID == session.id)
@@ -86,7 +87,7 @@ import Testing
     @Test("a token that was changed anywhere is refused")
     func everyChange() throws {
         let (issuer, _) = try Self.issuer()
-        let user = User(id: makeUUID(), userName: "a@b.c", password: PasswordHash("x"))
+        let user = User(id: makeUUID(), userName: "a@b.c", password: StoredPassword("x"))
         let token = Array(try issuer.issue(for: user, in: Self.session(of: user), at: 0).access.utf8)
         for index in token.indices {
             var changed = token
@@ -115,10 +116,10 @@ import Testing
 
     @Test("a password is kept as a hash that only it matches")
     func passwords() throws {
-        let hash = PasswordHash("Passw0rd")
+        let hash = StoredPassword("Passw0rd")
         #expect(hash.matches("Passw0rd"))
         for wrong in ["", "passw0rd", "Passw0rd ", "Passw0r"] { #expect(!hash.matches(wrong)) }
-        #expect(hash != PasswordHash("Passw0rd"), "salted")
+        #expect(hash != StoredPassword("Passw0rd"), "salted")
         #expect(!String(decoding: try JSONCoder.encode(hash), as: UTF8.self).contains("Passw0rd"))
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// A TCP connection to the loopback that sends what the test wants, and reads with a deadline.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// What a board on a real adapter answers to a call of the Bluetooth service, apart from what its endpoints do.

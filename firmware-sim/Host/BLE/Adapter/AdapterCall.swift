@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// What we ask of the Bluetooth service.
 enum AdapterCall: Equatable, Hashable {
     case listObjects
     case powerOn
-    /// Sets the name that the adapter gives to whoever asks.
+    /// Sets the name that the adapter reports.
     case rename(String)
     case registerApplication
     case registerAdvertisement

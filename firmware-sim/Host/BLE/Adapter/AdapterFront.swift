@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// How a board takes to the air on a real adapter, and leaves it: decides, and does nothing itself.
@@ -90,7 +91,7 @@ struct AdapterFront {
     }
 
     /// What gives the adapter back as it was found; nobody waits for the answers.
-    func farewell() -> [AdapterCall] {
+    func callsAtShutdown() -> [AdapterCall] {
         guard let adapter else { return [] }
         var calls: [AdapterCall] = phase == .onAir ? [.unregisterAdvertisement, .unregisterApplication] : []
         if let peer { calls.append(.disconnect(device: peer)) }
@@ -161,7 +162,7 @@ struct AdapterFront {
 
     private mutating func open(_ device: String) -> [Action] {
         guard device != peer else { return [] }
-        // A board has one link. Whoever asked last has it: of the other one's end we may not have been told.
+        // A board has one link, and the last central that asked has it: the end of the other link may not have been reported.
         let lost = lose()
         peer = device
         return lost + [.linkOpened]

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 import DeviceCore
 import Glibc
 import RainJSON
+import RainWaiting
 
 /// The board on a real Bluetooth adapter, through this machine's Bluetooth service (BlueZ).
 ///
@@ -75,8 +77,10 @@ final class AdapterPeripheral: EventSource {
             guard now < end, !isClosed else {
                 throw AdapterRefusal(.silent, "the Bluetooth service does not answer: systemctl restart bluetooth")
             }
-            var descriptor = pollfd(fd: connection.descriptor, events: connection.events, revents: 0)
-            _ = poll(&descriptor, 1, Int32(min(end, due ?? end) - min(now, due ?? end)))
+            let next = min(end, due ?? end)
+            _ = pollDescriptor(
+                connection.descriptor, for: PollEvents(rawValue: connection.events),
+                until: .after(milliseconds: Int64(next) - Int64(now)))
             drain()
         }
     }
@@ -112,7 +116,7 @@ final class AdapterPeripheral: EventSource {
 
     func shutDown() {
         guard !isClosed, let adapter else { return }
-        for call in front.farewell() {
+        for call in front.callsAtShutdown() {
             var message = call.message(adapter: adapter.path)
             message.expectsReply = false
             _ = try? connection.send(.call(message))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// Why an adapter cannot play the board: one sentence with the remedy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// What a reply to `GetManagedObjects` of the Bluetooth service says about adapters.
@@ -6,7 +7,7 @@ struct AdapterTree {
         var path: String
         var address: String
         var isPowered: Bool
-        /// The name it gives to whoever asks.
+        /// The name it reports.
         var alias: String
         /// It can serve characteristics, and advertise.
         var playsBoards: Bool

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 /// The objects that the Bluetooth service reads from us: the service, its characteristics with their descriptions, and the

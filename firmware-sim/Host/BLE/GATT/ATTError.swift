@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An error of the Attribute Protocol, as a peripheral sends it (Bluetooth Core Specification, Vol 3, Part F, 3.4.1.1).
 struct ATTError: Error, Hashable, Sendable {
     var code: UInt8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
 /// The GATT service of a board: one characteristic for each endpoint, each with its name in a user description.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The Bluetooth host in a board's firmware: ESP-IDF has two, and protocomm behaves differently on each.
 ///
 /// Sources: ESP-IDF `protocomm_nimble.c`, `protocomm_ble.c` and `simple_ble.c`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An error as bluetoothd puts it on the bus: clients match on the name, and some on the text.
 ///
 /// Names and texts are those of BlueZ 5.66 (`src/error.c`, `src/gatt-client.c`, `gdbus/object.c`).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The interfaces that the radio serves, and the methods of each with the types of their arguments.
 enum BlueZInterface: String, Sendable, CaseIterable {
     case objectManager = "org.freedesktop.DBus.ObjectManager"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The objects that bluetoothd shows, and their paths. Clients take paths apart, so the format is part of the interface.
 enum BlueZPath: Hashable, Sendable {
     case root

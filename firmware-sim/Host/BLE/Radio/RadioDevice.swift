@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A board as the radio sees it, and what BlueZ remembers of it.
 struct RadioDevice: Sendable {
     enum Link: Sendable, Equatable {
@@ -14,7 +16,7 @@ struct RadioDevice: Sendable {
     let path: String
     let name: String
     let application: GATTApplication
-    /// The board serves, and answers whoever scans or connects.
+    /// The board serves, and answers scans and connections.
     var isServing: Bool
     /// How loud it is; what is measured jitters around that.
     let level: Int16
@@ -117,7 +119,7 @@ struct LinkLoss: Sendable, Equatable {
     enum Moment: UInt64, Sendable, CaseIterable {
         /// The write is lost on its way.
         case beforeHandler
-        /// The board did as it was told, and nobody hears of it.
+        /// The board executed the write, and its acknowledgement is lost.
         case afterHandler
         /// The write is acknowledged, and its answer can no longer be read.
         case beforeRead

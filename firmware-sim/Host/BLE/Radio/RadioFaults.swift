@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What goes wrong with a simulated radio, and how long things take there. Times are milliseconds, fractions 0 to 1.
 struct RadioFaults: Sendable, Equatable {
     enum AdapterState: String, Sendable, CaseIterable {

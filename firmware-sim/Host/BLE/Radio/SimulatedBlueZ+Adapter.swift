@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 extension SimulatedBlueZ {
@@ -122,7 +123,7 @@ extension SimulatedBlueZ {
         expectSighting(index, now: now)
     }
 
-    /// The board began or ceased to serve: whoever is connected to one that ceases loses the link.
+    /// The board began or ceased to serve: connections to one that ceases are lost.
     mutating func setServing(_ index: Int, _ isServing: Bool, now: UInt64) {
         advance(to: now)
         guard devices[index].isServing != isServing else { return }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
 extension SimulatedBlueZ {
@@ -121,7 +122,7 @@ extension SimulatedBlueZ {
         changed(.device(index), [("ServicesResolved", .bool(false))])
     }
 
-    /// Ends a link or the attempt to make one, whoever wants that. The attributes stay in the tree.
+    /// Ends a link or the attempt to make one, on behalf of either side. The attributes stay in the tree.
     mutating func dropLink(_ index: Int, _ reason: String, now: UInt64) {
         let device = devices[index]
         switch device.link {

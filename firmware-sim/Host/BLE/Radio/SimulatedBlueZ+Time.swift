@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension SimulatedBlueZ {
     /// Does what is due until `now`, in the order in which it was due.
     mutating func advance(to now: UInt64) {

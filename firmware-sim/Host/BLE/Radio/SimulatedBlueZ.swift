@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 import RainCrypto
 
 /// A stand-in for bluetoothd as a value: calls and times in, answers and signals out.
 ///
-/// It has one adapter and a board at each of its devices. It does no I/O and reads no clock: whoever runs it hands in milliseconds with
+/// It has one adapter and a board at each of its devices. It does no I/O and reads no clock: its caller hands in milliseconds with
 /// each step, carries out the effects in their order, and calls ``advance(to:)`` when ``nextDue`` has come.
 /// The rules are those of BlueZ 5.66, `Cache = always`; where they are surprising, the place in the code says so.
 struct SimulatedBlueZ: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Things that are due at some time, the earliest first; those of the same time in the order in which they were added.
 struct TimerQueue<Event: Sendable>: Sendable {
     private struct Entry: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CloudAPI {
     /// Sends a user a code that ``redeem(_:for:holder:refusals:then:)`` will ask for.
     ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 extension CloudAPI {
@@ -34,7 +35,7 @@ extension CloudAPI {
             throw .passwordMissing
         }
         guard AccountRules.accepts(password: password) else { throw .weakPassword }
-        let hash = PasswordHash(password)
+        let hash = StoredPassword(password)
         try redeem(code, for: .guestConversion, holder: guest.id) { state, pending in
             guard pending.target == name else { return .wrongCode }
             guard state.user(named: name) == nil else { return .accountExists }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CloudAPI {
     /// Stores the user that `make` names, a new one or a known one, within what the simulator keeps (``UserTable``).
     func addUser(_ make: (CloudState) throws(APIError) -> User) throws(APIError) -> User {

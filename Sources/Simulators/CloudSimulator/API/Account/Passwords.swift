@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 extension CloudAPI {
@@ -19,7 +20,7 @@ extension CloudAPI {
         guard let code else { throw .codeMissing }
         guard let password, !password.isEmpty else { throw .resetPasswordMissing }
         guard AccountRules.accepts(password: password) else { throw .weakPassword }
-        let hash = PasswordHash(password)
+        let hash = StoredPassword(password)
         try redeem(code, for: .passwordReset, holder: user.id, refusals: CodeRefusals(expired: .codeExpired)) {
             state, pending in
             state.users[pending.userID]?.password = hash
@@ -39,7 +40,7 @@ extension CloudAPI {
         guard user.password != nil else { throw .passwordChangeFailed }
         guard user.accepts(password: old) else { throw .wrongCurrentPassword }
         guard AccountRules.accepts(password: new) else { throw .weakPassword }
-        let hash = PasswordHash(new)
+        let hash = StoredPassword(new)
         try change { state in
             state.users[user.id]?.password = hash
             state.endSessions(of: user.id)

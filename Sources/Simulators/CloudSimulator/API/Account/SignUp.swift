@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 extension CloudAPI {
@@ -10,7 +11,7 @@ extension CloudAPI {
         guard let password = try body.string("password"), !password.isEmpty else { throw .passwordMissing }
         guard AccountRules.accepts(password: password) else { throw .weakPassword }
 
-        let hash = PasswordHash(password)
+        let hash = StoredPassword(password)
         let user = try addUser { state throws(APIError) in
             let known = state.user(named: name)
             guard known?.isConfirmed != true else { throw .accountExists }

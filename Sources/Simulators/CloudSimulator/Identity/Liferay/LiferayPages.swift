@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the portal shows in a browser, and the sessions that are in its cookies.
 extension LiferayService {
     mutating func portal(_ parts: [String], _ call: inout IdentityCall) -> Response {

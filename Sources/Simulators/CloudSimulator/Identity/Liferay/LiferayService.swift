@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// A Liferay portal: people of a company, signed in by a password on every request, a cookie, or OAuth 2.0.
@@ -133,6 +134,11 @@ struct LiferayService: IdentityService {
     // MARK: What tests ask for
 
     func person(named name: String) -> Person? { people.named(name) }
+
+    func user(ofAccessToken token: String, at now: Int64) -> TokenUser? {
+        guard let person = oauth.accessTokens.value(token, at: now)?.person.flatMap({ people[$0] }) else { return nil }
+        return TokenUser(id: "\(person.id)", email: person.email)
+    }
 
     mutating func expire(_ person: Person, at now: Int64) {
         oauth.expire(person, at: now)

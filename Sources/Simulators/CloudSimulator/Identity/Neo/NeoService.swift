@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// RainMaker Neo's accounts: tokens for a password as JSON, refresh tokens that are replaced, and a sign-in page.
@@ -199,6 +200,12 @@ struct NeoService: IdentityService {
     // MARK: What tests ask for
 
     func person(named name: String) -> Person? { people.named(name) }
+
+    func user(ofAccessToken token: String, at now: Int64) -> TokenUser? {
+        guard let person = oauth.accessTokens.value(token, at: now)?.person.flatMap({ people[$0] }) else { return nil }
+        return TokenUser(id: Self.userID(person.id), email: person.email)
+    }
+
     mutating func expire(_ person: Person, at now: Int64) { oauth.expire(person, at: now) }
     mutating func revoke(_ person: Person) { oauth.revoke(person) }
     func failure(status: Int) -> Response { Response(status: status, ["message": .string(reasonPhrase(status))]) }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where people sign in at their institution, and say whether the application may.
 extension OCLCService {
     /// `/oauth2/authorizeCode` with institutions as parameters; `/auth` with one in the path and the other in the scope.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// `/oauth2/accessToken`, whose parameters stand in the query of signed requests, and `/token`, which is as the RFCs have it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Sign-in and consent as plain HTML: no script, no picture, nothing from elsewhere, every text escaped.
 ///
 /// All systems use the same names, so that a test drives them alike: `#username`, `#password`, `#remember`, `#allow`, `#deny`,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An application that is registered with SPiD.
 struct SPiDClient: Sendable {
     var registration: OAuthClient

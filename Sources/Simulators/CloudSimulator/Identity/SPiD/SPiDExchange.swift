@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// Codes that let another client, or a browser, act for somebody who has signed in to this one.

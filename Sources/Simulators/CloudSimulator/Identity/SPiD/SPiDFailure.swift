@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// A refusal in SPiD's words: OAuth's are flat, the API's stand in its container.

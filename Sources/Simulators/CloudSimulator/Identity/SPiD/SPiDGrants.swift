@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What an access token is good for.
 struct SPiDGrant: Sendable, Equatable {
     var client: String
@@ -21,7 +23,7 @@ struct SPiDRenewal: Sendable, Equatable {
 struct SPiDCode: Sendable {
     enum Kind: Sendable, Equatable {
         /// Of the sign-in page, to be redeemed with that redirect.
-        case authorization(redirect: String, challenge: CodeChallenge?)
+        case authorization(redirect: String, challenge: StoredChallenge?)
         /// For another client, to be redeemed with that one's default redirect.
         case exchange(redirect: String)
         /// Becomes a session in a browser, which goes on there.

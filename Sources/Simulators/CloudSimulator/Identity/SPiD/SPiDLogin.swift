@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What an application asks the sign-in page for.
 struct SPiDAuthorization: Sendable {
     var client: String
@@ -7,7 +9,7 @@ struct SPiDAuthorization: Sendable {
     var state: String?
     var scope: String
     var isImplicit: Bool
-    var challenge: CodeChallenge?
+    var challenge: StoredChallenge?
     /// Whether to ask for the password again, session or not.
     var isForced: Bool
 
@@ -248,7 +250,7 @@ extension SPiDService {
             guard (authorization.state ?? "").utf8.count <= 2048, authorization.scope.utf8.count <= 512 else {
                 throw OAuthFailure(.invalidRequest, "A parameter is too long")
             }
-            authorization.challenge = try CodeChallenge.of(parameters)
+            authorization.challenge = try StoredChallenge.of(parameters)
         } catch {
             let state = authorization.state.flatMap { $0.utf8.count <= 2048 ? [Request.Field("state", $0)] : nil } ?? []
             throw .redirect(

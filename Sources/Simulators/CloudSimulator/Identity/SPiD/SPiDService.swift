@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// SPiD: accounts of a media house, with tokens for its apps and codes that let one client act for another.
@@ -98,6 +99,11 @@ struct SPiDService: IdentityService {
     // MARK: What tests ask for
 
     func person(named name: String) -> Person? { people.named(name) }
+
+    func user(ofAccessToken token: String, at now: Int64) -> TokenUser? {
+        guard let person = accessTokens.value(token, at: now)?.person.flatMap({ people[$0] }) else { return nil }
+        return TokenUser(id: "\(person.id)", email: person.email)
+    }
 
     mutating func expire(_ person: Person, at now: Int64) {
         accessTokens.expireAll(at: now) { $0.person == person.id }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The authorization endpoint (RFC 6749, 3.1): sign-in, consent, and the way back.
 extension StandardOAuth {
     struct Authorization: Sendable {
@@ -6,7 +8,7 @@ extension StandardOAuth {
         var state: String?
         var scope: String
         var isImplicit = false
-        var challenge: CodeChallenge?
+        var challenge: StoredChallenge?
         var nonce: String?
         var attributes: [String: String] = [:]
     }
@@ -199,7 +201,7 @@ extension StandardOAuth {
                 throw OAuthFailure(.invalidRequest, "A parameter is too long")
             }
             authorization.scope = try scope(parameters["scope"], of: client)
-            authorization.challenge = try CodeChallenge.of(parameters)
+            authorization.challenge = try StoredChallenge.of(parameters)
             guard type == "token" || authorization.challenge != nil || !client.needsChallenge else {
                 throw OAuthFailure(.invalidRequest, "A code_challenge is needed")
             }

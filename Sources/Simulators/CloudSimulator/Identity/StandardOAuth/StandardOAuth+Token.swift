@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
 /// The token endpoint (RFC 6749, 3.2), introspection (7662) and revocation (7009).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// OAuth 2.0 as the RFCs have it, for those systems that follow them: codes, tokens, renewals, and who may have them.
 ///
 /// A value; what is a system's own (names of fields, kinds of tokens, pages' words) it says itself.
@@ -60,7 +62,7 @@ struct StandardOAuth: Sendable {
     struct Code: Sendable {
         var grant: Grant
         var redirect: String
-        var challenge: CodeChallenge?
+        var challenge: StoredChallenge?
         var isUsed = false
     }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// RFC 4648, section 4: the standard alphabet, padded.
 func base64(_ bytes: [UInt8]) -> String {
     let text = base64URL(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }

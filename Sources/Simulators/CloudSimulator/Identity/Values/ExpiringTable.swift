@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What opens something for a time: tokens, codes, sessions. Never more than `maximum`; when it is full the oldest go.
 ///
 /// What has expired is remembered until its place is needed, since some systems tell it from what never was.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// `2014-01-05 11:57:26Z`, of seconds since 1970.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import RainDBus
 import ProtocommWire
 import Testing
@@ -167,13 +168,13 @@ struct AdapterFrontTests {
         let mouse = "/org/bluez/hci1/dev_00_00_00_00_00_02"
         #expect(front.handle(.connected(device: mouse, true)).isEmpty)
         #expect(front.peer == nil)
-        #expect(!front.farewell().contains(.disconnect(device: mouse)))
+        #expect(!front.callsAtShutdown().contains(.disconnect(device: mouse)))
         _ = front.handle(.heard(device: Self.device))
         #expect(front.handle(.connected(device: mouse, true)).isEmpty)
         #expect(front.peer == Self.device)
         #expect(front.handle(.connected(device: mouse, false)).isEmpty)
         #expect(front.handle(.vanished(path: mouse)).isEmpty)
-        #expect(front.farewell().contains(.disconnect(device: Self.device)))
+        #expect(front.callsAtShutdown().contains(.disconnect(device: Self.device)))
         #expect(
             front.handle(.serving(false)) == [
                 .call(.unregisterAdvertisement), .call(.unregisterApplication), .call(.disconnect(device: Self.device)),
@@ -219,12 +220,12 @@ struct AdapterFrontTests {
     }
 
     @Test("gives the adapter back under its own name")
-    func farewell() {
+    func callsAtShutdown() {
         var front = onAir()
         #expect(
-            front.farewell() == [.unregisterAdvertisement, .unregisterApplication, .rename("workbench")])
+            front.callsAtShutdown() == [.unregisterAdvertisement, .unregisterApplication, .rename("workbench")])
         _ = front.handle(.heard(device: Self.device))
-        #expect(front.farewell().contains(.disconnect(device: Self.device)))
+        #expect(front.callsAtShutdown().contains(.disconnect(device: Self.device)))
     }
 
     @Test("leaves an adapter alone that it never renamed, because it could not be switched on")
@@ -233,7 +234,7 @@ struct AdapterFrontTests {
         _ = front.start()
         _ = front.handle(.replied(.listObjects, tree(powered: false)))
         _ = front.handle(.failed(.powerOn, DBusError(.remote, name: "org.bluez.Error.Blocked", message: "rfkill")))
-        #expect(front.farewell().isEmpty)
+        #expect(front.callsAtShutdown().isEmpty)
     }
 
     @Test("a restart of the board breaks its link, and leaves it on the air")

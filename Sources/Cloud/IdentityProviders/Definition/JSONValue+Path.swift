@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+
+extension JSONValue {
+    /// What stands at a path such as `code.value`, as text; numbers and truth values too.
+    package func text(at path: String) -> String? {
+        var value = self
+        for name in path.split(separator: ".") {
+            guard let next = value[String(name)] else { return nil }
+            value = next
+        }
+        return value.plainText
+    }
+
+    /// A string, a number or a truth value as text.
+    package var plainText: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .bool(let flag): "\(flag)"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+
+extension AccountSession {
+    /// How far a sign-out came. Here the session is over in any case.
+    public enum SignOutOutcome: Sendable {
+        case complete
+        /// The provider could not be told: to it the session lives until its tokens expire.
+        case onlyHere(AccountError)
+    }
+
+    /// Ends the session here and at the provider; `everywhere` ends all of the user's sessions on all devices.
+    ///
+    /// No other process can renew the session meanwhile and so bring it back.
+    public func signOut(everywhere: Bool = false) async throws(AccountError) -> SignOutOutcome {
+        let provider = provider
+        let failure = try await keeper.end { tokens async throws(AccountError) in
+            try await provider.signOut(tokens, everywhere: everywhere)
+        }
+        return failure.map { .onlyHere($0) } ?? .complete
+    }
+
+    /// Removes the user's stored session, which the provider has ended, without telling it. One of another user stays.
+    package func forget(_ user: UserID) async throws(AccountError) {
+        let session: SavedSession
+        do throws(AccountError) {
+            session = try await keeper.stored()
+        } catch {
+            if error.code == .notSignedIn { return }
+            throw error
+        }
+        guard session.userID == user else { return }
+        try await keeper.remove(session)
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+
+extension TokenKeeper {
+    func keep(_ unsaved: Unsaved?) { self.unsaved = unsaved }
+
+    func current(_ session: SavedSession) -> SavedSession {
+        guard let unsaved else { return session }
+        if let newer = unsaved.newer(than: session) { return newer }
+        self.unsaved = nil
+        return session
+    }
+
+    /// Saves it now, unless the store has got another session meanwhile.
+    func saveLate(_ late: Unsaved) async throws(AccountError) {
+        let events = events
+        let saved = status(of: late.renewed)
+        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
+            guard try await access.load()?.tokens == late.stored.tokens else { return }
+            try await events.changing { () async throws(AccountError) in
+                try await access.save(late.renewed)
+                return .wrote(late.renewed, [.saved(saved)])
+            }
+        }
+        if unsaved?.renewed.tokens == late.renewed.tokens { unsaved = nil }
+    }
+
+    /// Stores a session that somebody has just signed in to.
+    func begin(_ new: SavedSession) async throws(AccountError) {
+        var session = new
+        session.serverIsAhead = server?.secondsAhead ?? session.tokens.serverIsAhead
+        if let ahead = session.serverIsAhead { session.tokens.correctEnd(serverIsAhead: ahead) }
+        let begun = session
+        let status = status(of: begun)
+        let events = events
+        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
+            try await events.changing { () async throws(AccountError) in
+                try await access.save(begun)
+                return .wrote(begun, [.saved(status), .signedIn(status)])
+            }
+        }
+        unsaved = nil
+        pause = nil
+    }
+
+    /// Ends the session: `tell` tells the provider, and the store forgets it whatever comes of that.
+    /// - Returns: why the provider could not be told, if it could not.
+    func end(
+        _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> Void
+    ) async throws(AccountError) -> AccountError? {
+        _ = try await stored()
+        let ending = SignOut(keeper: self, unsaved: unsaved, pause: activePause, tell: tell)
+        let failure = try await store.exclusively(key, within: StoreLockTimes.wait) {
+            access async throws(AccountError) in
+            try await ending.run(access)
+        }
+        unsaved = nil
+        return failure
+    }
+
+    /// Makes sure that a session could be saved, before anyone is asked for a password.
+    func probeStore() async throws(AccountError) { try await store.probe(key, within: StoreLockTimes.wait) }
+
+    /// Removes the session that has this access token; one that was stored meanwhile stays.
+    func remove(_ session: SavedSession) async throws(AccountError) {
+        let events = events
+        let unsaved = unsaved
+        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
+            try await events.changing { () async throws(AccountError) in
+                guard let stored = try await access.load() else { return .removed(.signedOut(.elsewhere)) }
+                let isUnsaved = unsaved?.renewed.tokens == session.tokens && unsaved?.stored.tokens == stored.tokens
+                guard isUnsaved || stored.tokens.access == session.tokens.access else { return .none }
+                try await access.remove()
+                return .removed(.signedOut(.here))
+            }
+        }
+        self.unsaved = nil
+    }
+}

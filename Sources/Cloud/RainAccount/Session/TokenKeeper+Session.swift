@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+
+extension TokenKeeper {
+    /// The session if it is one of this provider's; tells listeners if it is news.
+    nonisolated func own(_ session: SavedSession?, since moment: Int) throws(AccountError) -> SavedSession {
+        guard let session else {
+            events.found(nil, since: moment, status: status)
+            throw AccountError(.notSignedIn, message: "nobody is signed in to \(key); sign in first")
+        }
+        guard session.provider == provider.name else {
+            throw AccountError(
+                .notSignedIn,
+                message: "the session of \(key) belongs to \(session.provider), not \(provider.name); sign in again")
+        }
+        for (name, value) in provider.context where session.context[name] != value {
+            throw AccountError(
+                .wrongContext,
+                message:
+                    "the session of \(key) is for another \(name) than the one configured; sign in again, or set it back"
+            )
+        }
+        events.found(session, since: moment, status: status)
+        return session
+    }
+
+    nonisolated func status(of session: SavedSession) -> SessionStatus {
+        SessionStatus(
+            provider: session.provider, userID: session.userID, userName: session.userName,
+            received: session.tokens.received, expires: session.tokens.expires,
+            hasExpired: session.tokens.haveExpired(at: now), isRenewable: session.tokens.canBeRenewed(at: now),
+            kind: session.tokens.kind, refreshExpires: session.tokens.refreshExpires, attributes: session.attributes)
+    }
+}
+
+extension AccountError {
+    /// Whether the old access token may be used after a renewal failed with this: nothing was said about the session.
+    var leavesOldTokens: Bool { ![.cancelled, .expired, .notSignedIn, .cannotStore].contains(code) }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainHTTP
+import RainJSON
+
+/// What one's own backend answered to a request that succeeded: a JSON object, or nothing.
+struct MappingAnswer {
+    static let limits = JSONLimits(maximumBytes: 64 << 10, maximumDepth: 16, maximumValues: 2000)
+    /// The longest id, state or challenge that is taken.
+    private static let maximumText = 4096
+
+    private let json: JSONValue
+    private let host: String
+
+    /// - Throws: what a refusal or a fault means, in the backend's own words where it has any.
+    init(_ response: HTTPResponse, from host: String) throws(AccountError) {
+        self.host = host
+        let json = try? JSONValue(parsing: response.body, limits: Self.limits)
+        guard 200..<300 ~= response.status else {
+            throw Self.failure(json?.members == nil ? nil : json, response, from: host)
+        }
+        // A page with status 200 is what a network's sign-in portal sends. It must not pass for a yes.
+        guard response.body.isEmpty || json?.members != nil else {
+            throw AccountError(
+                .malformedAnswer,
+                message:
+                    "\(host) answered with HTTP \(response.status) and something that is no JSON object; try again later",
+                status: response.status)
+        }
+        self.json = json ?? .null
+    }
+
+    /// The text or number at that path of members; nil where there is none.
+    func text(at path: String) throws(AccountError) -> String? {
+        var value: JSONValue? = json
+        for name in path.split(separator: ".") { value = value?[String(name)]?.unlessNull }
+        let text: String
+        switch value {
+        case .string(let own)?: text = own
+        case .integer(let number)?: text = "\(number)"
+        case .bool(let flag)?: text = flag ? "true" : "false"
+        case nil: return nil
+        default: throw incomplete(path)
+        }
+        guard (1...Self.maximumText).contains(text.utf8.count) else { throw incomplete(path) }
+        return text
+    }
+
+    func incomplete(_ path: String) -> AccountError {
+        AccountError(.malformedAnswer, message: "\(host) answered without a \(path) that can be used")
+    }
+
+    // MARK: Refusals and faults
+
+    private static func failure(_ json: JSONValue?, _ response: HTTPResponse, from host: String) -> AccountError {
+        let status = response.status
+        let cause = json?["error"]?.string
+        let words = ["message", "error_description", "description", "detail", "title"].lazy
+            .compactMap { json?[$0]?.string }.first
+        let code = code(status, cause)
+        var error = AccountError(
+            code, message: sentence(code, host, status), serverMessage: (words ?? cause).map(presentable),
+            status: status)
+        error.serverCause = cause.map(presentable)
+        // The backend speaks JSON or says nothing. A page was written by something before it, which decides nothing about the mapping.
+        error.isFromGateway = json == nil && !response.body.isEmpty
+        return error
+    }
+
+    private static func code(_ status: Int, _ cause: String?) -> AccountError.Code {
+        switch status {
+        case 300..<400: .moved
+        case 401: .expired
+        // RFC 6750, 3.1.
+        case 403: cause == "insufficient_scope" ? .insufficientScope : .forbidden
+        case 408: .timeout
+        case 429: .rateLimited
+        case 500...: .serverFault
+        default: .mappingRefused
+        }
+    }
+
+    private static func sentence(_ code: AccountError.Code, _ host: String, _ status: Int) -> String {
+        switch code {
+        case .moved:
+            "\(host) has moved (HTTP \(status)); the token is not sent on: write the new address in the description"
+        case .expired:
+            "\(host) does not accept the provider's token; sign in again, and see that \(host) trusts the provider"
+        case .insufficientScope: "\(host) wants a token with more scope; sign in again with it"
+        case .forbidden: "\(host) does not let the signed-in user have the node"
+        case .timeout: "\(host) gave up waiting for the request; try again"
+        case .rateLimited: "\(host) asks to slow down; try again in some minutes"
+        case .serverFault: "\(host) has a fault of its own (HTTP \(status)); try again later"
+        default: "\(host) refused the mapping (HTTP \(status))"
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import Logging
+
+extension RainKitClient {
+    /// The transport that an address names. Throws `invalidArgument` where none of that scheme is registered.
+    public func transport(for address: BoardAddress) throws(ProvisioningError) -> any BoardTransport {
+        if let found = configuration.transports.first(where: { $0.scheme == address.scheme }) { return found }
+        let known = configuration.transports.map(\.scheme).joined(separator: ", ")
+        throw ProvisioningError(
+            .invalidArgument, message: "There is no transport \"\(address.scheme)\" here; there are \(known).")
+    }
+
+    /// Boards that wait to be provisioned, from all transports at once, each as soon as it is found and once.
+    ///
+    /// The stream ends when the search's time is over, and stops looking when its loop is left. It throws ``ESPProvisioning/ProvisioningError``
+    /// where no transport could look; one that cannot while others find something is told of by `unavailable`.
+    ///
+    /// - Parameters:
+    ///   - schemes: the transports to look through; all that can find boards if nil.
+    public func boards(
+        _ search: BoardSearch = BoardSearch(), over schemes: Set<String>? = nil,
+        unavailable: @escaping @Sendable (ProvisioningError) -> Void = { _ in }
+    ) -> AsyncThrowingStream<FoundBoard, any Error> {
+        let transports = configuration.transports.filter { transport in
+            transport.canDiscover && schemes?.contains(transport.scheme) != false
+        }
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: FoundBoard.self)
+        // Ended by the stream: when its last listener is gone, the search is cancelled.
+        let looking = Task {
+            do throws(ProvisioningError) {
+                let failures = try await Self.discover(search, through: transports, continuation)
+                for failure in failures { unavailable(failure) }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        continuation.onTermination = { _ in looking.cancel() }
+        return stream
+    }
+
+    /// What kept some of the transports from looking.
+    private static func discover(
+        _ search: BoardSearch, through transports: [any BoardTransport],
+        _ found: AsyncThrowingStream<FoundBoard, any Error>.Continuation
+    ) async throws(ProvisioningError) -> [ProvisioningError] {
+        let results = await withTaskGroup(of: (count: Int, failure: ProvisioningError?).self) { group in
+            for transport in transports {
+                group.addTask {
+                    let counter = FoundCounter()
+                    do throws(ProvisioningError) {
+                        try await transport.discover(search) { board in
+                            await counter.add()
+                            if case .terminated = found.yield(board) { return false }
+                            // A search by name ends with the board.
+                            return search.name == nil
+                        }
+                        return (await counter.count, nil)
+                    } catch {
+                        return (await counter.count, error)
+                    }
+                }
+            }
+            var results: [(count: Int, failure: ProvisioningError?)] = []
+            for await result in group { results.append(result) }
+            return results
+        }
+        let failures = results.compactMap(\.failure)
+        if let failure = failures.first, results.allSatisfy({ $0.count == 0 }) || failure.code == .cancelled {
+            throw failure
+        }
+        return failures
+    }
+
+    /// Opens the board at an address, of which nothing is asked yet; without a location the only one in reach.
+    ///
+    /// - Parameter limit: the time in which it must be found.
+    /// - Throws: what ``BoardTransport/board(at:_:)`` throws.
+    public func open(
+        _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration = .seconds(60)
+    ) async throws(ProvisioningError) -> any Board {
+        // "Not found" and what to try says more than "late": there is a moment left to say it.
+        let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
+        return try await transport(for: address).board(
+            at: address,
+            BoardOpening(
+                credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger))
+    }
+}
+
+private actor FoundCounter {
+    private(set) var count = 0
+    func add() { count += 1 }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainMaker
+
+extension RainKitClient {
+    /// The boards in the account, with what they last reported.
+    public func nodes() async throws(AccountError) -> [Node] { try await rainMakerNodes().nodes() }
+
+    /// One board of the account. Throws `rejected` if there is no such board.
+    public func node(_ id: NodeID) async throws(AccountError) -> Node { try await rainMakerNodes().node(id) }
+
+    /// All that can be asked of RainMaker's cloud about the boards in the account.
+    /// - Throws: `unsupported` for an account of another identity system.
+    public func rainMakerNodes() throws(AccountError) -> RainMakerCloud {
+        let account = try account()
+        if let nodes = account.nodes { return nodes }
+        throw AccountError(
+            .unsupported, message: "\(account.name) keeps no list of boards; RainMaker does")
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainCore
+import RainOnboarding
+import RainWaiting
+
+extension RainKitClient {
+    /// Puts a board on Wi-Fi and into the account of the signed-in user.
+    ///
+    /// ```swift
+    /// let node = try await kit.provision(.bluetooth("PROV_a1b2c3"), proof: "abcd1234", network: home) { print($0) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - proof: the board's proof of possession; nil for a board that wants none.
+    ///   - report: is told what happens, in order.
+    /// - Throws: ``RainOnboarding/OnboardingError``: which step failed and why; `notSignedIn` before anything goes to the board.
+    @discardableResult
+    public func provision(
+        _ address: BoardAddress, proof: ProofOfPossession? = nil, network: WiFiNetwork,
+        report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
+    ) async throws(OnboardingError) -> OnboardedNode {
+        try await provision(
+            address, with: BoardCredentials { proof }, OnboardingRequest(network: .given(network)), report: report)
+    }
+
+    /// The same, with everything that can be asked for.
+    @discardableResult
+    public func provision(
+        _ address: BoardAddress, with credentials: BoardCredentials, _ request: OnboardingRequest,
+        report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
+    ) async throws(OnboardingError) -> OnboardedNode {
+        let began = ContinuousClock.now
+        let cloud = request.needsAccount ? try await signedInCloud() : nil
+        let board: any Board
+        do throws(ProvisioningError) {
+            board = try await open(address, with: credentials, within: request.deadline)
+        } catch {
+            throw OnboardingError(.board(error), step: .identify, message: error.message)
+        }
+        var request = request
+        request.deadline = max(.zero, request.deadline - (ContinuousClock.now - began))
+        return try await onboarder(board, cloud).run(request, report: report)
+    }
+
+    /// Sets up a board that was opened by ``open(_:with:within:)``, and closes it, however it ends.
+    @discardableResult
+    public func provision(
+        _ board: any Board, _ request: OnboardingRequest,
+        report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
+    ) async throws(OnboardingError) -> OnboardedNode {
+        let cloud = request.needsAccount ? try await signedInCloud() : nil
+        return try await onboarder(board, cloud).run(request, report: report)
+    }
+
+    /// The same as a sequence of events, with the node at its end.
+    public func provisioning(
+        _ address: BoardAddress, proof: ProofOfPossession? = nil, network: WiFiNetwork
+    ) -> ProvisioningRun {
+        provisioning(address, with: BoardCredentials { proof }, OnboardingRequest(network: .given(network)))
+    }
+
+    /// The same with everything that can be asked for.
+    public func provisioning(
+        _ address: BoardAddress, with credentials: BoardCredentials, _ request: OnboardingRequest
+    ) -> ProvisioningRun {
+        ProvisioningRun { report async throws(OnboardingError) in
+            try await self.provision(address, with: credentials, request, report: report)
+        }
+    }
+
+    private func onboarder(_ board: any Board, _ cloud: Onboarder.Cloud?) -> Onboarder {
+        Onboarder(
+            board: board, cloud: cloud, time: Timekeeper(configuration.tools.timer), clock: configuration.tools.clock,
+            logger: configuration.logger, randomBytes: configuration.tools.randomBytes)
+    }
+}
+
+extension OnboardingRequest {
+    /// Whether somebody has to be signed in for it.
+    public var needsAccount: Bool { mapsToUser || claimsOnly }
+}

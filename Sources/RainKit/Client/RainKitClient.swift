@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import RainAccount
+import RainMaker
+import Synchronization
+
+/// The front door: signs in, keeps the session, finds boards, and puts them on Wi-Fi and into the account.
+///
+/// ```swift
+/// let kit = try RainKitClient(state: "/var/lib/gateway")
+/// try await kit.signIn(user: "me@example.com", password: password)
+/// let home = try WiFiNetwork("Home", passphrase: passphrase)
+/// let node = try await kit.provision(.serial("/dev/ttyUSB0"), proof: "abcd1234", network: home) { print($0) }
+/// ```
+///
+/// A client may be shared by any number of tasks, and a process may have several: none of them has global state. What it keeps is in the
+/// folder of its ``configuration``, which other processes may share too.
+public final class RainKitClient: Sendable {
+    public let configuration: RainKitConfiguration
+    /// The accounts that were signed in from this folder.
+    public let accounts: AccountDirectory
+    private let current = Mutex<AccountAccess?>(nil)
+
+    public init(_ configuration: RainKitConfiguration) {
+        self.configuration = configuration
+        accounts = AccountDirectory(
+            folder: configuration.state, environment: configuration.environment, logger: configuration.logger)
+    }
+
+    /// A client with the defaults of ``RainKitConfiguration``.
+    ///
+    /// - Parameters:
+    ///   - state: an absolute path to a folder private to the user; made when it is needed.
+    ///   - deployment: the RainMaker cloud.
+    /// - Throws: `invalidConfiguration` for a relative path.
+    public convenience init(
+        state: String, deployment: Deployment = .global, logger: Logger? = nil
+    ) throws(AccountError) {
+        guard state.hasPrefix("/") else {
+            throw AccountError(
+                .invalidConfiguration, message: "the folder for sessions is an absolute path, and \"\(state)\" is none")
+        }
+        self.init(RainKitConfiguration(state: state, deployment: deployment, logger: logger))
+    }
+
+    /// Lets go of what boards and radios share. The client can be used on; it opens them again.
+    public func close() async {
+        for transport in configuration.transports { await transport.close() }
+    }
+
+    // MARK: The account in use
+
+    /// The account that the configuration names, or the one in use; its session may be none. Nothing is sent.
+    ///
+    /// Throws `invalidConfiguration`, `unknownProvider`, `missingParameter` for settings that lead nowhere, and what the list of accounts
+    /// throws.
+    public func account() throws(AccountError) -> AccountAccess {
+        if let known = current.withLock({ $0 }) { return known }
+        let found = try storedAccount()
+        return current.withLock { current in
+            if let current { return current }
+            current = found
+            return found
+        }
+    }
+
+    func use(_ account: AccountAccess) { current.withLock { $0 = account } }
+
+    /// Takes a signed-out account off the list.
+    public func forget(_ account: AccountAccess) throws(AccountError) {
+        guard let name = account.place.account else { return }
+        try accounts.known.change { $0.remove(name, at: account.name) }
+    }
+}

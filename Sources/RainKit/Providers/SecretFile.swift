@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RainAccount
+import RainCore
+
+/// A secret in a file of the user's own.
+enum SecretFile {
+    /// The largest one that is read.
+    static let maximumBytes = 4096
+
+    /// The file's bytes without one line end behind them. A pipe is read as far as it has been written.
+    ///
+    /// Throws `storeUnreadable` for a file that is not there, may not be read, or is longer than a secret is.
+    static func contents(of path: String, name: String) throws(AccountError) -> Secret {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure(name, path, String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: maximumBytes + 1)
+        defer { for index in buffer.indices { buffer[index] = 0 } }
+        var count = 0
+        while count < buffer.count {
+            let room = buffer.count - count
+            let more = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + count, room) }
+            if more == 0 { break }
+            guard more > 0 else {
+                if errno == EINTR || errno == EAGAIN && hasMore(descriptor) { continue }
+                throw failure(name, path, String(cString: strerror(errno)))
+            }
+            count += more
+        }
+        guard count <= maximumBytes else { throw failure(name, path, "it is longer than \(maximumBytes) bytes") }
+        if count > 0, buffer[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+        if count > 0, buffer[count - 1] == UInt8(ascii: "\r") { count -= 1 }
+        return Secret(buffer[..<count])
+    }
+
+    /// Whether a pipe that is empty now is written to within five seconds.
+    private static func hasMore(_ descriptor: Int32) -> Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&watched, 1, 5000) > 0
+    }
+
+    private static func failure(_ name: String, _ path: String, _ why: String) -> AccountError {
+        AccountError(.storeUnreadable, message: "the \(name) cannot be read from \(path): \(why)")
+    }
+}

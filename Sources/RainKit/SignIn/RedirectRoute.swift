@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import IdentityProviders
+import RainAccount
+import RainMaker
+
+/// Where a sign-in page may send the browser afterwards.
+public struct RedirectRoute: Sendable {
+    /// How the browser comes back.
+    public enum Way: String, Sendable, CaseIterable { case loopback, relay, scheme }
+
+    /// Whose page it is.
+    public var name: String
+    /// The way where none is chosen.
+    public var usual: Way
+    /// The path registered for 127.0.0.1 and ::1.
+    public var loopbackPath = "/callback"
+    /// The registered page that sends browsers on to this machine.
+    public var relay: String?
+    public var relayTakesExtendedState = false
+    /// The registered address with a scheme of its own.
+    public var schemeRedirect: String?
+
+    public init(_ deployment: Deployment) {
+        let web = deployment.webSignIn
+        name = "the profile \(deployment.name)"
+        usual = web.relay == nil ? .loopback : .relay
+        loopbackPath = web.loopbackPath
+        relay = web.relay
+        relayTakesExtendedState = web.relayTakesExtendedState
+        schemeRedirect = web.schemeRedirect
+    }
+
+    /// As the provider's definition has it, or as the person says.
+    public init(_ provider: ConfiguredProvider, redirectURI: String? = nil) {
+        name = "the provider \(provider.name)"
+        let redirects = provider.definition.redirects ?? []
+        for redirect in redirects {
+            switch redirect.way {
+            case "loopback": loopbackPath = redirect.path ?? loopbackPath
+            case "relay": relay = relay ?? redirect.uri.flatMap { provider.text($0) }
+            default: schemeRedirect = schemeRedirect ?? redirect.uri.flatMap { provider.text($0) }
+            }
+        }
+        usual = redirects.first.flatMap { Way(rawValue: $0.way) } ?? .loopback
+        if let redirectURI { take(redirectURI) }
+    }
+
+    private mutating func take(_ redirectURI: String) {
+        if redirectURI.hasPrefix("http://127.0.0.1") || redirectURI.hasPrefix("http://[::1]") {
+            usual = .loopback
+            let rest = redirectURI.dropFirst(7)
+            loopbackPath = rest.firstIndex(of: "/").map { String(rest[$0...]) } ?? "/"
+        } else if redirectURI.hasPrefix("https://") || redirectURI.hasPrefix("http://") {
+            // Nothing here can hear what goes to another machine: it is pasted.
+            usual = .relay
+            relay = redirectURI
+        } else {
+            usual = .scheme
+            schemeRedirect = redirectURI
+        }
+    }
+}

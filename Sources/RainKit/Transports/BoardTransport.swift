@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import Logging
+
+/// A way to boards: finds them, and opens one at an address. Programs add their own to ``RainKitConfiguration/transports``.
+///
+/// `docs/adding-a-transport.md` builds one, step by step.
+public protocol BoardTransport: Sendable {
+    /// The scheme of its addresses, such as `serial`: lower-case letters, digits and `-`.
+    var scheme: String { get }
+
+    /// How a command line names the parts of an address; the first that is a location counts as the address's.
+    var options: [BoardOption] { get }
+
+    /// Whether ``discover(_:found:)`` can find anything.
+    var canDiscover: Bool { get }
+
+    /// Whether a board seems to be connected now, so that this transport is meant where none is named.
+    var hasBoardAtHand: Bool { get }
+
+    /// Whether this machine leaves its own network to reach a board, so that what needs the internet is done before.
+    var leavesNetwork: Bool { get }
+
+    /// Whether a board that is not there may still come, as when a person has yet to join its network.
+    func mayAppearLater(_ address: BoardAddress) -> Bool
+
+    /// Hands over each board in reach once, until `found` answers false or the time is over. Finding none is no error.
+    ///
+    /// Throws `unavailable` where this machine cannot look (no adapter, no rights), `cancelled`.
+    func discover(
+        _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
+    ) async throws(ProvisioningError)
+
+    /// The board at an address, of which nothing is asked yet; without a location the only one in reach.
+    ///
+    /// Throws `invalidArgument` for a location that is none, or where several boards could be meant; `unavailable` where there is none, or
+    /// where this machine cannot look; `cancelled`.
+    func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board
+
+    /// Lets go of what all boards of this transport share.
+    func close() async
+}
+
+extension BoardTransport {
+    public var options: [BoardOption] { [] }
+    public var canDiscover: Bool { false }
+    public var hasBoardAtHand: Bool { false }
+    public var leavesNetwork: Bool { false }
+    public func mayAppearLater(_ address: BoardAddress) -> Bool { false }
+    public func discover(
+        _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
+    ) async throws(ProvisioningError) {}
+    public func close() async {}
+}
+
+/// An option of a command line that belongs to an address.
+public struct BoardOption: Sendable, Hashable {
+    /// The option without its dashes: `port`, `device-host`, `device-name`, `adapter`.
+    public var name: String
+    /// The address's parameter that it gives; nil for its location.
+    public var parameter: String?
+
+    public static func location(_ name: String) -> BoardOption { BoardOption(name: name, parameter: nil) }
+    public static func parameter(_ name: String) -> BoardOption { BoardOption(name: name, parameter: name) }
+}
+
+/// What a transport needs to open a board.
+public struct BoardOpening: Sendable {
+    /// For the secure session.
+    public var credentials: BoardCredentials
+    /// HTTP, cryptography and randomness.
+    public var tools: RainKitTools
+    /// By when the board must be found.
+    public var foundBy: ContinuousClock.Instant
+    public var logger: Logger
+
+    public init(
+        credentials: BoardCredentials, tools: RainKitTools = RainKitTools(), foundBy: ContinuousClock.Instant,
+        logger: Logger
+    ) {
+        self.credentials = credentials
+        self.tools = tools
+        self.foundBy = foundBy
+        self.logger = logger
+    }
+}

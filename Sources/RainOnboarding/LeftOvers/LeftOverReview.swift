@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainAccount
+import RainCore
+
+/// Goes through what earlier runs left for this user. What the cloud refuses for good is given up; what it cannot be asked now stays for the
+/// next run. What other runs are at work on is theirs: a workshop has several under way.
+///
+/// The cloud is asked once about each: the board at hand does not wait for others that never come online. One that was reached in
+/// the same way may be that very board: it is waited for where nobody answers (``finishedWithoutBoard(_:)``), and told the same
+/// secret again where somebody does.
+struct LeftOverReview: Sendable {
+    let context: RunContext
+    let account: SignedIn
+
+    func finishAll() async throws(StepFailure) -> LeftOversHere {
+        var here = LeftOversHere()
+        let newestFirst = try await left().reversed()
+        let began = context.time.elapsed()
+        // First of all those that may be the board at hand.
+        for mapping in newestFirst.filter(isHere) + newestFirst.filter({ !isHere($0) }) {
+            guard context.time.elapsed() - began < Patience.leftOverCalls else { break }
+            guard let leftOver = try await take(mapping) else { continue }
+            let outcome = try await run(leftOver).finish(until: began + Patience.leftOvers)
+            note(outcome, of: leftOver.mapping, in: &here)
+            if case .unreachable(_, let error) = outcome {
+                context.status.emit(.deferred(error.message))
+                break
+            }
+        }
+        return here
+    }
+
+    /// Whether the board that nobody finds is gone because an earlier run did its work: asks the cloud, once, about what that run left. A
+    /// cloud that cannot be reached ends nothing: the computer may be on its way to the board's own access point.
+    func finishedWithoutBoard(_ here: inout LeftOversHere) async throws(StepFailure) -> NodeID? {
+        guard here.unconfirmed != nil else { return here.finishedNode }
+        guard context.time.elapsed() >= context.quiet.until, let leftOver = here.takeUnconfirmed() else { return nil }
+        let outcome = try await run(leftOver).finish(until: .zero)
+        note(outcome, of: leftOver.mapping, in: &here)
+        return here.unconfirmed == nil ? here.finishedNode : nil
+    }
+
+    private func run(_ leftOver: LeftOver) -> LeftOverRun {
+        LeftOverRun(leftOver, cloud: account.cloud, context: context)
+    }
+
+    private func note(_ outcome: LeftOverRun.Outcome, of mapping: PendingMapping, in here: inout LeftOversHere) {
+        if isHere(mapping) {
+            switch outcome {
+            case .confirmed: here.add(finished: mapping.node)
+            case .abandoned: break
+            case .waiting(let rest), .unreachable(let rest, _): here.add(unconfirmed: rest)
+            }
+        }
+        let isLeft = here.unconfirmed != nil
+        context.status.update { $0.hasLeftOver = isLeft }
+    }
+
+    /// Whether it may be about the board at hand: many boards are reached through one port or address, so their labels count as well.
+    private func isHere(_ mapping: PendingMapping) -> Bool {
+        mapping.peer == context.board.peer && mapping.label == context.request.label
+    }
+
+    private func left() async throws(StepFailure) -> [PendingMapping] {
+        do throws(RecordStoreError) {
+            return try await account.cloud.pending.all().filter { $0.user == account.user }
+        } catch {
+            throw StepFailure(error)
+        }
+    }
+
+    /// A mapping that nobody is at work on, as it is now; nil where there is none, or nothing that a cloud could confirm.
+    private func take(_ mapping: PendingMapping) async throws(StepFailure) -> LeftOver? {
+        let store = account.cloud.pending
+        do throws(RecordStoreError) {
+            guard let hold = try await store.hold(node: mapping.node) else { return nil }
+            // The run that had it may have ended since.
+            guard
+                let now = try await store.all().first(where: { $0.node == mapping.node && $0.user == mapping.user })
+            else { return nil }
+            guard now.stage == .associated else { return LeftOver(mapping: now, hold: hold) }
+            try await store.remove(node: now.node)
+            return withExtendedLifetime(hold) { nil }
+        } catch {
+            throw StepFailure(error)
+        }
+    }
+}

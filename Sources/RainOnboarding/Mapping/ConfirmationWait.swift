@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainAccount
+
+/// How long to wait for the cloud's confirmation, and how often to ask for it.
+struct ConfirmationWait: Sendable {
+    /// The board stopped answering; only the cloud can say now that all is well.
+    private let lostBoard: LostBoard?
+    /// The last call did not reach the cloud.
+    private var outage: (error: AccountError, since: Duration)?
+    private var backSince = Duration.zero
+    private var asking = PollSchedule.cloudStatus
+    private var retrying = PollSchedule.unreachable
+
+    init(lostBoard: LostBoard?) { self.lostBoard = lostBoard }
+
+    var isOut: Bool { outage != nil }
+
+    /// The error to end with where time is over.
+    var trouble: StepFailure? {
+        lostBoard.map { StepFailure($0.error) } ?? outage.map { StepFailure($0.error) }
+    }
+
+    /// The cloud could not be reached. Throws where it has been away for too long.
+    /// - Parameter quietUntil: until when it asked to be left alone.
+    /// - Returns: the time until it is asked again.
+    mutating func failed(
+        _ error: AccountError, at now: Duration, quietUntil: Duration
+    ) throws(StepFailure) -> Duration {
+        if let outage {
+            let patience = max(Patience.cloudOutage, error.retryAfter ?? .zero)
+            guard now - outage.since < patience else { throw StepFailure(error) }
+        } else {
+            outage = (error, now)
+        }
+        return max(retrying.next(), .milliseconds(50), quietUntil - now)
+    }
+
+    /// The cloud was reached.
+    mutating func reached(at now: Duration) {
+        if outage != nil { backSince = now }
+        outage = nil
+        retrying = .unreachable
+    }
+
+    /// The cloud has not heard from the board. Throws where it will not any more.
+    /// - Parameter lastNews: when it was told something new of the board.
+    /// - Returns: the time until it is asked again.
+    mutating func notYet(at now: Duration, lastNews: Duration) throws(StepFailure) -> Duration {
+        if let lostBoard, now - max(lostBoard.since, lastNews, backSince) > Patience.lostBoard {
+            throw StepFailure(lostBoard.error)
+        }
+        return asking.next()
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainCore
+
+/// A board that is set up, as far as the request asked.
+public struct OnboardedNode: Sendable, Equatable {
+    public enum Mapping: String, Sendable {
+        /// The cloud has confirmed that the node is the user's.
+        case confirmed
+        /// It was not asked for.
+        case skipped
+    }
+
+    /// Absent when the board was not tied to an account and did not say its id.
+    public var nodeID: NodeID?
+    /// The network it is on, or nil where its Wi-Fi was left alone.
+    public var network: JoinedNetwork?
+    public var mapping: Mapping
+    /// Whether this run gave the board its certificate.
+    public var claimed: Bool
+    /// Whether this run only finished at the cloud what an earlier one had begun.
+    public var resumed: Bool
+    public var identity: BoardIdentity?
+    /// The time the run took.
+    public var elapsed: Duration
+
+    public init(
+        nodeID: NodeID?, network: JoinedNetwork?, mapping: Mapping, claimed: Bool = false, resumed: Bool = false,
+        identity: BoardIdentity? = nil, elapsed: Duration
+    ) {
+        self.nodeID = nodeID
+        self.network = network
+        self.mapping = mapping
+        self.claimed = claimed
+        self.resumed = resumed
+        self.identity = identity
+        self.elapsed = elapsed
+    }
+}

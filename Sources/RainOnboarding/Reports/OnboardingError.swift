@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainMaker
+import ESPProvisioning
+import RainCore
+
+/// Why a board was not set up, and in which step.
+public struct OnboardingError: Error, Sendable, CustomStringConvertible {
+    public enum Cause: Sendable {
+        case board(ProvisioningError)
+        case account(AccountError)
+        /// The time for the run is over.
+        case deadline
+        /// The cloud ended the mapping without confirming it.
+        case mappingRefused(MappingStatus)
+        /// The board has no cloud certificate yet, and nobody here can give it one.
+        case claimNeeded
+        case cannotKeepPending(RecordStoreError)
+        case cancelled
+    }
+
+    public var cause: Cause
+    public var step: OnboardingStep
+    /// One or two sentences: what happened, and what to try. Never holds a secret.
+    public var message: String
+    /// Whether the next run can finish the mapping without starting over.
+    public var isPendingKept: Bool
+
+    public init(_ cause: Cause, step: OnboardingStep, message: String, isPendingKept: Bool = false) {
+        self.cause = cause
+        self.step = step
+        self.message = message
+        self.isPendingKept = isPendingKept
+    }
+
+    /// What the caller can change, where that is known: any one of them helps.
+    public var remedies: [Remedy] {
+        switch cause {
+        case .board(let error): error.remedies
+        case .account(let error): error.remedies
+        case .claimNeeded: [.claimService, .withoutMapping]
+        case .deadline: step.whatHoldsItUp == nil ? [.moreTime] : []
+        case .mappingRefused, .cannotKeepPending, .cancelled: []
+        }
+    }
+
+    public var description: String { "\(step.rawValue): \(message)" }
+}
+
+extension OnboardingStep {
+    /// What to look at when the time is over in this step; nil where only time was missing.
+    var whatHoldsItUp: String? {
+        switch self {
+        case .identify: "The board did not answer; check that it is powered and in provisioning mode."
+        case .connect:
+            "The board is still trying to join; move it nearer to the access point, or check the network's name."
+        case .confirm:
+            "The board is on Wi-Fi but has not reported to the cloud; check that its network has internet access. "
+                + "Another run then finishes what is left."
+        default: nil
+        }
+    }
+}

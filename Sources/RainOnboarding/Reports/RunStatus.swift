@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainCore
+import Synchronization
+
+/// Where a run stands: for its events, and for the error that it ends with, which may be made after it was given up.
+final class RunStatus: Sendable {
+    struct Position {
+        var step = OnboardingStep.account
+        var attempt = 1
+        /// What the board calls itself.
+        var boardName: NodeID?
+        /// The mapping that is worked on.
+        var mapping: MappingConversation?
+        /// Whether an earlier run left what may be about a board that has not answered yet.
+        var hasLeftOver = false
+        /// What went wrong and may still turn out well: the error to end with where time is over.
+        var trouble: StepFailure?
+
+        var nodeID: NodeID? { mapping?.progress.node ?? boardName }
+        var isPendingKept: Bool { mapping?.progress.isKept ?? hasLeftOver }
+    }
+
+    private let position = Mutex(Position())
+    private let time: Timekeeper
+    private let began: Duration
+    private let report: @Sendable (OnboardingEvent) -> Void
+
+    init(time: Timekeeper, report: @escaping @Sendable (OnboardingEvent) -> Void) {
+        self.time = time
+        self.report = report
+        began = time.elapsed()
+    }
+
+    var elapsed: Duration { time.elapsed() - began }
+
+    func update(_ change: (inout Position) -> Void) { position.withLock { change(&$0) } }
+
+    func emit(_ state: OnboardingEvent.State) {
+        let now = now
+        report(
+            OnboardingEvent(
+                step: now.step, state: state, attempt: now.attempt, elapsed: elapsed, nodeID: now.nodeID))
+    }
+
+    func error(_ failure: StepFailure) -> OnboardingError {
+        let now = now
+        return switch failure.cause {
+        case .cancelled:
+            OnboardingError(
+                .cancelled, step: now.step, message: "Cancelled in step \(now.step.rawValue).",
+                isPendingKept: now.isPendingKept)
+        // It is not certain what the store holds.
+        case .cannotKeepPending: OnboardingError(failure.cause, step: now.step, message: failure.message)
+        default:
+            OnboardingError(
+                failure.cause, step: now.step, message: failure.message, isPendingKept: now.isPendingKept)
+        }
+    }
+
+    /// Why the run is late, told by what it was waiting for.
+    func deadlineError(after deadline: Duration) -> OnboardingError {
+        let now = now
+        if let trouble = now.trouble { return error(trouble) }
+        let hint = now.step.whatHoldsItUp ?? "More time may do."
+        return OnboardingError(
+            .deadline, step: now.step,
+            message: "Not done after \(deadline.formattedSeconds) s, in step \(now.step.rawValue). \(hint)",
+            isPendingKept: now.isPendingKept)
+    }
+
+    private var now: Position { position.withLock { $0 } }
+}
+
+extension Duration {
+    /// Whole or tenths of seconds, such as `120` or `0.5`.
+    var formattedSeconds: String {
+        let tenths = (self / .milliseconds(100)).rounded()
+        return tenths.truncatingRemainder(dividingBy: 10) == 0
+            ? "\(Int(tenths) / 10)" : "\(Int(tenths) / 10).\(Int(tenths) % 10)"
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+
+/// Which steps a board takes after it was identified, in order.
+///
+/// Claiming stands first: without its certificate a board can neither sign nor report anything. Association stands before
+/// joining: once a board has its Wi-Fi it may end its provisioning service. The confirmation of a user mapping is *asked for* as
+/// soon as the board has accepted its Wi-Fi, while ``OnboardingStep/connect`` still runs.
+public struct OnboardingPlan: Sendable, Equatable {
+    public let steps: [OnboardingStep]
+
+    public init(
+        association: AssociationMethod?, claims: Bool = false, hasChallenge: Bool, resetsFirst: Bool, scans: Bool,
+        joins: Bool
+    ) {
+        var steps: [OnboardingStep] = []
+        if association == .challengeResponse, !hasChallenge { steps.append(.challenge) }
+        steps.append(.secure)
+        if claims { steps.append(.claim) }
+        if resetsFirst { steps.append(.reset) }
+        if scans { steps.append(.scan) }
+        if association != nil { steps.append(.associate) }
+        if association == .challengeResponse { steps.append(.verify) }
+        if joins { steps += [.join, .connect] }
+        if association != nil { steps.append(.confirm) }
+        self.steps = steps
+    }
+}

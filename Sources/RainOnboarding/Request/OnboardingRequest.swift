@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainMaker
+import RainCore
+
+/// What an onboarding is to do.
+public struct OnboardingRequest: Sendable {
+    public enum Network: Sendable {
+        /// Join this one; the board is not asked to scan.
+        case given(WiFiNetwork)
+        /// Let someone choose from what the board hears. Answering nil cancels.
+        case chosen(@Sendable ([AccessPoint]) async -> WiFiNetwork?)
+        /// Leave the board's Wi-Fi alone.
+        case none
+    }
+
+    public var network: Network
+    /// Whether the board is put into the account.
+    public var mapsToUser: Bool
+    /// Nothing but the claim of a board that needs one: neither account nor Wi-Fi.
+    public var claimsOnly: Bool
+    public var notes: MappingNotes
+    /// What the board's label calls it, where the caller knows: many boards are reached through one port or address, and what an earlier
+    /// run left of one of them says nothing of another.
+    public var label: String?
+    public var resetsFirst: Bool
+    /// The time for the whole run.
+    public var deadline: Duration
+    /// Fetch a challenge before the board is touched, for a board whose access point has no way to the internet.
+    public var fetchesChallengeFirst: Bool
+    /// Look for a board that is not there yet until the deadline.
+    public var waitsForBoard: Bool
+    /// Asked after a Wi-Fi verdict for other credentials to try in the same session. Answering nil ends the run.
+    public var otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)?
+
+    public init(
+        network: Network, mapsToUser: Bool = true, claimsOnly: Bool = false, notes: MappingNotes = MappingNotes(),
+        label: String? = nil, resetsFirst: Bool = false, deadline: Duration = .seconds(120),
+        fetchesChallengeFirst: Bool = false,
+        waitsForBoard: Bool = false,
+        otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)? = nil
+    ) {
+        self.network = network
+        self.mapsToUser = mapsToUser
+        self.claimsOnly = claimsOnly
+        self.notes = notes
+        self.label = label
+        self.resetsFirst = resetsFirst
+        self.deadline = deadline
+        self.fetchesChallengeFirst = fetchesChallengeFirst
+        self.waitsForBoard = waitsForBoard
+        self.otherNetwork = otherNetwork
+    }
+
+    /// The claim alone.
+    public static func claim(deadline: Duration = .seconds(120), waitsForBoard: Bool = false) -> OnboardingRequest {
+        OnboardingRequest(
+            network: .none, mapsToUser: false, claimsOnly: true, deadline: deadline, waitsForBoard: waitsForBoard)
+    }
+
+    var usesCloud: Bool { mapsToUser || claimsOnly }
+}

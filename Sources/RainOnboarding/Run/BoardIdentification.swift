@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainCore
+
+/// Finds the board, or finds out that an earlier run has finished with it.
+struct BoardIdentification: Sendable {
+    enum Result {
+        case found(IdentifiedBoard)
+        case finishedEarlier(NodeID)
+    }
+
+    let context: RunContext
+    let account: SignedIn?
+
+    func find(_ leftOvers: LeftOversHere) async throws(StepFailure) -> Result {
+        var here = leftOvers
+        var schedule = PollSchedule.unreachable
+        let began = context.time.elapsed()
+        while true {
+            let absence: ProvisioningError
+            switch await identity() {
+            case .success(let identity): return .found(try check(identity, here))
+            case .failure(let error) where error.isAbsence: absence = error
+            case .failure(let error): throw StepFailure(error)
+            }
+            if let account,
+                let node = try await LeftOverReview(context: context, account: account).finishedWithoutBoard(&here)
+            {
+                return .finishedEarlier(node)
+            }
+            let mayStillReport = here.unconfirmed != nil && context.time.elapsed() - began < Patience.lostBoard
+            guard context.request.waitsForBoard || mayStillReport else { throw StepFailure(absence) }
+            context.tell(.waitingForBoard)
+            try await context.pause(schedule.next())
+        }
+    }
+
+    private func identity() async -> Swift.Result<BoardIdentity, ProvisioningError> {
+        do throws(ProvisioningError) {
+            return .success(try await context.board.identify())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func check(_ identity: BoardIdentity, _ here: LeftOversHere) throws(StepFailure) -> IdentifiedBoard {
+        context.status.update { position in
+            position.boardName = identity.nodeID
+            // A board has answered: what was left is not what errors speak of any longer.
+            position.hasLeftOver = false
+        }
+        context.tell(.identified(identity))
+        if let account, account.cloud.claiming == nil, identity.needsClaim {
+            throw StepFailure(
+                .claimNeeded,
+                message:
+                    "The board has no cloud certificate yet, and this deployment has no claim service that "
+                    + "could give it one.")
+        }
+        return IdentifiedBoard(identity: identity, leftOver: here.unconfirmed(for: identity.nodeID))
+    }
+}
+
+extension ProvisioningError {
+    /// Nobody is there at all, as opposed to somebody who stopped answering.
+    fileprivate var isAbsence: Bool { code == .unavailable || code == .neverAnswered }
+}

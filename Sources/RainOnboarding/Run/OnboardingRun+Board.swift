@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainCore
+import RainMaker
+
+/// The steps of a board that has answered, as far as its ``OnboardingPlan`` has them.
+extension OnboardingRun {
+    func setUp(_ found: IdentifiedBoard, _ account: SignedIn?) async throws(OnboardingError) -> OnboardedNode {
+        let steps = plan(for: found.identity, account).steps
+        let means = try await means(for: found.identity, account, steps)
+        try await ask(.secure) { (board) throws(ProvisioningError) in try await board.secure() }
+        let board = try await claim(found, account, steps)
+        if steps.contains(.reset) {
+            try await ask(.reset) { (board) throws(ProvisioningError) in try await board.reset() }
+        }
+        let network = try await network()
+        guard let account, let means else {
+            return try await connect(board, to: network, account, mapping: nil)
+        }
+        let mapping = try await context.perform(.associate) { () async throws(StepFailure) in
+            try await BoardAssociation(context: context, account: account).associate(board, by: means)
+        }
+        do throws(OnboardingError) {
+            return try await connect(board, to: network, account, mapping: mapping)
+        } catch {
+            await mapping.end()
+            throw error
+        }
+    }
+
+    private func plan(for identity: BoardIdentity, _ account: SignedIn?) -> OnboardingPlan {
+        let (scans, joins) =
+            switch context.request.network {
+            case .given: (false, true)
+            case .chosen: (true, true)
+            case .none: (false, false)
+            }
+        return OnboardingPlan(
+            association: account != nil && context.request.mapsToUser ? identity.association : nil,
+            claims: account != nil && identity.needsClaim, hasChallenge: account?.challenge != nil,
+            resetsFirst: context.request.resetsFirst, scans: scans, joins: joins)
+    }
+
+    /// How the board is tied to the user; nil where it is not.
+    private func means(
+        for identity: BoardIdentity, _ account: SignedIn?, _ steps: [OnboardingStep]
+    ) async throws(OnboardingError) -> BoardAssociation.Means? {
+        guard let account, steps.contains(.associate) else { return nil }
+        guard steps.contains(.verify) else { return .secret }
+        if let challenge = account.challenge { return .signature(challenge) }
+        return .signature(
+            try await context.perform(.challenge) { () async throws(StepFailure) in try await account.fetchChallenge() }
+        )
+    }
+
+    private func claim(
+        _ board: IdentifiedBoard, _ account: SignedIn?, _ steps: [OnboardingStep]
+    ) async throws(OnboardingError) -> IdentifiedBoard {
+        guard let account, let service = account.cloud.claiming, steps.contains(.claim) else { return board }
+        let claim = BoardClaim(context: context, account: account, service: service, memory: memory(account))
+        return try await context.perform(.claim) { () async throws(StepFailure) in try await claim.claim(board) }
+    }
+
+    private func memory(_ account: SignedIn) -> ClaimMemory {
+        ClaimMemory(store: account.cloud.claimed, logger: context.logger)
+    }
+
+    /// The network that the board is to join; nil where its Wi-Fi is left alone.
+    private func network() async throws(OnboardingError) -> WiFiNetwork? {
+        switch context.request.network {
+        case .none: return nil
+        case .given(let network): return network
+        case .chosen(let choose):
+            return try await context.perform(.scan) { () async throws(StepFailure) in
+                try await WiFiSetup.choose(choose, context)
+            }
+        }
+    }
+
+    /// What follows once the board belongs to the user, where it is to.
+    private func connect(
+        _ board: IdentifiedBoard, to network: WiFiNetwork?, _ account: SignedIn?, mapping: MappingConversation?
+    ) async throws(OnboardingError) -> OnboardedNode {
+        let confirmation = mapping.map { Confirmation(context: context, mapping: $0) }
+        if let confirmation, case .signature? = mapping?.progress.pending?.proof {
+            try await context.perform(.verify) { () async throws(StepFailure) in try await confirmation.verify() }
+        }
+        var connection: Connection?
+        if let network {
+            let wifi = WiFiSetup(context: context, mapping: mapping)
+            let handOver = try await context.perform(.join) { () async throws(StepFailure) in
+                try await wifi.handOver(network)
+            }
+            connection = try await context.perform(.connect) { () async throws(StepFailure) in
+                try await wifi.connect(handOver)
+            }
+        }
+        if let confirmation {
+            let lost = connection?.lostBoard
+            try await context.perform(.confirm) { () async throws(StepFailure) in try await confirmation.confirm(lost) }
+        }
+        let name = mapping?.progress.node ?? board.claimedNode ?? board.identity.nodeID
+        // It is on its network, and is not asked again before it has restarted.
+        if connection?.network != nil, let name, let account { await memory(account).remove(name) }
+        return OnboardedNode(
+            nodeID: name, network: connection?.network, mapping: mapping == nil ? .skipped : .confirmed,
+            claimed: board.claimedNode != nil, identity: board.identity, elapsed: context.status.elapsed)
+    }
+
+    private func ask(
+        _ step: OnboardingStep, _ question: @Sendable (any Board) async throws(ProvisioningError) -> Void
+    ) async throws(OnboardingError) {
+        try await context.perform(step) { () async throws(StepFailure) in try await context.ask(question) }
+    }
+}

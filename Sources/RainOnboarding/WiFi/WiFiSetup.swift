@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import ESPProvisioning
+import RainMaker
+import RainWaiting
+
+/// Brings the board onto its network. Where it is put into an account, the cloud hears of it meanwhile.
+struct WiFiSetup: Sendable {
+    let context: RunContext
+    /// Nil where no board is put into an account.
+    let mapping: MappingConversation?
+
+    /// Lets the caller choose from what the board hears.
+    static func choose(
+        _ choose: @Sendable ([AccessPoint]) async -> WiFiNetwork?, _ context: RunContext
+    ) async throws(StepFailure) -> WiFiNetwork {
+        let heard = try await context.ask { (board) throws(ProvisioningError) in try await board.scan() }
+        context.tell(.heard(heard))
+        guard let network = await choose(heard) else { throw .cancelled }
+        return network
+    }
+
+    func handOver(_ network: WiFiNetwork) async throws(StepFailure) -> HandOver {
+        // However the run ends while the board applies them, it may be on its way to its network: the next run needs what the cloud
+        // has not heard yet.
+        let before = mapping?.progress.pending?.stage
+        try await mapping?.keep { $0.stage = .applied }
+        do throws(ProvisioningError) {
+            try await context.board.join(network)
+            return .accepted
+        } catch {
+            switch error.code {
+            case .cancelled: break
+            case .mayBeJoining:
+                // Only a board that is on its network makes the cloud confirm a secret; a signature says nothing of Wi-Fi.
+                guard mapping?.progress.isBySecret == true else { break }
+                return .mayBeJoining(lost(error))
+            default: if let before { try await mapping?.keep { $0.stage = before } }
+            }
+            throw StepFailure(error)
+        }
+    }
+
+    /// Follows the board onto its network while the cloud hears the user's half of the mapping.
+    func connect(_ handOver: HandOver) async throws(StepFailure) -> Connection {
+        async let announced: Void? = mapping?.announce()
+        let connection = try await follow(handOver)
+        await announced
+        return connection
+    }
+
+    private func follow(_ handOver: HandOver) async throws(StepFailure) -> Connection {
+        var handOver = handOver
+        while case .accepted = handOver {
+            switch await watch() {
+            case .success(let network)?:
+                context.tell(.connected(network))
+                try await mapping?.keep { $0.stage = .online }
+                return .connected(network)
+            case .failure(let error)? where error.isWiFiVerdict: handOver = try await tryAnother(after: error)
+            case .failure(let error)? where error.code == .deviceLost && mapping != nil: return .lost(lost(error))
+            case .failure(let error)?: throw StepFailure(error)
+            // A console whose log is off says nothing of the board's Wi-Fi, and the cloud has heard from the board.
+            case nil: return .confirmedByCloud
+            }
+        }
+        guard case .mayBeJoining(let lost) = handOver else { return .confirmedByCloud }
+        return .lost(lost)
+    }
+
+    /// Nil where the cloud has confirmed the mapping and the board says nothing.
+    private func watch() async -> Result<JoinedNetwork, ProvisioningError>? {
+        let (context, mapping) = (context, mapping)
+        return await race(against: { try await Self.waitForCloud(mapping, context) }) {
+            () async throws(ProvisioningError) in
+            try await context.board.watch { context.tell(.wifi($0)) }
+        }
+    }
+
+    /// Other credentials in the same session, where the caller has some.
+    private func tryAnother(after verdict: ProvisioningError) async throws(StepFailure) -> HandOver {
+        try await mapping?.keep { $0.stage = .associated }
+        let other = await context.request.otherNetwork?(verdict)
+        do throws(ProvisioningError) {
+            // Also without another network: the board is then ready for the next run.
+            try await context.board.reset()
+        } catch {
+            context.logger.debug("board did not reset after a Wi-Fi failure", metadata: ["cause": "\(error.code)"])
+            if other != nil { throw StepFailure(error) }
+        }
+        if Task.isCancelled { throw .cancelled }
+        guard let other else { throw StepFailure(verdict) }
+        context.status.emit(.failed(context.status.error(StepFailure(verdict))))
+        context.status.update { $0.attempt += 1 }
+        return try await self.handOver(other)
+    }
+
+    /// Also told by the run's status: where its time is over meanwhile, this is why.
+    private func lost(_ error: ProvisioningError) -> LostBoard {
+        context.status.update { $0.trouble = StepFailure(error) }
+        return LostBoard(error: error, since: context.time.elapsed())
+    }
+}
+
+extension ProvisioningError {
+    /// The board's own word on its Wi-Fi.
+    fileprivate var isWiFiVerdict: Bool {
+        [.wifiAuthenticationFailed, .wifiNetworkNotFound, .wifiFailed].contains(code)
+    }
+}

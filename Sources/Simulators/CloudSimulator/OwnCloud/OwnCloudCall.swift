@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+
+/// One request to the simulated backend.
+struct OwnCloudCall {
+    /// Longer ids and secrets are refused.
+    private static let maximumText = 128
+
+    let request: Request
+    let systems: [IdentityAPI]
+    /// The decoded parts of the path after the first slash.
+    let parts: [String]
+
+    init(_ request: Request, systems: [IdentityAPI]) {
+        self.request = request
+        self.systems = systems
+        parts = request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(percentDecoded)
+    }
+
+    /// Who calls: a token that one of the systems issued to a person, and that is still good there.
+    func caller() throws(OwnCloudFailure) -> OwnCloudCaller {
+        guard let header = request.header("Authorization"), header.lowercased().hasPrefix("bearer ") else {
+            throw OwnCloudFailure(401, "invalid_token", "A bearer token is needed")
+        }
+        let token = header.dropFirst(7).trimmingSpaces()
+        for system in systems {
+            if let user = system.user(ofAccessToken: token) { return OwnCloudCaller(user: user, system: system.system) }
+        }
+        throw OwnCloudFailure(401, "invalid_token", "The token is not known, or has ended")
+    }
+
+    func body() throws(OwnCloudFailure) -> JSONValue {
+        guard let body = try? JSONValue(parsing: request.body, limits: Call.limits), body.members != nil else {
+            throw .badBody
+        }
+        return body
+    }
+
+    static func text(_ name: String, of body: JSONValue) throws(OwnCloudFailure) -> String {
+        guard let text = body[name]?.string, (1...maximumText).contains(text.utf8.count) else {
+            throw OwnCloudFailure(400, "invalid_request", "\(name) is missing or too long")
+        }
+        return text
+    }
+
+    static func node(_ name: String) throws(OwnCloudFailure) -> String {
+        guard (1...maximumText).contains(name.utf8.count) else {
+            throw OwnCloudFailure(400, "invalid_request", "The node's id is missing or too long")
+        }
+        return name
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The two kinds of descriptor that a stream can stand on.
+enum StreamDescriptor: Sendable {
+    case socket(Int32)
+    case terminal(Int32, close: @Sendable (_ hasUnsent: Bool) -> Void)
+
+    var number: Int32 {
+        switch self {
+        case .socket(let number), .terminal(let number, _): number
+        }
+    }
+
+    /// Whether the other side can be made to wait: otherwise the oldest input goes when there is too much.
+    var holdsBackInput: Bool { if case .socket = self { true } else { false } }
+
+    /// Neither blocks nor raises SIGPIPE.
+    func write(_ bytes: ArraySlice<UInt8>) -> Int {
+        bytes.withUnsafeBytes { buffer in
+            switch self {
+            case .socket(let number):
+                send(number, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            case .terminal(let number, _): Glibc.write(number, buffer.baseAddress, buffer.count)
+            }
+        }
+    }
+
+    func read(into buffer: inout [UInt8]) -> Int {
+        switch self {
+        case .socket(let number): recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        case .terminal(let number, _): Glibc.read(number, &buffer, buffer.count)
+        }
+    }
+
+    func close(hasUnsent: Bool) {
+        switch self {
+        case .socket(let number): Glibc.close(number)
+        case .terminal(_, let close): close(hasUnsent)
+        }
+    }
+}
+
+func errorText(_ code: Int32) -> String { String(cString: strerror(code)) }

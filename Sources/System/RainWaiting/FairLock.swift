@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// A lock that tasks take one after the other, first come first served. Each is woken by the event itself, and may stop waiting by
+/// cancellation or at its deadline.
+///
+/// `Grant` is what the holder has. It comes from a closure that gets it at once, or returns nil and sees to it that ``arrive(_:)`` is
+/// called when it is to be had.
+package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
+    private typealias Waiting = Waiter<Result<Grant, Failure>>
+
+    private struct State {
+        /// Somebody here has it, or is waiting for it elsewhere.
+        var isBusy = false
+        var waiting: [Waiting] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Returns when the caller has the lock, which it does until ``leave(_:)``.
+    ///
+    /// - Parameters:
+    ///   - error: what is thrown where it gave up waiting.
+    ///   - take: gets the grant.
+    package func enter(
+        within limit: Duration, orThrow error: @escaping @Sendable (GivenUp) -> Failure,
+        _ take: () throws(Failure) -> Grant?
+    ) async throws(Failure) -> Grant {
+        let waiter = Waiting()
+        let outcome: Result<Grant, Failure>? = state.withLock { state in
+            if let outcome = Self.take(&state, take) { return outcome }
+            state.waiting.append(waiter)
+            return nil
+        }
+        if let outcome { return try outcome.get() }
+        return try await waiter.value(within: limit) { [self] reason in
+            let wasWaiting = state.withLock { state in
+                state.waiting.firstIndex { $0 === waiter }.map { state.waiting.remove(at: $0) } != nil
+            }
+            // Otherwise the lock is on its way to it.
+            if wasWaiting { waiter.resume(returning: .failure(error(reason))) }
+        }.get()
+    }
+
+    /// Gives the lock back. The next one has it at once if `take` gets it.
+    package func leave(_ take: () throws(Failure) -> Grant?) {
+        let next: (Waiting, Result<Grant, Failure>)? = state.withLock { state in
+            state.isBusy = false
+            guard !state.waiting.isEmpty, let outcome = Self.take(&state, take) else { return nil }
+            return (state.waiting.removeFirst(), outcome)
+        }
+        guard let (waiter, outcome) = next else { return }
+        waiter.resume(returning: outcome)
+        if case .failure(let error) = outcome { endAll(error) }
+    }
+
+    /// What was waited for elsewhere is here.
+    ///
+    /// - Returns: whether anyone still wanted it.
+    package func arrive(_ grant: Grant) -> Bool {
+        let next: Waiting? = state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isBusy = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume(returning: .success(grant))
+        return next != nil
+    }
+
+    /// What was waited for elsewhere will not come.
+    package func endAll(_ error: Failure) {
+        let waiting = state.withLock { state in
+            state.isBusy = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in waiting { waiter.resume(returning: .failure(error)) }
+    }
+
+    /// The grant, or why there is none; nil if it has to be waited for.
+    private static func take(
+        _ state: inout State, _ take: () throws(Failure) -> Grant?
+    ) -> Result<Grant, Failure>? {
+        guard !state.isBusy else { return nil }
+        do throws(Failure) {
+            let grant = try take()
+            state.isBusy = true
+            return grant.map { .success($0) }
+        } catch {
+            return .failure(error)
+        }
+    }
+}

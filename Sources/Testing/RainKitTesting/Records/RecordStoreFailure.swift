@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which promise a store of pending mappings or claimed boards has broken, and how.
+public struct RecordStoreFailure: Error, CustomStringConvertible {
+    public var promise: String
+    public var detail: String
+    public var description: String { "\(promise): \(detail)" }
+}

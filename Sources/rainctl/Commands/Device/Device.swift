@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+
+/// Talks to a board without setting it up.
+struct Device: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device", abstract: "Find boards, look at one, claim it, or make it forget its Wi-Fi.",
+        subcommands: [DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceClaim.self, DeviceReset.self])
+}
+
+/// What all commands share that ask a board one question.
+protocol DeviceCommand: AsyncParsableCommand {
+    var device: DeviceOptions { get }
+    var timeout: DurationArgument { get }
+    var options: GlobalOptions { get }
+}
+
+extension DeviceCommand {
+    /// Opens the board, asks, and closes it, all within the command's time.
+    func withBoard<Answer: Sendable>(
+        _ ask: @escaping @Sendable (any Board) async throws -> Answer
+    ) async throws -> (Answer, Output) {
+        let context = try Context(options)
+        let time = TimeBudget(timeout)
+        let target = try BoardTarget(device, context, try context.client(), within: time)
+        let board = try await target.open(within: time)
+        let answer = try await time.run {
+            do {
+                let answer = try await ask(board)
+                await board.close()
+                return answer
+            } catch {
+                await board.close()
+                throw error
+            }
+        }
+        return (answer, context.output)
+    }
+}

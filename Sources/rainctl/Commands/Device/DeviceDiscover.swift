@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+
+/// Shows boards as they are found.
+struct DeviceDiscover: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discover", abstract: "Find boards that wait to be provisioned.",
+        discussion: "Example: rainctl device discover --transport ble")
+
+    enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
+
+    @Option(help: "Where to look; auto looks everywhere.")
+    var transport: DiscoveryTransportName = .auto
+
+    @Option(help: ArgumentHelp("The Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))
+    var adapter: String?
+
+    @Option(
+        name: [.customLong("device-name"), .customLong("device_name", withSingleDash: false)],
+        help: ArgumentHelp("Stop as soon as this board is found.", valueName: "name"))
+    var deviceName: String?
+
+    @Option(help: ArgumentHelp("Boards whose name begins so, instead of PROV_.", valueName: "text"))
+    var prefix: String?
+
+    @Option(
+        help: ArgumentHelp("Boards with this service alone; may be repeated.", valueName: "uuid"))
+    var service: [String] = []
+
+    @Option(help: ArgumentHelp("How long to listen: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout = DurationArgument(.seconds(10))
+
+    @Option(help: ArgumentHelp("Stream what is found as lines of JSON.", valueName: "form"))
+    var events: Events?
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if adapter != nil, let scheme = transport.scheme {
+            let owners = Transports.having(option: "adapter").map(\.scheme)
+            guard owners.contains(scheme) else {
+                throw ValidationError("--adapter goes with --transport \(owners.joined(separator: " or ")).")
+            }
+        }
+        if deviceName != nil, prefix != nil { throw ValidationError("Give --device-name or --prefix, not both.") }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let search = BoardSearch(
+            for: timeout.duration, name: deviceName, prefix: prefix, services: Set(service),
+            parameters: adapter.map { ["adapter": $0] } ?? [:], logger: context.logger)
+        var boards: [FoundBoard] = []
+        let client = try context.client()
+        // With a board on a cable, Bluetooth is not needed.
+        for try await board in client.boards(
+            search, over: transport.scheme.map { [$0] }, unavailable: { context.output.warn($0.message) })
+        {
+            show(DiscoveredBoardResult(board), context.output)
+            boards.append(board)
+        }
+        await client.close()
+        try Task.checkCancellation()
+        if let deviceName, boards.isEmpty {
+            throw CommandFailure(
+                .unavailable, reason: "not_found",
+                message:
+                    "No board \(deviceName.onOneLine) was heard: check that it is powered, near, and in provisioning mode."
+            )
+        }
+        let found = boards.map { DiscoveredBoardResult($0) }
+        context.output.result(DiscoveryResult(boards: found))
+        if found.isEmpty, !options.json {
+            context.output.say("No board was found: check that one is powered, near, and in provisioning mode.")
+        }
+    }
+
+    /// Prints a board at once, unless the whole list is printed as one document in the end.
+    private func show(_ board: DiscoveredBoardResult, _ output: Output) {
+        if events != nil {
+            output.event(FoundEvent(board: board))
+        } else if !options.json {
+            output.result(board)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+
+struct NodeList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the boards in your account.",
+        discussion: "Example: rainctl node list --json")
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let client = try context.rainMakerClient()
+        let nodes = try await withTimeout(timeout.duration) { try await client.nodes() }
+        context.output.result(NodeListResult(nodes))
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainJSON
+import RainKit
+import RainCore
+
+/// The main job: find the board, secure the session, tie it to the account, put it on Wi-Fi, wait for the cloud.
+struct Provision: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "provision", abstract: "Put a board on Wi-Fi and into your account.",
+        discussion: """
+            Example: rainctl provision --transport serial --port /dev/ttyUSB0 \\
+                       --pop-file pop.txt --ssid Home --passphrase-file wifi.txt
+            """)
+
+    enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
+
+    @OptionGroup var device: DeviceOptions
+    @OptionGroup(title: "Wi-Fi") var wifi: WiFiOptions
+    @OptionGroup(title: "Account") var owner: OwnerOptions
+
+    @Flag(help: "Do not put the board into the account.")
+    var noMapping = false
+
+    @Option(help: ArgumentHelp("Tags for the node.", valueName: "key:value,…"))
+    var tags: String?
+
+    @Option(help: ArgumentHelp("Metadata for the node, one JSON object.", valueName: "json"))
+    var metadata: String?
+
+    @Flag(help: "Make the board forget failed Wi-Fi settings first.")
+    var resetFirst = false
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(120))
+
+    @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))
+    var events: Events?
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let stream = EventStream(context, events, device)
+        try await stream.ending { try await provision(context, stream) }
+    }
+
+    private func provision(_ context: Context, _ stream: EventStream) async throws -> ProvisionResult {
+        let time = TimeBudget(timeout)
+        if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-"].filter({ $0 }).count > 1 {
+            throw CommandFailure(.usage, message: "Only one thing can be read from standard input.")
+        }
+        let notes = try mappingNotes()
+        let network = try requestedNetwork(context, within: time)
+        // Fails with `notSignedIn` before a byte goes to the board.
+        let client = try owner.client(context, noMapping: noMapping)
+        if !noMapping { try await time.run { try await client.checkCanProvision(notes) } }
+        let target = try BoardTarget(device, context, client, within: time)
+        let board = try await target.open(within: time)
+
+        let request = OnboardingRequest(
+            network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
+            deadline: time.left, fetchesChallengeFirst: target.leavesNetwork && !noMapping,
+            waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, within: time))
+        stream.name(device.deviceName ?? board.peer)
+        let report = ProgressReport(context, options, events: stream, peer: board.peer)
+
+        async let _ = report.animate()
+        return ProvisionResult(try await client.provision(board, request) { report.take($0) })
+    }
+
+    private func mappingNotes() throws(CommandFailure) -> MappingNotes {
+        let tags = (tags ?? "").split(separator: ",").map(String.init)
+        for tag in tags {
+            let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+                throw CommandFailure(.usage, message: "A tag is key:value, and this is not: \(tag.onOneLine)")
+            }
+        }
+        if let metadata {
+            do {
+                guard case .object = try JSONValue(parsing: Array(metadata.utf8)) else {
+                    throw CommandFailure(.usage, message: "--metadata takes one JSON object.")
+                }
+            } catch {
+                throw CommandFailure(.usage, message: "--metadata takes one JSON object.")
+            }
+        }
+        return MappingNotes(tags: tags, metadata: metadata)
+    }
+}

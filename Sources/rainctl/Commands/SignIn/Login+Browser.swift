@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+
+extension Login {
+    func signInThroughBrowser(_ context: Context, _ client: RainKitClient, _ account: AccountAccess) async throws {
+        let browser = try BrowserSignIn(web, context, within: timeout.duration)
+        report(try await client.signIn(with: try browser.method(), to: account), account, context)
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+import RainCore
+
+extension Login {
+    /// Signs in to an identity provider by its definition: what is asked for follows from the grant, never from the provider's name.
+    func signIn(to provider: String, _ time: TimeBudget, _ context: Context) async throws {
+        let entry = try context.providerDefinitions.entry(provider)
+        let definition = entry.definition
+        let (grant, mode) = try way(at: definition, context)
+        if let whyNot = definition.capabilities.first(where: { $0.grant == grant })?.whyNot {
+            throw AccountError(.unsupported, message: "\(provider) cannot do this: \(whyNot)")
+        }
+        var settings = try settings(for: definition, context)
+        settings.mode = mode ?? definition.modes?.first { definition.grant(ofMode: $0) == grant }
+        let name = definition.name(in: settings.environment)
+        let asksForUser = [.password, .basic, .cookie].contains(grant)
+        let user = asksForUser ? try userName(context) : nil
+        var storing = storing
+        // A password is stored only on request.
+        if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, storing.store == nil, !storing.noSave {
+            storing.noSave = true
+            context.output.say("note: The sign-in is tried and not kept; --save-credentials keeps the password.")
+        }
+        let client = try context.client(
+            provider: ProviderSelection(
+                definition.id, settings: settings.withSecrets(for: definition, environment: context.environment),
+                challenges: otherProvider.challenge.resolver(context)))
+        let access = try await context.newAccount(client, user: user, in: storing.choice(context))
+        let result: UserInfo
+        switch grant {
+        case .authorizationCode where code.isGiven:
+            // An app has asked for the code on behalf of its backend, which is this client.
+            let redirectURI = otherProvider.redirectURI ?? settings.parameters?["redirectURI"]
+            let code = try code.required(sentTo: "this client", within: time, context)
+            let credentials = SignInCredentials.authorizationCode(
+                code, redirectURI: redirectURI ?? "", codeVerifier: nil)
+            result = try await time.run { try await access.session.signIn(credentials) }
+        case .authorizationCode, .implicit:
+            let browser = try BrowserSignIn(web, context, within: timeout.duration)
+            result = try await client.signIn(
+                with: try browser.method(grant, redirectURI: otherProvider.redirectURI), to: access)
+        case .deviceCode:
+            result = try await time.run {
+                try await client.signIn(with: .deviceCode { show($0) }, to: access)
+            }
+        default:
+            let credentials = try credentials(grant, user: user, time, context)
+            result = try await time.run { try await access.session.signIn(credentials) }
+        }
+        if !storing.noSave { try client.rememberedProviders.remember(settings, as: name) }
+        report(result, access, context)
+    }
+
+    private func credentials(
+        _ grant: GrantName, user: String?, _ time: TimeBudget, _ context: Context
+    ) throws -> SignInCredentials {
+        switch grant {
+        case .clientCredentials: return .clientCredentials
+        case .assertion:
+            if let file = otherProvider.assertionFile { return .assertion(try secret(file, "assertion", time)) }
+            guard let name = otherProvider.thirdParty, let file = otherProvider.thirdPartyTokenFile else {
+                throw CommandFailure(
+                    .usage, reason: "missing_assertion",
+                    message: "No assertion given: use --assertion-file FILE, or --third-party NAME with its token.")
+            }
+            return .thirdParty(
+                ThirdPartyToken(
+                    provider: name, token: try secret(file, "third party's token", time), expires: nil,
+                    applicationID: otherProvider.applicationID ?? ""))
+        default: return .password(user: user ?? "", password: try password.read(context, within: time))
+        }
+    }
+
+    private func secret(_ file: String, _ name: String, _ time: TimeBudget) throws(CommandFailure) -> Secret {
+        file == "-"
+            ? try SecretSource.standardInput(name: name, within: time.left)
+            : try SecretSource.contents(of: file, name: name, within: time.left)
+    }
+
+    /// Which grant is meant, and the provider's own name for it: the mode that is named, else what the other options speak of, else what
+    /// the provider usually does.
+    private func way(at definition: ProviderDefinition, _ context: Context) throws -> (GrantName, mode: String?) {
+        if let mode = otherProvider.mode {
+            if let grant = definition.grant(ofMode: mode) { return (grant, mode) }
+            let general: [String: GrantName] = [
+                "browser": .authorizationCode, "implicit": .implicit, "device": .deviceCode, "password": .password,
+                "client-credentials": .clientCredentials, "assertion": .assertion,
+            ]
+            if let grant = general[mode] { return (grant, nil) }
+            let names = general.keys.sorted() + (definition.modes ?? [])
+            throw CommandFailure(
+                .usage, reason: "unknown_mode",
+                message: "\(definition.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
+        }
+        if code.isGiven { return (.authorizationCode, nil) }
+        if otherProvider.deviceCode { return (.deviceCode, nil) }
+        if otherProvider.thirdParty != nil || otherProvider.assertionFile != nil { return (.assertion, nil) }
+        if let mode = definition.modes?.first, let grant = definition.grant(ofMode: mode), !web.isWanted {
+            return (grant, mode)
+        }
+        let has = { (grant: GrantName) in definition.grants?[grant.rawValue] != nil }
+        if web.isWanted { return (has(.authorizationCode) || !has(.implicit) ? .authorizationCode : .implicit, nil) }
+        if user != nil || password.isGiven { return (has(.password) || !has(.basic) ? .password : .basic, nil) }
+        return (
+            [.authorizationCode, .implicit, .deviceCode, .password, .clientCredentials].first(where: has)
+                ?? .authorizationCode,
+            nil
+        )
+    }
+
+    /// What is given now, over what was given last time.
+    private func settings(for definition: ProviderDefinition, _ context: Context) throws -> RememberedProviders.Settings
+    {
+        let given = try otherProvider.settings(context, for: definition.id)
+        guard
+            var settings = try RememberedProviders(state: context.folders.state).load()[
+                definition.name(in: given.environment)]
+        else {
+            return given
+        }
+        settings.environment = given.environment ?? settings.environment
+        settings.base = given.base ?? settings.base
+        settings.clientID = given.clientID ?? settings.clientID
+        settings.clientSecretFile = given.clientSecretFile ?? settings.clientSecretFile
+        settings.scope = given.scope ?? settings.scope
+        settings.secretFiles = (settings.secretFiles ?? [:]).merging(given.secretFiles ?? [:]) { $1 }
+        settings.parameters = (settings.parameters ?? [:]).merging(given.parameters ?? [:]) { $1 }
+        return settings
+    }
+
+    private func show(_ authorization: DeviceAuthorization) {
+        let complete = authorization.verificationURIComplete.map { " (or at once: \($0))" } ?? ""
+        // The sign-in cannot go on without it, so it is printed even with --quiet.
+        StandardStreams.err(
+            "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)\n"
+        )
+    }
+}

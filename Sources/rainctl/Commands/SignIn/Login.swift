@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+import RainCore
+
+struct Login: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login", abstract: "Sign in and keep the session.",
+        discussion: """
+            Example: rainctl login me@example.com --password-file password.txt
+                     rainctl login --idp github
+                     rainctl login --provider oidc --set issuer=https://id.example.com --client-id app --device-code
+
+            Where the cloud wants a one-time code as well, it is asked for, or read as --code-stdin or --code-file say. \
+            Without either the sign-in waits: rainctl login USER --code-stdin finishes it.
+
+            What each identity provider can do, and why it cannot do the rest: rainctl account providers.
+            """)
+
+    @Argument(help: "Your e-mail address, or telephone number with country code.")
+    var user: String?
+
+    @OptionGroup var password: PasswordOptions
+
+    @Flag(help: "Have a code sent instead of giving a password.")
+    var oneTimeCode = false
+
+    @OptionGroup var code: CodeOptions
+
+    @Flag(help: "Sign in without a name, where the deployment has guests.")
+    var guest = false
+
+    @OptionGroup(title: "In a browser") var web: BrowserOptions
+
+    @OptionGroup(title: "At another identity provider") var otherProvider: ProviderSignInOptions
+
+    @Option(
+        name: .customLong("timeout"),
+        help: ArgumentHelp(
+            "The time for everything: 6, 6s, 500ms, 2m. (default: 60s; 5m in a browser)", valueName: "time"))
+    var givenTimeout: DurationArgument?
+
+    var timeout: DurationArgument {
+        givenTimeout ?? DurationArgument(.seconds(web.isWanted || otherProvider.waitsForPerson ? 300 : 60))
+    }
+
+    @OptionGroup(title: "Session") var storing: StoreOptions
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        try checkStandardInput(password.passwordStdin, code.codeStdin)
+        try otherProvider.validate(web)
+        if guest, user != nil || oneTimeCode || password.isGiven || code.isGiven {
+            throw ValidationError("A guest has no name, password or code: --guest goes alone.")
+        }
+        if web.isWanted, user != nil || guest || oneTimeCode || password.isGiven || code.isGiven {
+            throw ValidationError(
+                "Who signs in is chosen in the browser: its options go without USER, password and code.")
+        }
+        if oneTimeCode, password.isGiven {
+            throw ValidationError("--one-time-code takes the place of the password: give one of them.")
+        }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let time = TimeBudget(timeout)
+        if let provider = otherProvider.name(context) { return try await signIn(to: provider, time, context) }
+        let client = try context.client()
+        let account = try await context.newAccount(client, user: user, in: storing.choice(context))
+        if web.isWanted { return try await signInThroughBrowser(context, client, account) }
+        if guest {
+            return try await signIn(.guest, account, time, context)
+        }
+        if code.isGiven, !oneTimeCode, !password.isGiven {
+            return try await answer(waitingChallenge(client), client, account, time, context)
+        }
+        let user = try userName(context)
+        if oneTimeCode {
+            let rainMaker = try account.rainMakerAccount()
+            let challenge = try await time.run {
+                try await rainMaker.requestOneTimeCode(for: user)
+            }
+            return try await answer(challenge, client, account, time, context)
+        }
+        let password = try password.read(context, within: time)
+        do {
+            try await signIn(.password(user: user, password: password), account, time, context)
+        } catch let error as AccountError {
+            guard let challenge = error.challenge else { throw error }
+            try await answer(challenge, client, account, time, context)
+        }
+    }
+
+    private func signIn(
+        _ credentials: SignInCredentials, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
+    ) async throws {
+        report(try await time.run { try await account.session.signIn(credentials) }, account, context)
+    }
+
+    /// The sign-in of an earlier command that waits for its code.
+    private func waitingChallenge(_ client: RainKitClient) throws -> SignInChallenge {
+        if let challenge = try client.pendingSignIn.load(user: user) { return challenge }
+        throw CommandFailure(
+            .auth, reason: "no_pending_sign_in",
+            message: "No sign-in waits for a code\(user.map { " of \($0.onOneLine)" } ?? ""). "
+                + "Begin one: rainctl login USER --one-time-code.")
+    }
+
+    func report(_ profile: UserInfo, _ account: AccountAccess, _ context: Context) {
+        context.output.result(SignedInResult(profile, account))
+    }
+
+    /// Finishes a sign-in with the code that was sent. Until the cloud ends it, a later command can finish it too.
+    private func answer(
+        _ challenge: SignInChallenge, _ client: RainKitClient, _ account: AccountAccess, _ time: TimeBudget,
+        _ context: Context
+    ) async throws {
+        let pending = client.pendingSignIn
+        try pending.save(challenge)
+        let user = challenge.userName
+        var triesLeft = code.isGiven ? 1 : 3
+        while true {
+            guard let code = try code.read(sentTo: user, within: time, context) else {
+                return try reportPending(user, account, context)
+            }
+            triesLeft -= 1
+            do {
+                try await signIn(.oneTimeCode(challenge, code: code), account, time, context)
+                return pending.remove()
+            } catch let error as AccountError {
+                if error.code == .wrongCode, triesLeft > 0 {
+                    context.output.warn(error.message.asSentence.withAdvice(error.remedies))
+                    continue
+                }
+                if [.challengeExpired, .codeExpired, .signInFailed].contains(error.code) { pending.remove() }
+                throw error
+            }
+        }
+    }
+
+    /// No one can be asked. After --one-time-code this is a success; after a password it is an error, because the user is not signed in.
+    private func reportPending(_ user: String, _ account: AccountAccess, _ context: Context) throws {
+        let next = "rainctl login \(user.onOneLine) --code-stdin"
+        guard oneTimeCode else {
+            throw CommandFailure(
+                .auth, reason: "second_step_required",
+                message: "The password is right, and a code was sent to finish signing in. Run: \(next).")
+        }
+        context.output.result(
+            SignInPendingResult(profile: account.name, userName: user, next: next))
+    }
+
+    func userName(_ context: Context) throws(CommandFailure) -> String {
+        if let user { return user }
+        guard context.mayAsk else {
+            throw CommandFailure(
+                .usage, reason: "missing_user", message: "No user given: rainctl login USER --password-file FILE.")
+        }
+        guard let answer = Terminal.ask("User name: "), !answer.isEmpty else {
+            throw CommandFailure(.cancelled, message: "Cancelled.")
+        }
+        return answer
+    }
+}

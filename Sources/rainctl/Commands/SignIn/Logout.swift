@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+
+struct Logout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logout", abstract: "End the session here and at its provider.",
+        discussion: "Example: rainctl logout"
+    )
+
+    @Flag(help: "End your sessions on all devices.")
+    var everywhere = false
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup var which: ProviderOption
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let client = try context.client(which)
+        let account = try client.account()
+        let everywhere = everywhere
+        let outcome = try await withTimeout(timeout.duration) {
+            try await client.signOut(everywhere: everywhere)
+        }
+        var isRevoked = true
+        if case .onlyHere(let why) = outcome {
+            isRevoked = false
+            context.output.warn(
+                "signed out here, but \(account.provider?.name ?? "the cloud") could not be told: \(why.message)")
+        }
+        context.output.result(SignedOutResult(profile: account.name, revoked: isRevoked))
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// The options that every command takes.
+struct GlobalOptions: ParsableArguments {
+    @Flag(name: .long, help: "Print one JSON document on standard output; errors are JSON too.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Say nothing but the result.")
+    var quiet = false
+
+    @Flag(name: .customShort("v"), help: "Tell more on standard error; -vv tells most.")
+    var verbosity: Int
+
+    @Option(name: .long, help: ArgumentHelp("Write the log to this file.", valueName: "file"))
+    var logFile: String?
+
+    @Option(name: .long, help: ArgumentHelp("The log's form: text or json.", valueName: "form"))
+    var logFormat: LogFormat = .text
+
+    @Flag(name: .long, help: "Never ask; fail and name the missing option instead.")
+    var noInput = false
+
+    @Option(name: .long, help: ArgumentHelp("The deployment to use (see: rainctl profile list).", valueName: "name"))
+    var profile: String?
+
+    @Option(name: .long, help: ArgumentHelp("The account to use (see: rainctl account list).", valueName: "name"))
+    var account: String?
+
+    @Option(name: .long, help: ArgumentHelp("Trust this file of CA certificates.", valueName: "file"))
+    var caFile: String?
+}
+
+enum LogFormat: String, ExpressibleByArgument, CaseIterable { case text, json }

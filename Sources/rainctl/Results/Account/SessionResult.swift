@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+
+/// A stored session as people and scripts are shown it: no secrets.
+struct SessionResult: CommandResult {
+    let profile: String
+    let baseURL: String
+    let provider: String
+    let userName: String
+    let userID: String
+    let store: String
+    let account: String?
+    let storePath: String?
+    let receivedAt: String
+    let expiresAt: String?
+    /// Whole seconds, rounded down.
+    let expiresIn: Int64?
+    let expired: Bool
+    let renewable: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case profile
+        case baseURL = "base_url"
+        case provider
+        case userName = "user_name"
+        case userID = "user_id"
+        case store, account
+        case storePath = "store_path"
+        case receivedAt = "received_at"
+        case expiresAt = "expires_at"
+        case expiresIn = "expires_in"
+        case expired, renewable
+    }
+
+    var text: String {
+        let renewal = renewable ? "renewed when needed" : "cannot be renewed: sign in again then"
+        return """
+            \(userName.onOneLine)
+            user id: \(userID.onOneLine)
+            profile: \(profile) (\(baseURL))
+            store: \(store)\(storePath.map { ", \($0)" } ?? "")
+            access token: \(validity); \(renewal)
+            """
+    }
+
+    /// `until …` or `expired since …`.
+    var validity: String {
+        guard let expiresAt else { return "without a stated end" }
+        return "\(expired ? "expired since" : "until") \(expiresAt)"
+    }
+}
+
+extension SessionResult {
+    init(_ session: AccountAccess, _ status: SessionStatus, now: UnixTime = SystemWallClock().now) {
+        self.init(
+            profile: session.name, baseURL: session.base, provider: status.provider, userName: status.userName,
+            userID: status.userID.rawValue, store: session.place.kind.rawValue, account: session.place.account,
+            storePath: session.place.path, receivedAt: Timestamp.text(status.received),
+            expiresAt: status.expires.map { Timestamp.text($0) },
+            expiresIn: status.expires.map { Int64(min(max($0.seconds - now.seconds, -1e15), 1e15).rounded(.down)) },
+            expired: status.hasExpired, renewable: status.isRenewable)
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+
+/// What an onboarding came to.
+struct ProvisionResult: CommandResult {
+    let nodeID: String?
+    /// The board's address, which is empty where it did not say, and its network; nil where the Wi-Fi was left alone.
+    let ip: String?
+    let ssid: String?
+    let mapping: String
+    let claimed: Bool
+    let resumed: Bool
+    let elapsedMilliseconds: Int64
+
+    private enum CodingKeys: String, CodingKey {
+        case nodeID = "node_id"
+        case ip, ssid, mapping, claimed, resumed
+        case elapsedMilliseconds = "elapsed_ms"
+    }
+
+    var text: String {
+        var lines: [String] = []
+        if let nodeID { lines.append("node id: \(nodeID)") }
+        if let ip { lines.append("ip: \(ip.isEmpty ? "unknown" : ip)") }
+        lines.append("mapping: \(mapping)")
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension ProvisionResult {
+    init(_ node: OnboardedNode) {
+        nodeID = node.nodeID?.rawValue
+        ip = node.network?.address
+        ssid = node.network?.ssid.description
+        mapping = node.mapping.rawValue
+        claimed = node.claimed
+        resumed = node.resumed
+        elapsedMilliseconds = Int64(node.elapsed / .milliseconds(1))
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+
+/// The client that a command works with: which deployment, account and provider the options and the environment name.
+extension Context {
+    var deploymentFile: DeploymentFile { DeploymentFile(path: "\(folders.configuration)/deployments.json") }
+
+    /// The deployment that the flag names, then the environment, then the file, then Espressif's own.
+    func deployment() throws(AccountError) -> Deployment {
+        let content = try deploymentFile.load()
+        var deployment = try content.deployment(
+            named: options.profile ?? variable("RAINKIT_PROFILE") ?? content.currentName)
+        if let file = certificateAuthorities { deployment.certificateAuthorities = file }
+        return deployment
+    }
+
+    var certificateAuthorities: String? { options.caFile ?? variable("RAINKIT_CA_FILE") }
+
+    /// What the account is to be called, or is called, if anybody said.
+    var accountName: String? { options.account ?? variable("RAINKIT_ACCOUNT") }
+
+    /// The flag, then the environment; nil for RainMaker.
+    func providerName(_ given: String?) -> String? {
+        guard let name = given ?? variable("RAINKIT_PROVIDER"), name != "rainmaker" else { return nil }
+        return name
+    }
+
+    /// - Parameters:
+    ///   - provider: the identity system, where it is not the deployment's own.
+    ///   - backend: the user's own cloud, for such a provider's users.
+    func client(
+        provider: ProviderSelection? = nil, backend: NodeMappingDescription? = nil
+    ) throws(AccountError) -> RainKitClient {
+        var configuration = RainKitConfiguration(state: folders.state, deployment: try deployment(), logger: logger)
+        configuration.provider = provider
+        configuration.backend = backend
+        configuration.account = accountName
+        configuration.definitions = "\(folders.configuration)/providers"
+        configuration.certificateAuthorities = certificateAuthorities
+        configuration.environment = environment
+        configuration.transports = Transports.registered
+        return RainKitClient(configuration)
+    }
+
+    /// For the account of the provider that is named, or of the RainMaker deployment in use.
+    func client(_ which: ProviderOption) throws(AccountError) -> RainKitClient {
+        try client(provider: providerName(which.provider).map { ProviderSelection($0) })
+    }
+
+    /// For what only RainMaker's cloud can do. Throws `unsupported` where the environment names another identity provider: what was asked for
+    /// must not happen in somebody else's name.
+    func rainMakerClient() throws(AccountError) -> RainKitClient {
+        if let name = providerName(nil) {
+            throw AccountError(
+                .missingParameter,
+                message: "only users of RainMaker can do this, and RAINKIT_PROVIDER names \(name): unset it")
+        }
+        return try client()
+    }
+
+    /// The accounts that were signed in on this machine.
+    var accounts: AccountDirectory {
+        AccountDirectory(folder: folders.state, environment: environment, logger: logger)
+    }
+
+    var providerDefinitions: ProviderFolder { ProviderFolder(path: "\(folders.configuration)/providers") }
+
+    /// For someone who signs in: a place for the session that is proven to work. Where it is not the expected one, that is said.
+    func newAccount(_ client: RainKitClient, user: String?, in choice: StoreChoice) async throws -> AccountAccess {
+        let account = try await client.newAccount(user: user, in: choice)
+        if let note = account.newSession?.note { output.say("note: \(note.asSentence)") }
+        return account
+    }
+}

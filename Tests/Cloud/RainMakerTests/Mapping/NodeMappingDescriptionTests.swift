@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainJSON
+import RainMaker
+import Testing
+
+@Suite("The description of a backend of one's own")
+struct NodeMappingDescriptionTests {
+    private func error(_ text: String) async -> AccountError? {
+        await accountError { () throws(AccountError) in
+            try NodeMappingDescription(parsing: Array(text.utf8), origin: "own.json")
+        }
+    }
+
+    @Test("one request is enough, and what is written is what was read")
+    func least() throws {
+        let text = #"{"schemaVersion":1,"add":{"method":"POST","url":"https://own.example/{node_id}"}}"#
+        let description = try NodeMappingDescription(parsing: Array(text.utf8), origin: "own.json")
+        #expect(description.status == nil && description.add.body == nil)
+        #expect(try JSONCoder.encode(description) == Array(text.utf8))
+        let all = try NodeMappingDescription(parsing: Array(OwnBackend.text.utf8), origin: "own.json")
+        #expect(try NodeMappingDescription(parsing: JSONCoder.encode(all), origin: "own.json") == all)
+    }
+
+    @Test(
+        "what is wrong is named, with the file and the member",
+        arguments: [
+            ("", "not JSON"), ("[]", "no schemaVersion"), (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
+            (#"{"schemaVersion":1}"#, "add is missing"),
+            (#"{"schemaVersion":1,"add":{"method":"PUT"}}"#, "add.url is missing"),
+            (#"{"schemaVersion":1,"add":7}"#, "add is not"),
+        ])
+    func unreadable(text: String, words: String) async {
+        let found = await error(text)
+        #expect(found?.code == .unreadableDefinition)
+        #expect(
+            found?.message.contains("own.json") == true && found?.message.contains(words) == true, "\(found as Any)")
+    }
+
+    @Test(
+        "a wrong member is refused by its name",
+        arguments: [
+            (#""PUT""#, #""PATCH""#, "add.method: PATCH"),
+            (#""pin":"{secret_key}""#, #""pin":"{secret}""#, "add.body.pin: there is no placeholder {secret}"),
+            (#""user":"{user_id}","pin""#, #""user":"{request_id}","pin""#, "add: {request_id} is not known"),
+            ("/{node_id}/owner", "/owner", "add: {node_id} stands neither"),
+            ("/{node_id}/owner", "/{node_id}/{secret_key}", "add.url: {secret_key} may not stand in an address"),
+            ("https://own.example/nodes", "http://own.example/nodes", "add.url: plain http to own.example"),
+            ("https://own.example/nodes", "ftp://own.example/nodes", "add.url: "),
+            ("https://own.example/nodes", "https://me:pw@own.example/nodes", "add.url: "),
+            ("https://own.example/nodes", "https://{user_id}.example/nodes", "add.url: the host must be written out"),
+            ("https://own.example/nodes", "https://own.example/../nodes", "add.url: its path has a segment"),
+            ("https://own.example/nodes", "https://own.example/no des", "add.url: "),
+            ("/requests?id=", "/requests?i d=", "status.url: its query"),
+            ("/requests?id=", "/requests#id=", "status.url: "),
+            (#""tags":"{tags}""#, #""tags":"tags: {tags}""#, "add.body.tags: {tags} stands in a text of its own"),
+            (#""data.id""#, #""data..id""#, "add.request: it is not a path"),
+            (#""confirmed":["done","true"]"#, #""confirmed":[]"#, "status.confirmed: it names no word"),
+            (#""discarded":["no"]"#, #""discarded":["done"]"#, "status: the word done stands there twice"),
+            (
+                #""discarded":["no"]"#, #""discarded":["no"],"dropped":[]"#,
+                "nothing is known about its member status.dropped"
+            ),
+            (#""requested":["open"]"#, #""requested":"open""#, "status.requested is not"),
+            ("/challenges/{request_id}", "/challenges", "verify: {request_id} stands neither"),
+            (#""verify":{"#, #""verfy":{"#, "nothing is known about its member verfy"),
+            (#"{"method":"GET","url""#, #"{"method":"GET","body":{},"url""#, "status.body: a GET has no body"),
+        ])
+    func wrongMember(part: String, replacement: String, words: String) async {
+        let text = OwnBackend.text.replacing(part, with: replacement)
+        let found = await error(text)
+        #expect(found?.code == .unreadableDefinition)
+        #expect(found?.message.contains(words) == true, "\(found as Any)")
+    }
+
+    @Test("challenge and verify go together")
+    func halfAChallenge() async throws {
+        guard case .object(let members) = try JSONValue(parsing: Array(OwnBackend.text.utf8)) else { return }
+        for name in ["challenge", "verify"] {
+            let half = JSONValue.object(members.filter { $0.name != name })
+            let found = await error(String(decoding: half.serialized(), as: UTF8.self))
+            #expect(found?.message.contains("\(name): it is missing") == true)
+        }
+    }
+
+    @Test("plain http is for this machine only")
+    func loopback() async {
+        for host in ["127.0.0.1:8080", "localhost", "[::1]:1"] {
+            #expect(await error(OwnBackend.text.replacing("https://own.example", with: "http://\(host)")) == nil)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainKit
+import Synchronization
+import Testing
+
+@Suite("Boards in reach, as one stream")
+struct DiscoveryTests {
+    static let off = ProvisioningError(.unavailable, message: "Bluetooth is switched off.", reason: "powered_off")
+
+    static func client(_ transports: any BoardTransport...) -> RainKitClient {
+        var configuration = RainKitConfiguration.inMemory()
+        configuration.transports = transports
+        return RainKitClient(configuration)
+    }
+
+    @Test("every transport's boards come, and the stream ends with the search")
+    func all() async throws {
+        let kit = Self.client(
+            ScriptedBoards(scheme: "one", names: ["a", "b"]), ScriptedBoards(scheme: "two", names: ["c"]))
+        var found: Set<String> = []
+        for try await board in kit.boards() { found.insert("\(board.address)") }
+        #expect(found == ["one:a", "one:b", "two:c"])
+    }
+
+    @Test("only the transports that are asked for look")
+    func chosen() async throws {
+        let kit = Self.client(
+            ScriptedBoards(scheme: "one", names: ["a"]), ScriptedBoards(scheme: "two", failure: Self.off))
+        var found: [FoundBoard] = []
+        for try await board in kit.boards(over: ["one"]) { found.append(board) }
+        #expect(found.map(\.name) == ["a"])
+    }
+
+    @Test("a transport that cannot look is told of beside what others find")
+    func oneIsOff() async throws {
+        let kit = Self.client(
+            ScriptedBoards(scheme: "one", names: ["a"]), ScriptedBoards(scheme: "two", failure: Self.off))
+        let told = Mutex<[String]>([])
+        for try await _ in kit.boards(unavailable: { error in told.withLock { $0.append(error.reason ?? "") } }) {}
+        #expect(told.withLock { $0 } == ["powered_off"])
+    }
+
+    @Test("where none can look, the stream fails with the reason")
+    func allAreOff() async throws {
+        let kit = Self.client(ScriptedBoards(scheme: "one"), ScriptedBoards(scheme: "two", failure: Self.off))
+        let error = await #expect(throws: ProvisioningError.self) { for try await _ in kit.boards() {} }
+        #expect(error?.reason == "powered_off")
+    }
+
+    @Test("leaving the loop ends a search that would go on")
+    func left() async throws {
+        let kit = Self.client(ScriptedBoards(scheme: "one", names: ["a"], keepsLooking: true))
+        for try await board in kit.boards() {
+            #expect(board.name == "a")
+            break
+        }
+    }
+
+    @Test("a search by name ends with the board")
+    func byName() async throws {
+        let kit = Self.client(ScriptedBoards(scheme: "one", names: ["a", "b"], keepsLooking: true))
+        var found: [String?] = []
+        for try await board in kit.boards(BoardSearch(name: "a")) { found.append(board.name) }
+        #expect(found == ["a"])
+    }
+}

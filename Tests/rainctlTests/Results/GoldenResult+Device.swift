@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+import RainKit
+
+@testable import rainctl
+
+extension GoldenResult {
+    static let device: [GoldenResult] = [
+        GoldenResult(
+            DeviceInfoResult(
+                BoardIdentity(
+                    security: .init(version: 2, patch: 1, needsProofOfPossession: true), association: .userMapping,
+                    needsClaim: true, nodeID: NodeID("N1"), version: "v1.1", capabilities: ["wifi_scan", "claim"])),
+            json: """
+                {"version":"v1.1","security":2,"patch":1,"proof_of_possession":true,"node_id":"N1",\
+                "association":"user_mapping","needs_claim":true,"capabilities":["wifi_scan","claim"]}
+                """,
+            text: """
+                version: v1.1
+                security: 2, with proof of possession
+                node id: N1
+                association: user_mapping
+                needs to be claimed
+                capabilities: wifi_scan claim
+                """),
+        GoldenResult(
+            DeviceInfoResult(BoardIdentity(association: .challengeResponse)),
+            json: #"{"version":"","association":"challenge_response","needs_claim":false,"capabilities":[]}"#,
+            text: "version: unknown\nassociation: challenge_response"),
+        GoldenResult(
+            ScanResult([
+                AccessPoint(
+                    ssid: SSID("Home"), bssid: [0, 1, 2, 0xAB, 0xCD, 0xEF], channel: 6, rssi: -40,
+                    protection: .init(rawValue: 3)),
+                AccessPoint(ssid: SSID(""), bssid: [1, 1, 1, 1, 1, 1], channel: 11, rssi: -80, protection: .open),
+            ]),
+            json: """
+                {"networks":[{"ssid":"Home","ssid_hex":"486f6d65","bssid":"00:01:02:ab:cd:ef","channel":6,"rssi":-40,\
+                "auth":"wpa2_psk"},{"ssid":"","ssid_hex":"","bssid":"01:01:01:01:01:01","channel":11,"rssi":-80,\
+                "auth":"open"}]}
+                """,
+            text: """
+                -40 dBm  ch 6  00:01:02:ab:cd:ef  wpa2_psk  Home
+                -80 dBm  ch 11  01:01:01:01:01:01  open  (hidden)
+                """),
+        GoldenResult(ScanResult([]), json: #"{"networks":[]}"#, text: ""),
+        GoldenResult(
+            ResetResult(), json: #"{"reset":true}"#, text: "The board has forgotten its last Wi-Fi settings."),
+        GoldenResult(
+            ClaimResult(
+                OnboardedNode(nodeID: NodeID("N1"), network: nil, mapping: .skipped, claimed: true, elapsed: .zero)),
+            json: #"{"node_id":"N1","claimed":true}"#, text: "node id: N1"),
+        GoldenResult(
+            ClaimResult(OnboardedNode(nodeID: NodeID("N1"), network: nil, mapping: .skipped, elapsed: .zero)),
+            json: #"{"claimed":false}"#, text: "The board has its certificate already: nothing to claim."),
+        GoldenResult(
+            DiscoveredBoardResult(FoundBoard(.serial("/dev/ttyUSB0"))),
+            json: #"{"transport":"serial","port":"/dev/ttyUSB0"}"#, text: "/dev/ttyUSB0"),
+        GoldenResult(
+            DiscoveredBoardResult(
+                transport: "ble", address: "AA:BB", name: "PROV_1", rssi: -50, services: ["s1"], connected: false),
+            json: """
+                {"transport":"ble","address":"AA:BB","name":"PROV_1","rssi":-50,"services":["s1"],"connected":false}
+                """,
+            text: "PROV_1  AA:BB  -50 dBm"),
+        GoldenResult(
+            DiscoveredBoardResult(transport: "ble", address: "AA:BB", services: [], connected: true),
+            json: #"{"transport":"ble","address":"AA:BB","services":[],"connected":true}"#,
+            text: "(no name)  AA:BB  connected"),
+        GoldenResult(
+            DiscoveryResult(boards: [DiscoveredBoardResult(transport: "serial", port: "/dev/ttyACM0")]),
+            json: #"{"boards":[{"transport":"serial","port":"/dev/ttyACM0"}]}"#, text: ""),
+        GoldenResult(DiscoveryResult(boards: []), json: #"{"boards":[]}"#, text: ""),
+    ]
+
+    static let provisionWhole = GoldenResult(
+        ProvisionResult(
+            OnboardedNode(
+                nodeID: NodeID("N1"), network: JoinedNetwork(address: "10.0.0.2", ssid: SSID("Home"), channel: 6),
+                mapping: .confirmed, claimed: true, resumed: true, elapsed: .milliseconds(1500))),
+        json: """
+            {"node_id":"N1","ip":"10.0.0.2","ssid":"Home","mapping":"confirmed","claimed":true,"resumed":true,\
+            "elapsed_ms":1500}
+            """,
+        text: "node id: N1\nip: 10.0.0.2\nmapping: confirmed")
+
+    static let provisionBare = GoldenResult(
+        ProvisionResult(OnboardedNode(nodeID: nil, network: nil, mapping: .skipped, elapsed: .milliseconds(7))),
+        json: #"{"mapping":"skipped","claimed":false,"resumed":false,"elapsed_ms":7}"#, text: "mapping: skipped")
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+import RainJSON
+import RainKit
+
+@testable import rainctl
+
+extension GoldenResult {
+    static let signIn: [GoldenResult] = [
+        GoldenResult(
+            SignedInResult(
+                profile: "global", userName: "me@example.com", userID: "u1", store: "memory", account: "me@example.com",
+                remark: " The session was not kept."),
+            json: """
+                {"profile":"global","signed_in":true,"user_name":"me@example.com","user_id":"u1","store":"memory",\
+                "account":"me@example.com"}
+                """,
+            text: "Signed in as me@example.com (user id u1). The session was not kept."),
+        GoldenResult(
+            SignedInResult(profile: "global", userName: "me", userID: "u1", store: nil, account: nil, remark: ""),
+            json: #"{"profile":"global","signed_in":true,"user_name":"me","user_id":"u1"}"#,
+            text: "Signed in as me (user id u1)."),
+        GoldenResult(
+            SignInPendingResult(profile: "global", userName: "me", next: "rainctl login me --code-stdin"),
+            json: """
+                {"profile":"global","signed_in":false,"user_name":"me","next":"rainctl login me --code-stdin"}
+                """,
+            text: "A code was sent to me. Sign in with it: rainctl login me --code-stdin"),
+        GoldenResult(
+            SignedOutResult(profile: "global", revoked: false), json: #"{"profile":"global","revoked":false}"#,
+            text: "Signed out."),
+        GoldenResult(
+            WhoamiResult(wholeUser, at: "oidc"),
+            json: """
+                {"profile":"oidc","user_name":"me\\u001b","user_id":"u1","name":"Ada","email":"a@example.com",\
+                "phone_number":"+15550100","locale":"en","attributes":{"sub":"s","groups":["a"]}}
+                """,
+            text: """
+                me\u{20}
+                user id: u1
+                profile: oidc
+                name: Ada
+                e-mail: a@example.com
+                telephone: +15550100
+                locale: en
+                """),
+        GoldenResult(
+            WhoamiResult(UserInfo(userID: UserID("u1"), userName: "me"), at: "oidc"),
+            json: #"{"profile":"oidc","user_name":"me","user_id":"u1"}"#, text: "me\nuser id: u1\nprofile: oidc"),
+    ]
+
+    private static var wholeUser: UserInfo {
+        var user = UserInfo(userID: UserID("u1"), userName: "me\u{1B}")
+        user.name = "Ada"
+        user.email = "a@example.com"
+        user.phoneNumber = "+15550100"
+        user.locale = "en"
+        user.usesSecondFactor = true
+        user.attributes = [JSONValue.Member("sub", "s"), JSONValue.Member("groups", ["a"])]
+        return user
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+
+/// Boards that are reached over TCP: `tcp:HOST:PORT`.
+public struct TCPBoards: BoardTransport {
+    public let scheme = "tcp"
+    public let options: [BoardOption] = [.location("device-host")]
+
+    public init() {}
+
+    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
+        guard let location = address.location else {
+            throw ProvisioningError(.invalidArgument, message: "A board over TCP has a host.", remedies: [.host])
+        }
+        return opening.protocommBoard(over: TCPTransport(to: try HostAndPort(location, usual: 5555)))
+    }
+}
+
+/// For those who use the transport alone, and for the conformance suite.
+public func tcpTransport(to location: String) throws -> any Transport { TCPTransport(to: try HostAndPort(location)) }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import ExampleSettings
+import RainKit
+
+/// A gateway: keeps its session, and provisions every board that appears, several at once.
+@main
+struct GatewayLoop {
+    let kit: RainKitClient
+    let network: WiFiNetwork
+    let proof: ProofOfPossession
+    /// Over which transport it looks.
+    let schemes: Set<String>
+
+    static func main() async throws {
+        let deployment = try Deployment(name: "example", base: setting("CLOUD"))
+        let gateway = GatewayLoop(
+            kit: try RainKitClient(state: setting("STATE"), deployment: deployment),
+            network: try WiFiNetwork(setting("NETWORK"), passphrase: setting("PASSPHRASE")),
+            proof: ProofOfPossession(setting("PROOF")), schemes: [optionalSetting("TRANSPORT") ?? "ble"])
+        try await gateway.signInOnce()
+        // A gateway goes on for ever; a test stops it after some boards.
+        try await gateway.run(until: optionalSetting("BOARDS").flatMap { Int($0) } ?? .max)
+        await gateway.kit.close()
+    }
+
+    /// With the password the first time; from then on the session in the folder is renewed when that is needed.
+    func signInOnce() async throws {
+        do {
+            _ = try await kit.userID()
+        } catch let error as AccountError where error.code == .notSignedIn {
+            try await kit.signIn(user: setting("USER"), password: setting("PASSWORD"))
+        }
+    }
+
+    func run(until count: Int) async throws {
+        var done: Set<BoardAddress> = []
+        while done.count < count {
+            let finished = try await withThrowingTaskGroup(of: BoardAddress?.self) { group in
+                var started = done
+                for try await board in kit.boards(BoardSearch(for: .seconds(10)), over: schemes)
+                where started.insert(board.address).inserted {
+                    group.addTask { try await provision(board) }
+                    if started.count == count { break }
+                }
+                return try await group.reduce(into: Set<BoardAddress>()) { $0.formUnion([$1].compactMap(\.self)) }
+            }
+            done.formUnion(finished)
+        }
+    }
+
+    /// The address of a board that is set up; nil for one that will be met again.
+    func provision(_ board: FoundBoard) async throws -> BoardAddress? {
+        do {
+            let node = try await kit.provision(board.address, proof: proof, network: network)
+            print("\(board.name ?? "\(board.address)"): \(node)")
+            return board.address
+        } catch let error as OnboardingError {
+            // One board's bad day is not the gateway's; a session that has ended is.
+            print("\(board.name ?? "\(board.address)"): \(error)")
+            if case .account(let cause) = error.cause, cause.code == .expired { throw error }
+            return nil
+        }
+    }
+}
