@@ -5,7 +5,7 @@ import Glibc
 /// own for that.
 public func setting(_ name: String) -> String {
     guard let value = optionalSetting(name) else {
-        fputs("Set EXAMPLE_\(name) in the environment: see examples/README.md\n", stderr)
+        print("Set EXAMPLE_\(name) in the environment: see examples/README.md")
         exit(64)
     }
     return value

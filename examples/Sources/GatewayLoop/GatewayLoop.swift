@@ -27,7 +27,8 @@ struct GatewayLoop {
     func signInOnce() async throws {
         do {
             _ = try await kit.userID()
-        } catch let error as AccountError where error.code == .notSignedIn {
+        } catch {
+            guard error.code == .notSignedIn else { throw error }
             try await kit.signIn(user: setting("USER"), password: setting("PASSWORD"))
         }
     }
@@ -54,7 +55,7 @@ struct GatewayLoop {
             let node = try await kit.provision(board.address, proof: proof, network: network)
             print("\(board.name ?? "\(board.address)"): \(node)")
             return board.address
-        } catch let error as OnboardingError {
+        } catch {
             // One board's bad day is not the gateway's; a session that has ended is.
             print("\(board.name ?? "\(board.address)"): \(error)")
             if case .account(let cause) = error.cause, cause.code == .expired { throw error }

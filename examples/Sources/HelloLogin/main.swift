@@ -7,7 +7,8 @@ let kit = try RainKitClient(
     state: setting("STATE"), deployment: Deployment(name: "example", base: setting("CLOUD")))
 do {
     print("still signed in: \(try await kit.userID())")
-} catch let error as AccountError where error.code == .notSignedIn {
+} catch {
+    guard error.code == .notSignedIn else { throw error }
     let user = try await kit.signIn(user: setting("USER"), password: setting("PASSWORD"))
     print("signed in as \(user.userName), user id \(user.userID)")
 }
