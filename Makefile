@@ -6,10 +6,15 @@ SWIFT_FLAGS := --explicit-target-dependency-import-check error
 STATIC := -c release --static-swift-stdlib -Xlinker -s --product rainctl
 FUZZ_ROUNDS_SOAK := 100000
 
-.PHONY: demo test soak test-bluez bench docs lint format install build setup clean
+.PHONY: demo examples test soak test-bluez bench docs lint format install build setup clean
 
 demo: build
 	@scripts/demo
+
+# The programs of examples/ against the simulators, and a transport added to rainctl as the documentation says.
+examples: build
+	@scripts/check-examples
+	@scripts/check-transport
 
 test: setup
 	@scripts/test
@@ -29,13 +34,13 @@ docs: setup
 	@scripts/build-docs
 
 lint:
-	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks examples
 	@scripts/check-messages
 	@scripts/check-documentation
 	@scripts/spdx --check
 
 format:
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks examples
 
 install: setup
 	scripts/swift-build $(SWIFT_FLAGS) $(STATIC) --scratch-path .build/static
