@@ -19,7 +19,7 @@ private final class ServedBoard {
             "--join-delay", "0", "--wifi", "Net:password",
         ])
         board = try simulator.makeBoards(Journal(path: nil))[0]
-        server = try SoftAPServer(ListenAddress(host: "127.0.0.1", port: 0), board: board)
+        server = try SoftAPServer(BindAddress(host: "127.0.0.1", port: 0), board: board)
     }
 
     deinit { server.shutDown() }

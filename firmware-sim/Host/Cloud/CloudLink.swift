@@ -28,7 +28,7 @@ final class CloudLink: EventSource {
     private static let keepAlive: Int32 = 60
 
     private let board: Board
-    private let address: ListenAddress
+    private let address: BindAddress
     private let say: (_ tag: String, _ text: String) -> Void
     private let authority: String
     private let owner: Client
@@ -44,7 +44,7 @@ final class CloudLink: EventSource {
 
     /// - Parameter board: with a certificate and a key, or one that is still to be claimed.
     init(
-        _ address: ListenAddress, authority: String, board: Board,
+        _ address: BindAddress, authority: String, board: Board,
         say: @escaping (_ tag: String, _ text: String) -> Void
     ) throws {
         self.address = address

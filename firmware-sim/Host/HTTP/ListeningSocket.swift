@@ -4,10 +4,10 @@ import Glibc
 /// A TCP socket that listens, and where it ended up.
 struct ListeningSocket {
     let descriptor: Int32
-    let address: ListenAddress
+    let address: BindAddress
 
     /// Port 0 lets the system choose.
-    init(_ wanted: ListenAddress) throws {
+    init(_ wanted: BindAddress) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = wanted.port.bigEndian
@@ -35,7 +35,7 @@ struct ListeningSocket {
             throw StartError("cannot listen on \(wanted): \(reason)")
         }
         self.descriptor = descriptor
-        self.address = ListenAddress(host: wanted.host, port: UInt16(bigEndian: address.sin_port))
+        self.address = BindAddress(host: wanted.host, port: UInt16(bigEndian: address.sin_port))
     }
 }
 

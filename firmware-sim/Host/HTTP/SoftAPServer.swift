@@ -33,9 +33,9 @@ final class SoftAPServer: EventSource {
     private var connection: Connection?
     private var nextNumber = 0
 
-    var address: ListenAddress { listener.address }
+    var address: BindAddress { listener.address }
 
-    init(_ address: ListenAddress, board: Board) throws {
+    init(_ address: BindAddress, board: Board) throws {
         self.board = board
         listener = try ListeningSocket(address)
         board.observe { [weak self] event in

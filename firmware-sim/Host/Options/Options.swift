@@ -3,7 +3,7 @@ import ArgumentParser
 
 struct ListeningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Serve SoftAP-style HTTP there; port 0 lets the system choose.", valueName: "host:port"))
-    var http: ListenAddress?
+    var http: BindAddress?
 
     @Option(help: ArgumentHelp("Make a serial console, and this symbolic link to it.", valueName: "link"))
     var console: String?
@@ -172,7 +172,7 @@ struct CloudOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Connect to this broker once on Wi-Fi; offline unless given.", valueName: "host:port"))
-    var mqtt: ListenAddress?
+    var mqtt: BindAddress?
 
     @Option(help: ArgumentHelp("Certificate of the authority that the broker's belongs to.", valueName: "file"))
     var ca: String?

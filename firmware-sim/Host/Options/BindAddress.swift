@@ -2,7 +2,7 @@
 import ArgumentParser
 
 /// `HOST:PORT` of an option.
-struct ListenAddress: ExpressibleByArgument, CustomStringConvertible, Equatable {
+struct BindAddress: ExpressibleByArgument, CustomStringConvertible, Equatable {
     var host: String
     var port: UInt16
 
