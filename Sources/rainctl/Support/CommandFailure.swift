@@ -71,17 +71,6 @@ extension CommandFailure {
             message: error.message.withAdvice(error.remedies))
     }
 
-    init(_ error: BluetoothError) {
-        let status: ExitStatus =
-            switch error.code {
-            case .linkLost, .timeout: .deviceLost
-            case .cancelled: .cancelled
-            case .refused, .tooLong, .pairingFailed: .other
-            default: .unavailable
-            }
-        self.init(status, reason: error.code.name, message: error.message)
-    }
-
     init(_ error: AccountError) {
         let status: ExitStatus =
             switch error.code {
@@ -132,7 +121,6 @@ extension CommandFailure {
         case let error as OnboardingError: self.init(error)
         case let error as ProvisioningError: self.init(error)
         case let error as AccountError: self.init(error)
-        case let error as BluetoothError: self.init(error)
         case is CancellationError: self.init(.cancelled, message: "Cancelled.")
         default: self.init(.other, message: "\(error)")
         }

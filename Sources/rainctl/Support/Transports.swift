@@ -15,39 +15,34 @@ enum Transports {
 }
 
 /// `auto`, or the scheme of a registered transport.
-struct TransportName: ExpressibleByArgument, Equatable {
+protocol TransportArgument: ExpressibleByArgument {
     /// Nil for `auto`.
-    let scheme: String?
+    var scheme: String? { get }
+    init(scheme: String?)
+    /// The schemes that may be named.
+    static var schemes: [String] { get }
+}
 
-    static let auto = TransportName(scheme: nil)
-
-    private init(scheme: String?) { self.scheme = scheme }
+extension TransportArgument {
+    static var auto: Self { Self(scheme: nil) }
 
     init?(argument: String) {
         guard Self.allValueStrings.contains(argument) else { return nil }
-        scheme = argument == "auto" ? nil : argument
+        self.init(scheme: argument == "auto" ? nil : argument)
     }
 
-    static var allValueStrings: [String] { ["auto"] + Transports.registered.map(\.scheme) }
+    static var allValueStrings: [String] { ["auto"] + schemes }
     var defaultValueDescription: String { scheme ?? "auto" }
 }
 
-/// The same for transports that can find boards.
-struct DiscoveryTransportName: ExpressibleByArgument, Equatable {
-    /// Nil for all of them.
+/// A way to a board.
+struct TransportName: TransportArgument {
     let scheme: String?
+    static var schemes: [String] { Transports.registered.map(\.scheme) }
+}
 
-    static let auto = DiscoveryTransportName(scheme: nil)
-
-    private init(scheme: String?) { self.scheme = scheme }
-
-    init?(argument: String) {
-        guard Self.allValueStrings.contains(argument) else { return nil }
-        scheme = argument == "auto" ? nil : argument
-    }
-
-    static var allValueStrings: [String] {
-        ["auto"] + Transports.registered.filter(\.canDiscover).map(\.scheme)
-    }
-    var defaultValueDescription: String { scheme ?? "auto" }
+/// Where to look for boards; `auto` looks everywhere.
+struct DiscoveryTransportName: TransportArgument {
+    let scheme: String?
+    static var schemes: [String] { Transports.registered.filter(\.canDiscover).map(\.scheme) }
 }
