@@ -11,8 +11,11 @@ public struct AuthorizationServer: Sendable {
     public var authorizeURL: String
     /// Where codes become tokens.
     public var tokenURL: String
+    /// How the client proves who it is at the token endpoint (RFC 6749, section 2.3).
     public var client: ClientAuthentication
+    /// The `client_id` of the authorization request, as the provider registered it (RFC 6749, section 2.2).
     public var clientID: String
+    /// What the session is to be allowed, sent with spaces between (RFC 6749, section 3.3); empty leaves it to the server.
     public var scope: [String]
     /// What the server calls itself in `iss`, if that is known.
     public var issuer: String?

@@ -24,6 +24,7 @@ public protocol AuthorizationUserAgent: Sendable {
 
 /// Where an agent can be reached this time.
 public struct RedirectTarget: Sendable, Equatable {
+    /// What the `state` parameter of the request looks like (RFC 6749, section 4.1.1).
     public enum StateForm: Sendable, Equatable {
         /// Random, and nothing else.
         case random
@@ -36,6 +37,7 @@ public struct RedirectTarget: Sendable, Equatable {
     public var redirectURI: RedirectURI
     /// Where the browser may end up besides, so that an address pasted from there is known again.
     public var aliases: [RedirectURI] = []
+    /// Random for every redirect but that of a relay page, which needs the port in it.
     public var stateForm = StateForm.random
 
     public init(redirectURI: RedirectURI, aliases: [RedirectURI] = [], stateForm: StateForm = .random) {
@@ -61,6 +63,7 @@ public struct RedirectTarget: Sendable, Equatable {
 
 /// One sign-in that waits for its answer.
 public struct AuthorizationAttempt: Sendable {
+    /// The page's address with all its parameters (RFC 6749, section 4.1.1). An answer must bring its state back.
     public var request: AuthorizationRequest
     /// Whom the request goes to, if that is known.
     public var issuer: String?
