@@ -3,7 +3,7 @@ import Glibc
 
 /// Whether there is a browser on this machine that the person in front of the terminal can see.
 public struct DesktopSession: Sendable, Equatable {
-    /// Why not.
+    /// Why there is none.
     public enum Obstacle: String, Sendable {
         /// `ssh`: the terminal is on another machine. `container`: a browser here has no screen of the person's to appear on.
         case ssh, container
