@@ -7,7 +7,7 @@ extension CloudAPI {
     static let maximumMessage = 128 << 10
 
     /// Takes a message that a node published, under `node/ID/SUFFIX` or with a rule before it
-    /// (`$aws/rules/RULE/node/ID/SUFFIX`). The broker has seen to it that the node is who it says.
+    /// (`$aws/rules/RULE/node/ID/SUFFIX`). The broker has authenticated the node by its certificate.
     func receive(topic: String, payload: [UInt8]) {
         var parts = topic.split(separator: "/", omittingEmptySubsequences: false)
         if parts.starts(with: ["$aws", "rules"]) { parts.removeFirst(min(3, parts.count)) }

@@ -4,7 +4,7 @@
 struct SPiDClient: Sendable {
     var registration: OAuthClient
     var name: String
-    /// Only clients of the same merchant may be given codes for each other.
+    /// Codes for another client are given only if it belongs to the same merchant.
     var merchant: Int64
     /// Signs API responses, and the client's assertions. It is not the client secret.
     var signSecret: String?
