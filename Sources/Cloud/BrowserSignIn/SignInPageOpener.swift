@@ -6,7 +6,7 @@ import RainOAuth
 /// not open is no error, as the address can be opened by hand.
 public typealias ShowSignInPage = @Sendable (_ url: String) async -> Void
 
-/// What all agents have in common once their listener is ready: make the request, show the page, wait for the redirect.
+/// The steps that all agents share once their listener is ready: make the request, show the page, wait for the redirect.
 struct SignInPageOpener: Sendable {
     var pasted: (any PastedAddresses)?
     var limit: Duration

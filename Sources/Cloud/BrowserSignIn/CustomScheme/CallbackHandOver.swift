@@ -5,7 +5,7 @@ import RainCore
 
 /// The handler's side: gives the address that the desktop started it with to the sign-in that waits for it.
 public enum CallbackHandOver {
-    /// What the waiting sign-in said to the address.
+    /// The verdict of the waiting sign-in on the address.
     public enum Outcome: Sendable, Equatable {
         /// The address is the answer that the sign-in waited for. The handler can end.
         case taken

@@ -7,7 +7,7 @@ import RainCore
 /// Makes a command the desktop's handler of a scheme: a desktop entry (Desktop Entry Specification 1.5) and the choice of it
 /// by `xdg-mime`.
 public struct SchemeHandler: Sendable {
-    /// What the handler is called in dialogues.
+    /// The handler's name in dialogues of the desktop.
     public var name: String
     /// The program and its arguments; the address comes behind them.
     public var command: [String]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
-/// What the browser shows at the end: plain pages, complete in themselves, that load nothing and are not kept.
+/// The pages that the browser shows after the redirect: plain HTML that loads nothing else and is not cached.
 struct CallbackPage: Equatable {
     var status: Int
     private var reason: String

@@ -104,7 +104,7 @@ struct CallbackRequestParser {
     }
 }
 
-/// What was asked of the loopback listener.
+/// A request to the loopback listener.
 struct CallbackRequest: Equatable {
     var method: String
     var path: [UInt8]

@@ -72,6 +72,6 @@ public struct ProviderTools: Sendable {
         }
     }
 
-    /// ``random`` as a `RandomSource`, for states, nonces and code verifiers.
+    /// The property `random` as a `RandomSource`, for states, nonces and code verifiers.
     public var randomSource: Random { Random(draw: random) }
 }

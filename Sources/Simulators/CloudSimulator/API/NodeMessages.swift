@@ -29,7 +29,7 @@ extension CloudAPI {
         }
     }
 
-    /// What the broker says about a node's connection.
+    /// Handles the broker's events about a node's connection.
     func setConnected(_ isConnected: Bool, node: String) {
         guard readState({ $0.nodes[node] != nil }) else { return }
         let now = now

@@ -6,7 +6,7 @@ struct User: Codable, Sendable, Equatable {
     /// Longest accepted user name, in bytes.
     static let maximumName = 256
 
-    /// What clients call `user_id`: a UUID.
+    /// The `user_id` of clients: a UUID.
     var id: String
     /// The e-mail address or phone number that it signs in with; compared exactly, as the cloud does.
     var userName: String

@@ -25,7 +25,7 @@ struct VerificationCodes: Codable, Sendable, Equatable {
         case exhausted
     }
 
-    /// What a code is for: one at a time per kind and holder.
+    /// The kind and the holder of a code. There is one code at a time for each pair.
     struct Key: Sendable {
         fileprivate var text: String
 

@@ -49,7 +49,7 @@ extension CloudAPI {
 
     private enum Asked {
         case request(ReceivedAuthorization)
-        /// What the browser gets in place of a sign-in page.
+        /// A response in place of the sign-in page.
         case instead(Response)
     }
 

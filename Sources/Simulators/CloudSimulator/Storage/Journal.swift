@@ -3,7 +3,7 @@ import Glibc
 import RainJSON
 import Synchronization
 
-/// What happened, one JSON object a line (NDJSON): what tests and curious users read.
+/// A log of events, one JSON object a line (NDJSON), for tests and for users who want to see what happened.
 ///
 /// It takes no body, header or query value, so no secret and no token can get into it.
 public final class Journal: Sendable {
@@ -66,7 +66,7 @@ public final class Journal: Sendable {
         write("authorize", [.init("outcome", "refused"), .init("reason", .string(reason))])
     }
 
-    /// What a test asked the simulator itself to do.
+    /// A request of a test to the simulator itself (`/_sim/…`).
     func control(_ what: String, user: String?, status: Int, provider: String? = nil) {
         write(
             "control",

@@ -8,7 +8,7 @@ struct LiferayService: IdentityService {
     /// How long a session is valid after its last request, as in Tomcat.
     static let sessionLifetime: Int64 = 900
 
-    /// What people sign in with: the portal's "How do users authenticate?".
+    /// The kind of name that people sign in with: the portal's setting "How do users authenticate?".
     enum AuthenticationType: String { case email = "email", screenName = "screenName", userID = "userId" }
 
     /// The version, on which the paths of services and the format of exceptions depend.
@@ -30,7 +30,7 @@ struct LiferayService: IdentityService {
     var version = Version.v7
     /// Whether guests' pages have a token, too, as a real portal's do.
     var givesGuestsTokens = false
-    /// What something in front of the portal asks for, such as a proxy.
+    /// The HTTP authentication that a server in front of the portal asks for, such as a proxy's.
     var challenge: BasicCredentials?
 
     static let scopes: Set<String> = [

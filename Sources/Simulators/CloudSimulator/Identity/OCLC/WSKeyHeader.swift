@@ -48,7 +48,7 @@ struct WSKeyHeader: Equatable {
         return parameters
     }
 
-    /// What is signed: not the request's own host, port and path, but always those of `www.oclc.org:443/wskey`.
+    /// The signed text. It does not have the request's own host, port and path, but always those of `www.oclc.org:443/wskey`.
     static func signature(
         key: String, timestamp: String, nonce: String, method: String, query: [Request.Field], secret: String
     ) -> String {

@@ -64,7 +64,7 @@ extension SPiDService {
         return assertion
     }
 
-    /// Who is connected to the account that the token is of. An unknown token is refused.
+    /// The person who is connected to the token's account; nil if none is. An unknown token is refused.
     func person(of assertion: SPiDAssertion) throws(SPiDFailure) -> Person? {
         guard let account = thirdParties["\(assertion.provider):\(assertion.token)"] else {
             throw .oauth(.invalidGrant, "The third party does not accept its token")

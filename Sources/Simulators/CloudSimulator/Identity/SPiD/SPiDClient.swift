@@ -12,7 +12,7 @@ struct SPiDClient: Sendable {
     var defaultRedirect: String?
     /// Whether SPiD signs what it answers this client.
     var wantsSignedResponses = false
-    /// What Facebook and Google know the application by.
+    /// The application's ids at Facebook and Google.
     var thirdPartyIDs: [String] = []
 
     var id: String { registration.id }

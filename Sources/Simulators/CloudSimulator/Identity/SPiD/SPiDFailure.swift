@@ -36,7 +36,7 @@ enum SPiDFailure: Error, Equatable {
         self = .oauth(Code(rawValue: failure.code.rawValue) ?? .invalidRequest, failure.description, status: 400)
     }
 
-    /// What the journal calls it.
+    /// The error's name in the journal.
     var reason: String {
         switch self {
         case .oauth(let code, _, _): code.rawValue

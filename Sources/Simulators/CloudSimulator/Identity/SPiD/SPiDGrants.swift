@@ -19,7 +19,7 @@ struct SPiDRenewal: Sendable, Equatable {
     var isUsed = false
 }
 
-/// What can be had for a code.
+/// The kind of a code, its client and its person.
 struct SPiDCode: Sendable {
     enum Kind: Sendable, Equatable {
         /// From the sign-in page; redeemed with the same redirect URI.

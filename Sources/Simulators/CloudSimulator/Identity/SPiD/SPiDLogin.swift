@@ -49,7 +49,7 @@ extension SPiDService {
         return IdentityPage.signIn(title: Self.title, query: call.request.query, canRemember: true)
     }
 
-    /// What the person did on the page.
+    /// Handles the form of the sign-in page.
     mutating func submitLogin(_ call: inout IdentityCall) -> Response {
         let form: OAuthParameters
         do throws(OAuthFailure) {

@@ -48,7 +48,7 @@ struct StandardOAuth: Sendable {
         /// Seconds since 1970.
         var authenticatedAt: Int64
         var nonce: String?
-        /// What the system adds.
+        /// Values of the system's own.
         var attributes: [String: String] = [:]
 
         var scopes: Set<String> { Set(scope.split(separator: " ").map(String.init)) }
