@@ -6,7 +6,7 @@ extension AccountError {
     /// A refusal that came back from the sign-in page.
     init(signIn error: OAuthError) {
         let name = presentable(error.code.rawValue)
-        // A redirect has no status of its own (RFC 6749, 4.1.2.1): it is the request that was not good.
+        // A redirect has no status for the error (RFC 6749, 4.1.2.1). It means a bad request, so 400 stands in.
         let code: Code = error.code == .abandoned ? .abandoned : Code(error.code, status: 400)
         let message =
             switch code {
@@ -23,6 +23,6 @@ extension AccountError {
 }
 
 extension OAuthError.Code {
-    /// Ours, for a page that sent the person back without saying anything.
+    /// RainKit's own, for a page that sent the person back with neither a code nor an error.
     static let abandoned = OAuthError.Code(rawValue: "abandoned")
 }

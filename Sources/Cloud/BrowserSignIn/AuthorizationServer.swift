@@ -11,22 +11,25 @@ public struct AuthorizationServer: Sendable {
     public var authorizeURL: String
     /// Where codes become tokens.
     public var tokenURL: String
+    /// How the client proves who it is at the token endpoint (RFC 6749, section 2.3).
     public var client: ClientAuthentication
+    /// The `client_id` of the authorization request, as the provider registered it (RFC 6749, section 2.2).
     public var clientID: String
+    /// What the session is to be allowed, sent with spaces between (RFC 6749, section 3.3); empty leaves it to the server.
     public var scope: [String]
     /// What the server calls itself in `iss`, if that is known.
     public var issuer: String?
-    /// Whether its answers always name it (RFC 9207, section 3).
+    /// Whether its answers always have `iss` (RFC 9207, section 3); an answer without it is ignored then.
     public var namesIssuer = false
-    /// What the page wants besides, in order.
+    /// More parameters of the authorization request, in order.
     public var parameters: [(name: String, value: String)] = []
-    /// Only servers that refuse a challenge are asked without (RFC 7636).
+    /// Whether the request has a code challenge (RFC 7636); false only for servers that refuse one.
     public var usesCodeChallenge = true
-    /// Whether a person who gives up comes back with nothing but the state.
+    /// Whether the page redirects a person who gives up with nothing but the state.
     public var answersWithoutParameters = false
-    /// Whether an id token will come that repeats a nonce.
+    /// Whether the request has a nonce, which the id token repeats (OpenID Connect Core 1.0, section 3.1.2.1).
     public var usesNonce = true
-    /// What the page is to answer with: a code, or tokens at once where there is nothing better.
+    /// What the page is to answer with: a code, or tokens at once for servers that give no codes.
     public var responseType = AuthorizationRequest.ResponseType.code
 
     /// A public client, as every installed program is one.
@@ -80,7 +83,7 @@ public struct AuthorizationServer: Sendable {
     }
 }
 
-/// What the agent chose, for the token request to repeat.
+/// The redirect URI that the agent chose. The token request must repeat it (RFC 6749, section 4.1.3).
 private final class UsedRedirect: Sendable {
     private let value = Mutex("")
     var text: String { value.withLock { $0 } }

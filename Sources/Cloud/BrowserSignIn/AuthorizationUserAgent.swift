@@ -10,7 +10,7 @@ import RainCore
 /// ``CustomSchemeUserAgent``.
 public protocol AuthorizationUserAgent: Sendable {
     /// Gets ready for an answer, shows the page that `attempt` asks for, and waits for the first answer that belongs to it.
-    /// Answers that do not, with another state above all, are told so and otherwise ignored.
+    /// Other answers, such as one with another state, get a page that says so and are otherwise ignored.
     ///
     /// Whatever was opened is closed again when this returns, at once if the calling task is cancelled.
     /// - Parameter attempt: makes the request, now that the redirect URI is known.
@@ -24,18 +24,20 @@ public protocol AuthorizationUserAgent: Sendable {
 
 /// Where an agent can be reached this time.
 public struct RedirectTarget: Sendable, Equatable {
+    /// What the `state` parameter of the request looks like (RFC 6749, section 4.1.1).
     public enum StateForm: Sendable, Equatable {
         /// Random, and nothing else.
         case random
-        /// `port:N`, out of which a relay page reads where to send the browser on to; extended by `:` and a random part if the
-        /// page lets that stand.
+        /// `port:N`: a relay page redirects the browser to that port of this machine. Extended, `:` and a random part follow; not every
+        /// page accepts that.
         case relay(port: UInt16, isExtended: Bool)
     }
 
-    /// What the server is told.
+    /// The `redirect_uri` of the request (RFC 6749, section 4.1.1).
     public var redirectURI: RedirectURI
-    /// Where the browser may end up besides, so that an address pasted from there is known again.
+    /// Other addresses that the browser may end on, so that an address pasted from there is recognised.
     public var aliases: [RedirectURI] = []
+    /// Random for every redirect but that of a relay page, which needs the port in it.
     public var stateForm = StateForm.random
 
     public init(redirectURI: RedirectURI, aliases: [RedirectURI] = [], stateForm: StateForm = .random) {
@@ -53,7 +55,7 @@ public struct RedirectTarget: Sendable, Equatable {
         }
     }
 
-    /// Relay pages are not known to hand the state on; where it has no random part nothing is lost by that.
+    /// Relay pages may drop the state. A state without a random part protects nothing, so an answer without it is accepted.
     var mayLackState: Bool {
         if case .relay(_, isExtended: false) = stateForm { true } else { false }
     }
@@ -61,12 +63,13 @@ public struct RedirectTarget: Sendable, Equatable {
 
 /// One sign-in that waits for its answer.
 public struct AuthorizationAttempt: Sendable {
+    /// The page's address with all its parameters (RFC 6749, section 4.1.1). An answer must bring its state back.
     public var request: AuthorizationRequest
-    /// Whom the request goes to, if that is known.
+    /// The server's `iss`, if it is known (RFC 9207).
     public var issuer: String?
-    /// Whether the state alone is an answer: that nobody signed in.
+    /// Whether a redirect with the state alone is an answer: the person gave up.
     public var answersWithoutParameters = false
-    /// Whether an answer that does not name its issuer is none (RFC 9207).
+    /// Whether an answer must name its issuer (RFC 9207). One that does not is ignored then.
     public var requiresIssuer: Bool
 
     public init(_ request: AuthorizationRequest, issuer: String? = nil, requiresIssuer: Bool = false) {

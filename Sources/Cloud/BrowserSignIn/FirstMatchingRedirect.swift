@@ -2,16 +2,18 @@
 import RainAccount
 import RainOAuth
 
-/// Waits for the desk's answer, from all sources at once, for a limited time. All of them have ended when this returns.
+/// Waits until one of the sources brings the redirect that `matcher` accepts, for `limit` at most. All sources have ended when this
+/// returns.
 func firstMatchingRedirect(
-    at desk: RedirectMatcher, from sources: [any RedirectSource], within limit: Duration, by clock: any Clock<Duration>
+    for matcher: RedirectMatcher, from sources: [any RedirectSource], within limit: Duration,
+    by clock: any Clock<Duration>
 ) async throws(AccountError) -> AuthorizationResponse {
     enum End: Sendable { case source(AccountError?), deadline, interrupted }
     let outcome: Result<AuthorizationResponse, AccountError> = await withTaskGroup(of: End.self) { group in
         for source in sources {
             group.addTask {
                 do throws(AccountError) {
-                    try await source.serve(desk)
+                    try await source.serve(matcher)
                     return .source(nil)
                 } catch {
                     return .source(error)
@@ -24,7 +26,7 @@ func firstMatchingRedirect(
         var left = sources.count
         var failure: AccountError?
         while let end = await group.next() {
-            if let answer = desk.answer { return .success(answer) }
+            if let answer = matcher.answer { return .success(answer) }
             switch end {
             case .source(let error):
                 left -= 1

@@ -3,14 +3,14 @@ import RainAccount
 import RainOAuth
 import Synchronization
 
-/// Decides which of the redirects that arrive, from wherever, is the answer. The first that belongs to the attempt is; all others
-/// are strays, before it and after it.
+/// Decides which of the redirects that arrive is the answer of the sign-in page: the first one that belongs to the attempt. It does not
+/// matter which source brought it.
 final class RedirectMatcher: Sendable {
     enum Verdict: Sendable, Equatable {
         case answer(AuthorizationResponse)
-        /// Not for us, and why; the wait goes on.
+        /// Not the answer to this attempt, and why. The sign-in keeps waiting.
         case stray(OAuth2FormatError)
-        /// The answer had come before.
+        /// The answer has been accepted before this one.
         case late
     }
 
@@ -20,7 +20,7 @@ final class RedirectMatcher: Sendable {
     private let requiresIssuer: Bool
     private let mayLackState: Bool
     private let answersWithoutParameters: Bool
-    /// Whether the answer comes behind a `#`, which browsers keep to themselves.
+    /// Whether the answer comes in the fragment, behind a `#`. Browsers do not send fragments to servers.
     let expectsFragment: Bool
     private let accepted = Mutex<AuthorizationResponse?>(nil)
 
@@ -48,7 +48,7 @@ final class RedirectMatcher: Sendable {
         }
     }
 
-    /// What stood behind the `?` of the right address.
+    /// The query of a request to the redirect URI, without the `?`.
     func consider(query: [UInt8]) -> Verdict {
         consider { () throws(OAuth2FormatError) in
             try response(at: (Substring(String(decoding: query, as: UTF8.self)), "")) {
@@ -58,8 +58,8 @@ final class RedirectMatcher: Sendable {
         }
     }
 
-    /// Some servers, SPiD for one, send a person who gives up back with the state and nothing else. Whether it is ours is checked as
-    /// for any answer.
+    /// Some servers, such as SPiD, redirect a person who gives up with the state alone. Such a redirect counts as `abandoned`; its state is
+    /// checked like that of any answer.
     private func response(
         at answer: (query: Substring, fragment: Substring)?,
         _ read: () throws(OAuth2FormatError) -> AuthorizationResponse
@@ -94,8 +94,8 @@ final class RedirectMatcher: Sendable {
     }
 }
 
-/// Something that brings redirects to the desk.
+/// Brings redirects to the matcher: a loopback listener, a socket, pasted lines.
 protocol RedirectSource: Sendable {
-    /// Returns once the desk has its answer, when nothing more can come, or when the task is cancelled.
-    func serve(_ desk: RedirectMatcher) async throws(AccountError)
+    /// Returns once the matcher has its answer, when nothing more can come, or when the task is cancelled.
+    func serve(_ matcher: RedirectMatcher) async throws(AccountError)
 }

@@ -6,7 +6,7 @@ import RainOAuth
 /// not open is no error, as the address can be opened by hand.
 public typealias ShowSignInPage = @Sendable (_ url: String) async -> Void
 
-/// What all agents do alike once their way of hearing is open.
+/// The steps that all agents share once their listener is ready: make the request, show the page, wait for the redirect.
 struct SignInPageOpener: Sendable {
     var pasted: (any PastedAddresses)?
     var limit: Duration
@@ -19,12 +19,12 @@ struct SignInPageOpener: Sendable {
     ) async throws(AccountError) -> AuthorizationResponse {
         let attempt = try attempt(target)
         let url = try attempt.url()
-        let desk = RedirectMatcher(attempt, at: target)
+        let matcher = RedirectMatcher(attempt, at: target)
         var sources: [any RedirectSource] = []
         if let listener { sources.append(listener) }
         if let pasted { sources.append(PasteSource(addresses: pasted)) }
         await show(url)
-        return try await firstMatchingRedirect(at: desk, from: sources, within: limit, by: clock)
+        return try await firstMatchingRedirect(for: matcher, from: sources, within: limit, by: clock)
     }
 }
 

@@ -15,6 +15,7 @@ public final class SecretServiceStore: CredentialStore {
     public struct Deadlines: Sendable {
         /// To say that it is there.
         public var probe = Duration.seconds(2)
+        /// To give a stored session, and to say whether one could be saved while its lock is held.
         public var load = Duration.seconds(5)
         /// To save new tokens: the old ones may be good for nothing by then.
         public var save = Duration.seconds(10)

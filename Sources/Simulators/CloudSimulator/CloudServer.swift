@@ -21,7 +21,7 @@ public final class CloudServer: Sendable {
         /// NDJSON of the codes that users would get by e-mail or SMS; nil for none.
         public var mailbox: String?
         public var options = CloudAPI.Options()
-        /// Called on some thread when the broker ends by itself. What remains is a cloud that hears no node.
+        /// Called on some thread when the broker ends by itself. The API goes on, but receives nothing from nodes.
         public var onBrokerDeath: @Sendable () -> Void = {}
 
         public init() {}

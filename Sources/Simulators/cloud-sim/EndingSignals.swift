@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The signals that end the program: blocked in every thread once this is made, and taken by ``wait()``. Nothing runs inside
-/// of a signal handler.
+/// The signals that end the program: blocked in every thread once this is made, and taken by ``wait()``. No code runs in
+/// a signal handler.
 struct EndingSignals {
     private var signals = sigset_t()
 
@@ -22,7 +22,7 @@ struct EndingSignals {
     }
 }
 
-/// Past the C library's buffers: who waits for the ready line reads it at once.
+/// Bypasses the C library's buffers, so that a program that waits for the ready line can read it at once.
 func write(_ text: String, to descriptor: Int32) {
     let bytes = Array(text.utf8)
     _ = Glibc.write(descriptor, bytes, bytes.count)

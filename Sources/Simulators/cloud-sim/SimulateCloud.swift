@@ -122,7 +122,7 @@ struct SimulateCloud: ParsableCommand {
         configuration.options.rotatesRefreshTokens = rotateRefresh
         configuration.options.claimQuota = claimQuota
         configuration.options.mappingPatience = .seconds(mappingTimeout)
-        // Ends the wait below in its own way: a signal that nobody else sends.
+        // SIGUSR1 ends the wait for signals below; nothing else sends it.
         configuration.onBrokerDeath = { kill(getpid(), SIGUSR1) }
         let simulator: CloudServer
         do {

@@ -3,12 +3,15 @@ import Glibc
 
 /// Whether there is a browser on this machine that the person in front of the terminal can see.
 public struct DesktopSession: Sendable, Equatable {
-    /// Why not.
+    /// Why there is none.
     public enum Obstacle: String, Sendable {
+        /// `ssh`: the terminal is on another machine. `container`: a browser here has no screen of the person's to appear on.
         case ssh, container
+        /// Neither `DISPLAY` nor `WAYLAND_DISPLAY` is set.
         case noDisplay = "no_display"
     }
 
+    /// What keeps a browser from appearing before the person; nil on a desktop.
     public let obstacle: Obstacle?
     /// Whether `$BROWSER` names one all the same, as editors do that are connected to a remote machine.
     public let hasChosenBrowser: Bool

@@ -6,7 +6,7 @@ import RainWaiting
 /// Starts a desktop's helper programs: in a session of their own, so that Ctrl-C in the terminal does not end the browser, with
 /// nothing on their standard streams.
 enum DetachedProgram {
-    /// The exit status; nil if the program could not be started or still runs when the time is over. It is left running then.
+    /// The exit status; nil if the program could not be started, or still runs when the time is over. It goes on running then.
     static func run(_ words: [String], environment: [String: String], within limit: Duration) async -> Int32? {
         guard let child = start(words, environment: environment) else { return nil }
         let end = ContinuousClock.now + limit
@@ -51,7 +51,8 @@ enum DetachedProgram {
         return posix_spawnp(&child, words[0], &actions, &attributes, &argv, &envp) == 0 ? child : nil
     }
 
-    /// A browser's starter may run as long as the browser. It is collected when it ends, or by the system when we do.
+    /// Waits for the program on a thread of its own, as one that starts a browser may run as long as the browser. If this process ends
+    /// first, the system collects it.
     private static func collectLater(_ child: pid_t) {
         _ = startThread {
             while waitpid(child, nil, 0) < 0, errno == EINTR {}

@@ -5,7 +5,9 @@ import RainCore
 
 /// The handler's side: gives the address that the desktop started it with to the sign-in that waits for it.
 public enum CallbackHandOver {
+    /// The verdict of the waiting sign-in on the address.
     public enum Outcome: Sendable, Equatable {
+        /// The address is the answer that the sign-in waited for. The handler can end.
         case taken
         /// A sign-in waits, and this is not its answer.
         case refused
@@ -57,7 +59,7 @@ public enum CallbackHandOver {
 package enum CallbackFolder {
     static func socket(folder: String, scheme: String) -> String { "\(folder)/callback-\(scheme).sock" }
 
-    /// In lower case, and fit for a file's name; nil for the schemes of the web, which are no application's own.
+    /// The scheme in lower case, safe as part of a file name; nil for `http`, `https` and others that no application may take.
     package static func scheme(of url: String) -> String? {
         guard let end = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = String(url[..<end]).lowercased()
@@ -70,7 +72,7 @@ package enum CallbackFolder {
         return scheme
     }
 
-    /// Makes the folder, for its owner alone. What is there must be that already.
+    /// Makes the folder with mode 0700. A folder that exists must belong to the user and have that mode already.
     static func make(_ folder: String) throws(AccountError) {
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
             throw AccountError(.cannotListen, message: "\(folder) cannot be made: \(systemWords())")

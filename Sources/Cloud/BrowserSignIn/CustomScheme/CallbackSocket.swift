@@ -46,14 +46,14 @@ struct CallbackSocket: RedirectSource {
         Glibc.close(descriptor)
     }
 
-    func serve(_ desk: RedirectMatcher) async throws(AccountError) {
-        let failure: Int32 = try await onListeningThread { interrupt in run(desk, interrupt) }
+    func serve(_ matcher: RedirectMatcher) async throws(AccountError) {
+        let failure: Int32 = try await onListeningThread { interrupt in run(matcher, interrupt) }
         guard failure == 0 else { throw Self.failure(path, String(cString: strerror(failure))) }
     }
 
-    /// One hand-over after the other: each is short, and comes from the user's own processes.
-    private func run(_ desk: RedirectMatcher, _ interrupt: Int32) -> Int32 {
-        while desk.answer == nil {
+    /// Takes one connection after the other: each is short, and comes from the user's own processes.
+    private func run(_ matcher: RedirectMatcher, _ interrupt: Int32) -> Int32 {
+        while matcher.answer == nil {
             var watched: [PollEntry] = [.readable(interrupt), .readable(descriptor)]
             if case .failed(let code) = pollDescriptors(&watched) { return code }
             if watched[0].isReady { return 0 }
@@ -63,7 +63,7 @@ struct CallbackSocket: RedirectSource {
             guard PeerCredentials(of: peer)?.userID == geteuid() else { continue }
             guard let url = readLine(from: peer, interrupt) else { continue }
             let word: String
-            switch desk.consider(url: url) {
+            switch matcher.consider(url: url) {
             case .answer: word = "taken\n"
             case .stray: word = "stray\n"
             case .late: word = "late\n"

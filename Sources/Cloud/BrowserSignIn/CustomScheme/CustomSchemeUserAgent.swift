@@ -2,8 +2,8 @@
 import RainAccount
 import RainOAuth
 
-/// Hears the answer through a scheme of its own (RFC 8252, section 7.1): the desktop starts a handler for it, which hands the
-/// address over at a socket in the user's runtime folder.
+/// Receives the answer through a private-use URI scheme (RFC 8252, section 7.1): the desktop starts a handler with the address, and the
+/// handler passes it on through a socket in the user's runtime folder.
 ///
 /// The desktop starts the handler with the address among its arguments, where other users may read it for that moment: the code is
 /// of no use to them without the code verifier, and loopback is the better way where the provider allows it.
@@ -11,7 +11,7 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
     private let target: String
     private let folder: String
     private let register: @Sendable (_ scheme: String) async throws(AccountError) -> Void
-    private let hand: SignInPageOpener
+    private let opener: SignInPageOpener
 
     /// - Parameters:
     ///   - redirectURI: as it is registered, such as `com.example.app:/callback`.
@@ -26,7 +26,7 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
         target = redirectURI
         self.folder = folder
         self.register = register
-        hand = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
+        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
     }
 
     public func authorize(
@@ -42,6 +42,6 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
         let socket = try CallbackSocket(path: CallbackFolder.socket(folder: folder, scheme: scheme))
         defer { socket.close() }
         try await register(scheme)
-        return try await hand.authorize(attempt, at: target, hearing: socket)
+        return try await opener.authorize(attempt, at: target, hearing: socket)
     }
 }

@@ -7,11 +7,11 @@ import RainCore
 /// Makes a command the desktop's handler of a scheme: a desktop entry (Desktop Entry Specification 1.5) and the choice of it
 /// by `xdg-mime`.
 public struct SchemeHandler: Sendable {
-    /// What the handler is called in dialogues.
+    /// The handler's name in dialogues of the desktop.
     public var name: String
     /// The program and its arguments; the address comes behind them.
     public var command: [String]
-    /// `XDG_DATA_HOME`, or what stands in for it.
+    /// `XDG_DATA_HOME`, or its default, `~/.local/share`.
     public var dataFolder: String
     /// All that `xdg-mime` inherits; leave out your own secrets.
     public var environment: [String: String]
@@ -42,7 +42,7 @@ public struct SchemeHandler: Sendable {
         """
     }
 
-    /// Writes the entry and makes it the scheme's handler. What is so already stays untouched.
+    /// Writes the entry and makes it the scheme's handler. An entry that is there with the same text is not written again.
     /// - Throws: `cannotStore` if the entry cannot be written, `cannotListen` if `xdg-mime` is absent or fails.
     public func register(scheme: String) async throws(AccountError) {
         let folder = "\(dataFolder)/applications"

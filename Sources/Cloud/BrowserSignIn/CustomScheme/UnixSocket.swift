@@ -32,7 +32,7 @@ struct UnixAddress {
     }
 }
 
-/// Who is at the other end of a Unix socket, as the kernel knows it (`SO_PEERCRED`, unix(7)).
+/// The process at the other end of a Unix socket, as the kernel reports it (`SO_PEERCRED`, unix(7)).
 struct PeerCredentials {
     var userID: uid_t
 

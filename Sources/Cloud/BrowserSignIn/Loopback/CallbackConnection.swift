@@ -4,11 +4,11 @@ import Glibc
 import RainOAuth
 import RainWaiting
 
-/// What a request to the listener must be like, and where its answer goes.
+/// Which requests the loopback listener answers, and with which page.
 struct CallbackRules {
     var path: [UInt8]
     var hosts: Set<String>
-    var desk: RedirectMatcher
+    var matcher: RedirectMatcher
 
     /// The page for a request, and whether it brought the answer.
     func page(for request: CallbackRequest) -> (CallbackPage, isAnswer: Bool) {
@@ -16,17 +16,17 @@ struct CallbackRules {
         guard request.path == path else { return (.notFound, false) }
         let answer: [UInt8]
         switch request.method {
-        case "GET" where desk.expectsFragment && request.query.isEmpty && desk.answer == nil:
+        case "GET" where matcher.expectsFragment && request.query.isEmpty && matcher.answer == nil:
             return (.fragmentRelay, false)
         case "GET": answer = request.query
-        // What the relay page found behind the `#`. Only pages from here may say so: another site's would have another Origin.
-        case "POST" where desk.expectsFragment && request.query.isEmpty:
+        // The fragment, sent by the script of our own page. A page of another site would have another Origin and is refused.
+        case "POST" where matcher.expectsFragment && request.query.isEmpty:
             guard request.origin.map({ hosts.contains($0) }) != false else { return (.refusal(403), false) }
             answer = request.body
         // A link checker's HEAD must not use up the one answer.
         default: return (.refusal(405), false)
         }
-        switch desk.consider(query: answer) {
+        switch matcher.consider(query: answer) {
         case .answer(let response):
             if case .refused = response.outcome { return (.notSignedIn, true) }
             return (.received, true)
@@ -48,7 +48,7 @@ struct CallbackConnection {
 
     private static let readingLimit: Int64 = 10_000
     private static let writingLimit: Int64 = 5_000
-    /// How long the browser may take to close its end. Closing ours first, with something unread, would take the page back.
+    /// How long the browser may take to close its end. Closing ours first, with unread bytes, would reset the connection and lose the page.
     private static let drainingLimit: Int64 = 1_000
 
     init(descriptor: Int32, now: Int64) {
@@ -115,7 +115,7 @@ struct CallbackConnection {
         }
     }
 
-    /// What has come; empty at the end or at a fault, nil if nothing is there yet.
+    /// The bytes that can be read now; empty at the end or at an error, nil if there are none yet.
     private func receive() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &buffer, buffer.count, 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
-/// What the browser shows at the end: plain pages, complete in themselves, that load nothing and are not kept.
+/// The pages that the browser shows after the redirect: plain HTML that loads nothing else and is not cached.
 struct CallbackPage: Equatable {
     var status: Int
     private var reason: String
@@ -29,8 +29,8 @@ struct CallbackPage: Equatable {
         "This sign-in has had its answer. Close this page and go back to the terminal.")
     static let notFound = CallbackPage(404, "Not Found", "Nothing here", "There is nothing at this address.")
 
-    /// Hands on what stands behind the `#`, which no browser sends, and takes it out of the address bar and the history. Where scripts
-    /// are off the page says what to do instead.
+    /// Sends the fragment to the listener by script, as no browser sends it itself, and removes it from the address bar and the history.
+    /// Where scripts are off, the page says what to do instead.
     static let fragmentRelay: CallbackPage = {
         var page = CallbackPage(
             200, "OK", "One moment",
@@ -48,7 +48,7 @@ struct CallbackPage: Equatable {
         + "document.title=d.title;document.body.replaceWith(d.body)})})()"
     static let fragmentScriptHash = "dZWHLYFBqFDXp3oUcImIfzjdqJ453+0pO6izHtZY+A0="
 
-    /// Why a request was not looked at.
+    /// The page for a request that is refused before its answer is read.
     static func refusal(_ status: Int) -> CallbackPage {
         switch status {
         case 403: CallbackPage(403, "Forbidden", "Not served", "This page takes answers from its own pages only.")
@@ -74,7 +74,7 @@ struct CallbackPage: Equatable {
         let head = [
             "HTTP/1.1 \(status) \(reason)", "Content-Type: text/html; charset=utf-8",
             "Content-Length: \(body.utf8.count)", "Connection: close", "Cache-Control: no-store",
-            // The address has the code in it: it goes nowhere from here.
+            // The address has the code in it, so it must not be sent on as a referrer.
             "Referrer-Policy: no-referrer",
             "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\(policyForScript)",
             "X-Content-Type-Options: nosniff",

@@ -11,7 +11,7 @@ struct CallbackRequestParser {
         case refused(status: Int)
     }
 
-    /// Head and all: a redirect with an unusually long code and many cookies of other local servers is still below.
+    /// The largest head. A redirect with an unusually long code, and many cookies of other local servers, is still below it.
     static let maximumBytes = 32 << 10
 
     private var bytes: [UInt8] = []
@@ -34,7 +34,7 @@ struct CallbackRequestParser {
         return bytes.count > Self.maximumBytes ? .refused(status: 431) : .needsMore
     }
 
-    /// The largest body: no fragment is longer than what stands in an address otherwise.
+    /// The largest body, which holds a fragment: as long as an address may be.
     static let maximumBodyBytes = 32 << 10
 
     /// With its body, once that has come.
@@ -49,7 +49,7 @@ struct CallbackRequestParser {
     }
 
     private static func parse(_ head: ArraySlice<UInt8>) -> Step {
-        // A control character has no place in a head, and might be read in two ways.
+        // Control characters are not allowed in a head, and parsers differ in how they read them.
         var lines: [ArraySlice<UInt8>] = []
         var rest = head
         while true {
@@ -104,7 +104,7 @@ struct CallbackRequestParser {
     }
 }
 
-/// What was asked of the loopback listener.
+/// A request to the loopback listener.
 struct CallbackRequest: Equatable {
     var method: String
     var path: [UInt8]
@@ -112,7 +112,7 @@ struct CallbackRequest: Equatable {
     var query: [UInt8]
     /// In lower case.
     var host: String
-    /// Whose page made the browser send this, without `http://`; nil if it does not say.
+    /// The `Origin` header without `http://`; nil if there is none.
     var origin: String?
     var bodyLength = 0
     var body: [UInt8] = []

@@ -4,7 +4,7 @@ import CRainDescriptors
 import Glibc
 import RainWaiting
 
-/// The smallest web server that can hear a browser's answer: one path, GET only, plain pages.
+/// A web server for one redirect: one path, GET (and POST for a fragment), plain pages.
 ///
 /// It serves on one thread with `poll`, so that many silent connections (browsers open some ahead of need) cost nothing and none
 /// of them keeps the answer waiting.
@@ -16,8 +16,8 @@ struct LoopbackListener: RedirectSource {
     /// More connections than that at once wait in the system's queue.
     private static let maximumConnections = 32
 
-    func serve(_ desk: RedirectMatcher) async throws(AccountError) {
-        let failure: Int32 = try await onListeningThread { interrupt in run(desk, interrupt) }
+    func serve(_ matcher: RedirectMatcher) async throws(AccountError) {
+        let failure: Int32 = try await onListeningThread { interrupt in run(matcher, interrupt) }
         guard failure == 0 else {
             throw AccountError(
                 .cannotListen,
@@ -25,7 +25,7 @@ struct LoopbackListener: RedirectSource {
         }
     }
 
-    /// Whom a browser may take us for. Another name in `Host` means that a page elsewhere has its own name lead here
+    /// The values of `Host` that are accepted. Another one may come from a page whose own name resolves to this machine
     /// (DNS rebinding).
     private var ownNames: Set<String> {
         Set(
@@ -35,8 +35,8 @@ struct LoopbackListener: RedirectSource {
     }
 
     /// Returns `errno`'s value, 0 for a proper end: interrupted, or answered and the browser has its page.
-    private func run(_ desk: RedirectMatcher, _ interrupt: Int32) -> Int32 {
-        let rules = CallbackRules(path: Array(path.utf8), hosts: ownNames, desk: desk)
+    private func run(_ matcher: RedirectMatcher, _ interrupt: Int32) -> Int32 {
+        let rules = CallbackRules(path: Array(path.utf8), hosts: ownNames, matcher: matcher)
         var connections: [CallbackConnection] = []
         defer { for connection in connections { connection.close() } }
         while true {
@@ -61,8 +61,8 @@ struct LoopbackListener: RedirectSource {
             for (index, listener) in listening.enumerated() where watched[1 + index].isReady {
                 if let connection = accepted(from: listener, at: time) { connections.append(connection) }
             }
-            // Another source has the answer, and nobody here waits for a page.
-            if desk.answer != nil, !connections.contains(where: \.isAnswering) { return 0 }
+            // Another source brought the answer, and no browser waits for a page.
+            if matcher.answer != nil, !connections.contains(where: \.isAnswering) { return 0 }
         }
     }
 

@@ -16,7 +16,7 @@ struct LoopbackSockets: Sendable {
     /// - Throws: `cannotListen` where neither address gives the port.
     init(port wanted: UInt16) throws(AccountError) {
         var failure: Int32 = 0
-        // Somebody may have a port in one family only: a few other ports are tried then.
+        // Another program may have the port in one family only: a few other ports are tried then.
         for _ in 0..<16 {
             var port = wanted
             let four = Self.listen(AF_INET, &port)
@@ -34,7 +34,7 @@ struct LoopbackSockets: Sendable {
                 break
             }
             if six < 0, sixFailure == EADDRINUSE {
-                // Whoever has ::1 there would get the browser's answer whenever it prefers that family.
+                // A program that listens on ::1 with this port would get the answer if the browser prefers IPv6.
                 Glibc.close(four)
                 failure = sixFailure
                 break
@@ -63,7 +63,7 @@ struct LoopbackSockets: Sendable {
             setsockopt(
                 descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
         }
-        // A port that was given is used again at once, though connections of the last time still linger.
+        // A given port can be used again at once, although earlier connections are still in TIME_WAIT.
         if port != 0 { setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size)) }
         guard bind(descriptor, family, &port), Glibc.listen(descriptor, 16) == 0 else {
             let failure = errno

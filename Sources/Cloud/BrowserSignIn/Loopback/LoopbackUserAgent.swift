@@ -3,14 +3,14 @@ import RainAccount
 import Glibc
 import RainOAuth
 
-/// Hears the answer on this machine's own loopback address (RFC 8252, section 7.3), for servers that allow any port there.
+/// Receives the answer on this machine's loopback address (RFC 8252, section 7.3), for servers that allow any port there.
 ///
-/// 127.0.0.1 and ::1 are listened on with one port. Hits on other paths, with another `Host` or with another state are answered
-/// and otherwise ignored; the first answer that fits ends the wait.
+/// It listens on 127.0.0.1 and ::1 with one port. Requests to other paths, with another `Host` or with another state get an error page and
+/// are otherwise ignored; the first answer that belongs to the attempt ends the wait.
 public struct LoopbackUserAgent: AuthorizationUserAgent {
     private let port: UInt16
     private let path: String
-    private let hand: SignInPageOpener
+    private let opener: SignInPageOpener
 
     /// - Parameters:
     ///   - port: 0 for any free one.
@@ -24,7 +24,7 @@ public struct LoopbackUserAgent: AuthorizationUserAgent {
     ) {
         self.port = port
         self.path = path
-        hand = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
+        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
     }
 
     public func authorize(
@@ -34,24 +34,24 @@ public struct LoopbackUserAgent: AuthorizationUserAgent {
         defer { sockets.close() }
         let host = sockets.hasIPv4 ? "127.0.0.1" : "[::1]"
         let target = RedirectTarget(redirectURI: try redirectURI("http://\(host):\(sockets.port)\(path)"))
-        return try await hand.authorize(attempt, at: target, hearing: LoopbackListener(sockets: sockets, path: path))
+        return try await opener.authorize(attempt, at: target, hearing: LoopbackListener(sockets: sockets, path: path))
     }
 }
 
-/// Hears the answer through a page that the provider has registered, because it allows no loopback address: the page reads
-/// `port:N` in the state and sends the browser on to `http://localhost:N/`.
+/// Receives the answer through a relay page, for providers that allow no loopback address: the page is the registered redirect URI, reads
+/// `port:N` in the state and redirects the browser to `http://localhost:N/`.
 ///
-/// A state like that can be guessed, so somebody else's code could be slipped in. Such a code is of no use: it does not fit the
-/// code verifier, and its id token not the nonce.
+/// Such a state can be guessed, so an attacker could send a code of their own. It is useless to them: the code does not match the code
+/// verifier, and its id token does not have the nonce.
 public struct RelayUserAgent: AuthorizationUserAgent {
     private let relay: String
     private let port: UInt16
     private let sendsExtendedState: Bool
-    private let hand: SignInPageOpener
+    private let opener: SignInPageOpener
 
     /// - Parameters:
     ///   - relay: the page's address, which is the redirect URI.
-    ///   - sendsExtendedState: whether the page stands a random part behind the port (`port:N:RANDOM`), and hands it on.
+    ///   - sendsExtendedState: whether the page accepts a random part behind the port (`port:N:RANDOM`) and passes it on.
     public init(
         relay: String, port: UInt16 = 0, sendsExtendedState: Bool = false, pasted: (any PastedAddresses)? = nil,
         within limit: Duration = .seconds(300), by clock: any Clock<Duration> = ContinuousClock(),
@@ -60,7 +60,7 @@ public struct RelayUserAgent: AuthorizationUserAgent {
         self.relay = relay
         self.port = port
         self.sendsExtendedState = sendsExtendedState
-        hand = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
+        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
     }
 
     public func authorize(
@@ -75,6 +75,6 @@ public struct RelayUserAgent: AuthorizationUserAgent {
         let target = RedirectTarget(
             redirectURI: try redirectURI(relay), aliases: aliases,
             stateForm: .relay(port: sockets.port, isExtended: sendsExtendedState))
-        return try await hand.authorize(attempt, at: target, hearing: LoopbackListener(sockets: sockets, path: "/"))
+        return try await opener.authorize(attempt, at: target, hearing: LoopbackListener(sockets: sockets, path: "/"))
     }
 }

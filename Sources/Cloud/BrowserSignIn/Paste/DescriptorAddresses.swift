@@ -5,12 +5,12 @@ import RainCore
 import RainWaiting
 import Synchronization
 
-/// Lines from a file descriptor: a terminal, where nothing is echoed since the address has the code in it, or a pipe.
+/// Lines from a file descriptor, a terminal or a pipe. A terminal does not echo them, as the address has the code in it.
 public final class DescriptorAddresses: PastedAddresses {
     private let descriptor: Int32
     private let say: @Sendable (String) -> Void
     private let pending = Mutex<[UInt8]>([])
-    /// From the first line that is asked for to the end: what is pasted between two questions is not shown either.
+    /// The terminal without echo, from the first line to the end: an address pasted between two questions is not shown either.
     private let silence = Mutex<TerminalSilence?>(nil)
 
     /// The longest address that is taken, in bytes. A terminal in its usual mode would cut it at 4,095.
@@ -54,7 +54,7 @@ public final class DescriptorAddresses: PastedAddresses {
         }
     }
 
-    /// What has come; empty at the end of input; nil when interrupted.
+    /// The bytes that were read; empty at the end of input; nil when interrupted.
     private func wait(_ interrupt: Int32) -> [UInt8]? {
         while true {
             var watched: [PollEntry] = [.readable(interrupt), .readable(descriptor)]
@@ -69,7 +69,7 @@ public final class DescriptorAddresses: PastedAddresses {
         }
     }
 
-    /// A terminal that edits no lines leaves that to us: erase, erase all, end of input.
+    /// Line editing, which the terminal does not do in this mode: erase, erase all, end of input.
     private func apply(_ bytes: [UInt8], to line: inout [UInt8], isTerminal: Bool) {
         for byte in bytes {
             switch byte {
@@ -98,7 +98,7 @@ public final class DescriptorAddresses: PastedAddresses {
     }
 }
 
-/// A terminal that neither echoes nor cuts long lines, until ``end()``. Ctrl-C goes on working.
+/// Sets a terminal not to echo and not to cut long lines, until ``end()``. Ctrl-C still works.
 private struct TerminalSilence {
     private let descriptor: Int32
     private var before: termios

@@ -3,7 +3,7 @@ import RainAccount
 import RainOAuth
 import RainCore
 
-/// Where a person, or a program in their place, hands in the address that the browser ended on.
+/// A source of pasted addresses: a person, or a program in their place, gives the address that the browser ended on.
 public protocol PastedAddresses: Sendable {
     /// The next line; nil when no more will come. Cancelling the task ends the wait.
     func next() async throws(AccountError) -> Secret?
@@ -11,7 +11,7 @@ public protocol PastedAddresses: Sendable {
     /// Says why the last line was not the answer.
     func refuse(_ reason: String) async
 
-    /// No line will be asked for any more: what was changed at a terminal is to be as before.
+    /// Called when no more lines are needed: restores what was changed at a terminal.
     func finish() async
 }
 
@@ -22,7 +22,7 @@ extension PastedAddresses {
 /// Has the person paste the address that the browser ended on, where no browser can reach this machine: over SSH, in a container.
 public struct PasteUserAgent: AuthorizationUserAgent {
     private let target: String
-    private let hand: SignInPageOpener
+    private let opener: SignInPageOpener
 
     /// - Parameter redirectURI: a registered one. Nothing needs to answer there.
     public init(
@@ -30,25 +30,25 @@ public struct PasteUserAgent: AuthorizationUserAgent {
         by clock: any Clock<Duration> = ContinuousClock(), show: @escaping ShowSignInPage
     ) {
         target = redirectURI
-        hand = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
+        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
     }
 
     public func authorize(
         _ attempt: @Sendable (RedirectTarget) throws(AccountError) -> AuthorizationAttempt
     ) async throws(AccountError) -> AuthorizationResponse {
-        try await hand.authorize(attempt, at: RedirectTarget(redirectURI: try redirectURI(target)), hearing: nil)
+        try await opener.authorize(attempt, at: RedirectTarget(redirectURI: try redirectURI(target)), hearing: nil)
     }
 }
 
 struct PasteSource: RedirectSource {
     let addresses: any PastedAddresses
 
-    /// After this many inputs that are no address, nobody is expected to paste the right one.
+    /// Pasted lines are read no more after this many that are not the answer.
     private static let maximumTries = 50
 
-    func serve(_ desk: RedirectMatcher) async throws(AccountError) {
+    func serve(_ matcher: RedirectMatcher) async throws(AccountError) {
         do throws(AccountError) {
-            try await read(desk)
+            try await read(matcher)
         } catch {
             await addresses.finish()
             throw error
@@ -56,15 +56,15 @@ struct PasteSource: RedirectSource {
         await addresses.finish()
     }
 
-    private func read(_ desk: RedirectMatcher) async throws(AccountError) {
+    private func read(_ matcher: RedirectMatcher) async throws(AccountError) {
         for _ in 0..<Self.maximumTries {
             guard let line = try await addresses.next() else { return }
             var text = line.revealString()[...]
-            // What comes along when an address is copied out of a message.
+            // White space, quotes and angle brackets are often copied along with an address.
             while let first = text.first, first.isWhitespace || "\"'<".contains(first) { text.removeFirst() }
             while let last = text.last, last.isWhitespace || "\"'>".contains(last) { text.removeLast() }
             if text.isEmpty { continue }
-            switch desk.consider(url: String(text)) {
+            switch matcher.consider(url: String(text)) {
             case .answer, .late: return
             case .stray(let error): await addresses.refuse(Self.words(for: error))
             }

@@ -8,7 +8,9 @@ import RainCore
 extension ConfiguredProvider {
     /// What came back from a call that succeeded.
     public struct Reply: Sendable {
+        /// The content, taken out of its envelope if the provider has one; `null` if no JSON was wanted and none came.
         public var json: JSONValue
+        /// The HTTP response that the content came in, for its headers and its status.
         public var response: HTTPResponse
     }
 

@@ -11,8 +11,11 @@ import RainCore
 /// let session = AccountSession(provider: provider, http: client, store: store, key: key)
 /// ```
 public struct ConfiguredProvider: IdentityProvider {
+    /// The definition that it was made of, as it was read: texts with braces are not filled in.
     public let definition: ProviderDefinition
+    /// What the person gave. Values with the definition's defaults are read by ``subscript(_:)``.
     public let settings: ProviderSettings
+    /// The HTTP client, clock, hashes and randomness for every call, for extensions too.
     public let tools: ProviderTools
     let hooks: any ProviderExtension
     /// `base`, `clientID` and the parameters, by name.

@@ -3,10 +3,12 @@ import RainAccount
 
 /// One way in, or on, and whether a provider has it.
 public struct ProviderCapability: Sendable, Equatable {
+    /// The way in; ``GrantName/refreshToken`` is the way on.
     public var grant: GrantName
     /// Why not; nil if the provider has it.
     public var whyNot: String?
 
+    /// Whether the definition has the grant. Some need a client secret besides.
     public var isAvailable: Bool { whyNot == nil }
 }
 

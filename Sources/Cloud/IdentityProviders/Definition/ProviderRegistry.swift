@@ -10,11 +10,15 @@ import RainJSON
 /// let provider = try registry.provider("company", settings: settings, tools: tools)
 /// ```
 public struct ProviderRegistry: Sendable {
+    /// One provider, before a person's settings make a ``ConfiguredProvider`` of it.
     public struct Entry: Sendable {
+        /// The provider as data. One that extends another has the other's members too.
         public var definition: ProviderDefinition
+        /// What the provider does beside its definition; ``NoExtension`` for most.
         public var hooks: any ProviderExtension
         /// The definition's JSON, for one that extends it.
         var json: JSONValue
+        /// Whether the program brings it along; false for a definition that was added.
         public var isBuiltIn: Bool
     }
 
@@ -49,6 +53,8 @@ public struct ProviderRegistry: Sendable {
             .unknownProvider, message: "there is no identity provider \"\(presentable(id))\"; there are \(names)")
     }
 
+    /// Makes the provider of that id with a person's settings. Nothing is sent.
+    /// - Throws: `unknownProvider`; `missingParameter`, `invalidConfiguration` and `insecureURL` for settings that it cannot work with.
     public func provider(
         _ id: String, settings: ProviderSettings = ProviderSettings(), tools: ProviderTools
     ) throws(AccountError) -> ConfiguredProvider {

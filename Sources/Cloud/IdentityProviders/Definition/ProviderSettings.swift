@@ -10,7 +10,9 @@ public struct ProviderSettings: Sendable {
     public var environment: String?
     /// The base URL, in the place of an environment's.
     public var base: String?
+    /// The person's own client id, in the place of the definition's; a sign-in without either throws `missingParameter`.
     public var clientID: String?
+    /// The secret that belongs to the client id; nil for a public client (RFC 6749, section 2.1).
     public var clientSecret: Secret?
     /// What to ask for, in the place of the definition's usual scope.
     public var scope: [String]?
@@ -39,8 +41,11 @@ public struct ProviderSettings: Sendable {
 
 /// What a provider works with and does not make itself.
 public struct ProviderTools: Sendable {
+    /// Sends every request of the provider.
     public var http: any HTTPClient
+    /// Says when tokens came, from which their end is reckoned.
     public var clock: any WallClock
+    /// SHA-256 for code challenges (RFC 7636, section 4.2), and what extensions sign with.
     public var hashes: any Hashes.Type
     /// Unpredictable bytes.
     public var random: @Sendable (_ count: Int) -> [UInt8]
@@ -67,5 +72,6 @@ public struct ProviderTools: Sendable {
         }
     }
 
+    /// The property `random` as a `RandomSource`, for states, nonces and code verifiers.
     public var randomSource: Random { Random(draw: random) }
 }

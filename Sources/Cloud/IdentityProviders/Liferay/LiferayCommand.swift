@@ -54,8 +54,11 @@ struct LiferayCommand: Sendable, Equatable {
 public struct LiferayVersion: RawRepresentable, Sendable, Hashable, Comparable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
+    /// Liferay 6.1, whose JSON web services are below `/api/secure/jsonws`.
     public static let v61 = LiferayVersion(rawValue: 61)
+    /// Liferay 6.2, the first with its JSON web services below `/api/jsonws`.
     public static let v62 = LiferayVersion(rawValue: 62)
+    /// Liferay 7.0, the first that tells the signed-in user without Liferay Screens.
     public static let v70 = LiferayVersion(rawValue: 70)
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

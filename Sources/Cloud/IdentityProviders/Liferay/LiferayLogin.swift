@@ -2,9 +2,12 @@
 
 /// What a user of a portal signs in with. The portal is set up for one kind, and refuses the others.
 public struct LiferayLogin: Sendable, Equatable {
+    /// What the name is: an e-mail address, the screen name that the user chose, or the user's number in the portal.
     public enum Kind: String, Sendable, CaseIterable { case email, screenName, userId }
 
+    /// What the name is sent as.
     public var kind: Kind
+    /// What the user entered, unchanged.
     public var name: String
 
     /// - Parameter kind: nil to go by what the name looks like.

@@ -2,6 +2,7 @@
 
 /// The name of a stored session: whose it is, and at which deployment.
 public struct CredentialKey: Sendable, Hashable, CustomStringConvertible {
+    /// The deployment or profile that the session is for: up to 64 letters, digits, `-`, `_` and `.`.
     public let deployment: String
     /// What the account is called here, its user name as a rule; nil for the one session of a program that has no more.
     public let account: String?

@@ -31,11 +31,13 @@ extension CredentialStore {
 
 /// The right to change one stored session, good inside ``CredentialStore/exclusively(_:within:_:)`` only.
 public protocol CredentialAccess: Sendable {
+    /// What is stored now, by whichever process; nil if nothing is.
     func load() async throws(AccountError) -> SavedSession?
     /// Finds out whether a session could be saved now, before a provider is asked for one that it gives only once.
     func probe() async throws(AccountError)
     /// When this returns, the session survives a crash. When it throws, what was stored before is still there.
     func save(_ session: SavedSession) async throws(AccountError)
+    /// Removes what is stored; it is no error if nothing is.
     func remove() async throws(AccountError)
 }
 

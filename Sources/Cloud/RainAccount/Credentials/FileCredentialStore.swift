@@ -8,6 +8,7 @@ import RainCore
 /// crash loses nothing. Symbolic links are refused, and so is whatever belongs to another user or is readable by others. The lock is a
 /// file of its own, because renaming replaces the file that it would be held on.
 public final class FileCredentialStore: CredentialStore {
+    /// The path of the folder, as it was given.
     public let folder: String
 
     /// A stored session is some kilobytes.

@@ -10,6 +10,7 @@ public final class InMemoryCredentialStore: CredentialStore {
     }
     private let contents = Mutex(Contents())
 
+    /// A store that has these sessions to begin with.
     public init(_ sessions: [CredentialKey: SavedSession] = [:]) {
         contents.withLock { $0.sessions = sessions }
     }

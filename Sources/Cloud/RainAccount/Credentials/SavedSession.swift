@@ -4,9 +4,13 @@ import RainCore
 
 /// A session as it is stored: whose, with which provider, and its tokens.
 public struct SavedSession: Sendable, Equatable {
+    /// The provider's name, such as `rainmaker`: no other provider uses the session.
     public var provider: String
+    /// Whose session it is, by the provider's id.
     public var userID: UserID
+    /// What the user signed in with, such as an e-mail address; the id where the provider names nothing else.
     public var userName: String
+    /// What the session proves itself with. Stores are handed it in clear (``serialized``).
     public var tokens: Tokens
     /// How many seconds the server's clock was ahead of this machine's when it was last heard of; nil if it never was.
     public var serverIsAhead: Double?

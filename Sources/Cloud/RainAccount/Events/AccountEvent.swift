@@ -6,6 +6,7 @@ public enum AccountEvent: Sendable {
     case loaded(SessionStatus)
     /// The session is in the store, from where it survives this process. Comes before the event that tells why it was saved.
     case saved(SessionStatus)
+    /// A user signed in with this ``AccountSession``. A session that was stored before is replaced.
     case signedIn(SessionStatus)
     /// Somebody tried to sign in and is not. A session that was there before still is.
     case signInFailed(AccountError)
@@ -16,5 +17,6 @@ public enum AccountEvent: Sendable {
     /// The session was ended on purpose, here or by another process, and is no longer in the store.
     case signedOut(SignOut)
 
+    /// Who ended the session: this ``AccountSession`` (`here`), or something else that uses the same store (`elsewhere`).
     public enum SignOut: Sendable, Equatable { case here, elsewhere }
 }

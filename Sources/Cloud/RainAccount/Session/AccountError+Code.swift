@@ -42,8 +42,11 @@ extension AccountError {
 
         /// Wrong user name or password (101009).
         public static let invalidCredentials = Code(value: .invalidCredentials)
+        /// The provider has no account under that name: correct it, or sign up first.
         public static let unknownUser = Code(value: .unknownUser)
+        /// The account's address is not confirmed: enter the code, or follow the link, that was sent to it.
         public static let unverifiedUser = Code(value: .unverifiedUser)
+        /// The provider wants a new password before it lets the user in: reset it there.
         public static let passwordResetRequired = Code(value: .passwordResetRequired)
         /// The server did not let the user in and says no more than that (101016).
         public static let signInFailed = Code(value: .signInFailed)
@@ -51,6 +54,7 @@ extension AccountError {
         public static let secondStepRequired = Code(value: .secondStepRequired)
         /// The server authoritatively refused the session: sign in again.
         public static let expired = Code(value: .expired)
+        /// The store has no session under this key, or one of another provider: sign in first. Nothing was sent.
         public static let notSignedIn = Code(value: .notSignedIn)
 
         /// The code that was entered is not the one that was sent. Another try is allowed.
@@ -72,11 +76,17 @@ extension AccountError {
         public static let notForGuests = Code(value: .notForGuests)
 
         // What was entered breaks a rule. Most of these are found before anything is sent; then there is no server code.
+        /// A new password breaks the rule that the message says, such as RainMaker's of 8 to 256 characters.
         public static let weakPassword = Code(value: .weakPassword)
+        /// A user name has a form that the provider does not take: RainMaker's is an e-mail address or a telephone number.
         public static let invalidUserName = Code(value: .invalidUserName)
+        /// A telephone number is not `+`, country code and number, 15 digits at most (ITU-T E.164).
         public static let invalidPhoneNumber = Code(value: .invalidPhoneNumber)
+        /// A person's name has no character, or more than 256.
         public static let invalidName = Code(value: .invalidName)
+        /// A tag is not `key:value`, both with something in them, or none was given.
         public static let invalidTag = Code(value: .invalidTag)
+        /// A locale is not written like `en` or `en-us`, or the cloud does not know it.
         public static let invalidLocale = Code(value: .invalidLocale)
         /// Something is missing or malformed that has no code of its own; the message names it.
         public static let invalidInput = Code(value: .invalidInput)
@@ -94,16 +104,21 @@ extension AccountError {
         public static let unsupported = Code(value: .unsupported)
         /// There may be no more of it: telephone numbers, tries.
         public static let limitReached = Code(value: .limitReached)
+        /// The service asks to slow down (429 as a rule). ``AccountError/retryAfter`` says how long, where the service does.
         public static let rateLimited = Code(value: .rateLimited)
         /// No connection, or it broke. Trying again may work.
         public static let network = Code(value: .network)
+        /// A deadline passed: of a request, of a whole call, or while another process held the store's lock. Trying again may work.
         public static let timeout = Code(value: .timeout)
+        /// The service, or something in front of it, has a fault of its own (a 5xx as a rule). Trying again later may work.
         public static let serverFault = Code(value: .serverFault)
         /// The answer is not what the service sends: a proxy's page, broken JSON.
         public static let malformedAnswer = Code(value: .malformedAnswer)
+        /// The server's certificate is not trusted, or no TLS connection came about.
         public static let tls = Code(value: .tls)
         /// Plain http to another machine.
         public static let insecureURL = Code(value: .insecureURL)
+        /// A setting of the caller or of the provider cannot work: an address, a path, a key. Nothing but changing it helps.
         public static let invalidConfiguration = Code(value: .invalidConfiguration)
 
         /// The person, or the server for them, said no at the sign-in page.
@@ -141,6 +156,7 @@ extension AccountError {
         /// A browser's answer cannot be received: the port is taken, the desktop starts no handler.
         public static let cannotListen = Code(value: .cannotListen)
 
+        /// The store could not keep a session: a full disk, a folder without the right to write. The message says which.
         public static let cannotStore = Code(value: .cannotStore)
         /// What is stored as a session is none, or others may read it.
         public static let storeUnreadable = Code(value: .storeUnreadable)
@@ -152,6 +168,7 @@ extension AccountError {
         public static let storeLocked = Code(value: .storeLocked)
         /// The service that keeps secrets is there and said nothing in time.
         public static let storeNotAnswering = Code(value: .storeNotAnswering)
+        /// The calling task was cancelled, or a person gave the sign-in up.
         public static let cancelled = Code(value: .cancelled)
     }
 }

@@ -4,6 +4,7 @@ import RainCore
 /// Why the account could not do what was asked, told by cause, so that a wrong password is not an expired session and
 /// neither is a network fault.
 public struct AccountError: Error, Sendable, CustomStringConvertible {
+    /// The cause, to decide by. Messages are for people and may change.
     public var code: Code
     /// One or two sentences: what happened, where, and what to try. Never holds a secret.
     public var message: String

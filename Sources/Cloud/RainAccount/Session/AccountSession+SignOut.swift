@@ -4,6 +4,7 @@ import RainCore
 extension AccountSession {
     /// How far a sign-out came. Here the session is over in any case.
     public enum SignOutOutcome: Sendable {
+        /// The provider has ended the session too, or has no way to do so.
         case complete
         /// The provider could not be told: to it the session lives until its tokens expire.
         case onlyHere(AccountError)

@@ -7,7 +7,9 @@ import RainCore
 public struct SessionStatus: Sendable, Equatable {
     /// The provider's name, such as `rainmaker`.
     public var provider: String
+    /// Whose session it is, by the provider's id.
     public var userID: UserID
+    /// What the user signed in with, such as an e-mail address.
     public var userName: String
     /// When the access token came, by this machine's clock.
     public var received: UnixTime

@@ -19,6 +19,13 @@ public final class AccountSession: Sendable {
     let keeper: TokenKeeper
     let logger: Logger
 
+    /// A session that is kept in `store` under `key`. Nothing is read or sent before the first call.
+    /// - Parameters:
+    ///   - provider: signs in and renews. Its ``IdentityProvider/context`` must be the one that a stored session was made with.
+    ///   - http: carries the requests for ``send(_:)``; the provider has a client of its own.
+    ///   - key: the name of the session, by which other processes find the same one.
+    ///   - server: the provider's clock, for tokens that do not say when they were issued; nil trusts this machine's.
+    ///   - logger: gets messages without secrets; nil for none.
     public convenience init(
         provider: any IdentityProvider, http: any HTTPClient, store: any CredentialStore, key: CredentialKey,
         clock: any WallClock = SystemWallClock(), server: ServerClock? = nil, logger: Logger? = nil

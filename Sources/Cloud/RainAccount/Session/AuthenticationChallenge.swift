@@ -10,6 +10,7 @@ public struct AuthenticationChallenge: Sendable, Equatable {
     public var realm: String?
     /// `host` or `host:port`.
     public var host: String
+    /// Whether a proxy asks (407), and not the server or what stands in front of it (401).
     public var isProxy: Bool
     /// How often what was answered before was refused.
     public var previousFailureCount: Int
@@ -45,5 +46,6 @@ public enum ChallengeAnswer: Sendable, Equatable {
 /// }
 /// ```
 public protocol ChallengeResolver: Sendable {
+    /// Answers one challenge; the sign-in waits for it. A person may be asked: return `cancel` when they give up.
     func resolve(_ challenge: AuthenticationChallenge) async -> ChallengeAnswer
 }

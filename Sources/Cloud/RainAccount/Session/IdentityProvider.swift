@@ -23,6 +23,8 @@ public protocol IdentityProvider: Sendable {
     /// New tokens for old ones. What the provider does not send anew is carried over.
     func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens
 
+    /// Asks the service who the tokens' user is. It renews nothing: the session does, and asks again.
+    /// - Throws: `expired`, or any error with status 401, for an access token that is no longer accepted.
     func user(_ tokens: Tokens) async throws(AccountError) -> UserInfo
 
     /// The user whom the tokens themselves name, for when the service cannot be asked; nil if they name nobody.
@@ -47,6 +49,7 @@ extension IdentityProvider {
 
 /// How a person, or a program, proves to be the user. A provider throws `unsupported` for a way that it does not have.
 public enum SignInCredentials: Sendable {
+    /// User name and password, which pass through this program.
     case password(user: String, password: Secret)
     /// The answer to a ``SignInChallenge``: the code that the user was sent.
     case oneTimeCode(SignInChallenge, code: Secret)
@@ -83,6 +86,7 @@ public enum SignInCredentials: Sendable {
 public struct ThirdPartyToken: Sendable, Equatable {
     /// Whose it is, as the provider that takes it says: `facebook`, `googleplus`.
     public var provider: String
+    /// The other provider's access token.
     public var token: Secret
     /// When it ends, where that is known.
     public var expires: UnixTime?
@@ -99,7 +103,9 @@ public struct ThirdPartyToken: Sendable, Equatable {
 
 /// A sign-in that waits for a one-time code: the server has sent one to the user, and wants it with this `session`.
 public struct SignInChallenge: Sendable, Equatable {
+    /// Whom the code was sent to, by the name that the server wants with it.
     public var userName: String
+    /// What the server sent to recognise this sign-in by. It goes back with the code; once it has ended the answer is `challengeExpired`.
     public var session: Secret
 
     public init(userName: String, session: Secret) {

@@ -5,13 +5,19 @@ import RainCore
 
 /// One of the user's nodes, as the cloud knows it. What a node has not reported yet is nil.
 public struct Node: Sendable, Equatable {
+    /// The cloud's name for the node, which the board got when it was claimed.
     public var id: NodeID
     /// `primary` or `secondary`: whether the user owns the node or it was shared with them.
     public var role: String?
+    /// Whether the cloud has a connection to the node.
     public var connectivity: Connectivity?
+    /// What the firmware calls itself, such as `ESP RainMaker Device`. A name that the user gave is among the ``parameters``.
     public var name: String?
+    /// What kind of device the firmware makes of the board, such as `Lightbulb`.
     public var type: String?
+    /// The model that the firmware was built for (`model` in its configuration).
     public var model: String?
+    /// The version that the firmware gives itself (`fw_version`).
     public var firmwareVersion: String?
     /// `key:value` each.
     public var tags: [String]
@@ -19,9 +25,12 @@ public struct Node: Sendable, Equatable {
     public var configuration: JSONValue?
     /// The current values of its parameters.
     public var parameters: JSONValue?
+    /// What applications keep with the node in the cloud, as a JSON object.
     public var metadata: JSONValue?
 
+    /// The node's connection to the cloud.
     public struct Connectivity: Sendable, Equatable {
+        /// True while the node is connected. A node that lost its power is noticed after a while only.
         public var isConnected: Bool
         /// Since when.
         public var since: UnixTime?

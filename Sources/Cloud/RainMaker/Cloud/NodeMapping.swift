@@ -9,6 +9,8 @@ public protocol NodeMapping: Sendable {
     /// The user's half of a mapping by secret. The cloud confirms it once the node has reported the same secret.
     func addMapping(node: NodeID, secret: MappingSecret, notes: MappingNotes) async throws(AccountError) -> RequestID
 
+    /// How far a request for a mapping has come. Ask again while it is `requested` or a word that is not known.
+    /// - Parameter request: what ``addMapping(node:secret:notes:)`` returned.
     func mappingStatus(_ request: RequestID) async throws(AccountError) -> MappingStatus
 
     /// A challenge for a node to sign, good for `lifetime`.
@@ -22,6 +24,8 @@ public protocol NodeMapping: Sendable {
 
 /// How far a mapping request has come.
 public enum MappingStatus: Sendable, Hashable {
+    /// `requested`: not decided yet. `confirmed`: the node is the user's. `timedOut`: the node did not report in time, so the request
+    /// is void. `discarded`: the node reported another user or secret.
     case requested, confirmed, timedOut, discarded
     /// A word this version does not know.
     case other(String)
@@ -29,6 +33,7 @@ public enum MappingStatus: Sendable, Hashable {
 
 /// A challenge and the request it belongs to.
 public struct MappingChallenge: Sendable {
+    /// What ``NodeMapping/verifyChallenge(_:node:signature:notes:)`` is given with the signature.
     public var request: RequestID
     /// What the node signs: the UTF-8 bytes of the cloud's text.
     public var challenge: [UInt8]

@@ -7,7 +7,9 @@ import RainOAuth
 public struct WebSignIn: Sendable, Equatable {
     /// Below the authorization URL.
     public var authorizePath: String
+    /// Where codes become tokens, below the authorization URL.
     public var tokenPath: String
+    /// What a sign-in asks for; empty leaves it to the deployment.
     public var scope: [String]
     /// The page that sends the browser on to `http://localhost:N/`, N being in the state (`port:N`); nil where there is none.
     public var relay: String?

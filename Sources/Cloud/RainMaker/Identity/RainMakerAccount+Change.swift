@@ -14,6 +14,7 @@ extension RainMakerAccount {
         case phoneCode(Secret)
         /// Each `key:value`.
         case addTags([String])
+        /// Each `key:value`, as it was added.
         case removeTags([String])
         /// Confirms tags that the deployment lets a user have with a code only.
         case tagsCode(Secret)

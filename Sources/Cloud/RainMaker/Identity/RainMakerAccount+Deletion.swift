@@ -4,6 +4,7 @@ import RainHTTP
 import RainCore
 
 extension RainMakerAccount {
+    /// What has come of a request to delete the account.
     public enum DeletionStep: Sendable {
         /// The cloud has sent a code: ``confirmDeletion(code:)`` with it deletes the account.
         case codeSent

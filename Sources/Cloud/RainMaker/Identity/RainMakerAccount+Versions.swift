@@ -7,7 +7,9 @@ import RainJSON
 public struct RainMakerVersion: Sendable, Equatable {
     /// Such as `v1`.
     public var name: String
+    /// Which build of the service speaks it (`build_info`); nil where the deployment does not say.
     public var build: String?
+    /// The operator's words about the version, for people; nil where there are none.
     public var releaseNotes: String?
 }
 

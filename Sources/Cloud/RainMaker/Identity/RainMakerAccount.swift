@@ -20,6 +20,7 @@ import RainCore
 public struct RainMakerAccount: Sendable {
     let service: RainMakerService
     let identity: RainMakerIdentity
+    /// Whose account it is. Signing in and out is done with it.
     public let session: AccountSession
 
     /// - Parameter session: one at the same deployment; another's tokens are refused before anything is sent.

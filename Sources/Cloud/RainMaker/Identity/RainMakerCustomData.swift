@@ -3,7 +3,9 @@ import RainJSON
 
 /// Values of applications that the cloud keeps with an account, each under a key.
 public struct RainMakerCustomData: Sendable, Equatable {
+    /// One value and its key.
     public struct Entry: Sendable, Equatable {
+        /// The name that the application chose for the value.
         public var key: String
         /// Any JSON; nil where a key has no value.
         public var value: JSONValue?
@@ -20,6 +22,7 @@ public struct RainMakerCustomData: Sendable, Equatable {
     /// In the order in which the cloud gave them.
     public var entries: [Entry]
 
+    /// The entry under a key; nil if there is none, and the last of several.
     public subscript(key: String) -> Entry? { entries.last { $0.key == key } }
 
     /// `{"<key>": {"value": …, "perms": […]}}`; nil for anything but an object.

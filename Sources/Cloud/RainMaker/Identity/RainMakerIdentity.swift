@@ -12,6 +12,8 @@ public struct RainMakerIdentity: IdentityProvider {
     let service: RainMakerService
     let clock: any WallClock
 
+    /// The sign-in of one deployment. Nothing is sent.
+    /// - Parameter clock: says when tokens came.
     public init(_ deployment: Deployment, http: any HTTPClient, clock: any WallClock = SystemWallClock()) {
         service = RainMakerService(deployment, http: http)
         self.clock = clock

@@ -7,9 +7,13 @@ import RainCore
 public struct RainMakerUser: Sendable, Equatable {
     /// What other providers have too: id, names, addresses.
     public var common: UserInfo
+    /// Where the user's picture is (`picture_url`), unchecked; it is never fetched here.
     public var pictureURL: String?
+    /// Whether the user is one of the deployment's administrators (`admin`); false if nothing is said. Nothing here is decided by it.
     public var isAdministrator: Bool
+    /// Whether the user is one of its super administrators (`super_admin`); false if nothing is said. Nothing here is decided by it.
     public var isSuperAdministrator: Bool
+    /// The user's roles, in the deployment's own terms (`user_roles`).
     public var roles: [String]
     /// `key:value`, set by the user.
     public var tags: [String]
@@ -19,11 +23,14 @@ public struct RainMakerUser: Sendable, Equatable {
     public var quota: JSONValue?
     /// Values that applications keep with the account; nil unless they were asked for.
     public var customData: RainMakerCustomData?
+    /// Whether the account is a guest's: without a name and a password, and good until ``guestExpires``.
     public var isGuest: Bool
     /// When a guest's account ends.
     public var guestExpires: UnixTime?
 
+    /// What boards are told to map themselves to; ``common`` has it too.
     public var userID: UserID { common.userID }
+    /// What the user signs in with: an e-mail address or a telephone number.
     public var userName: String { common.userName }
 
     /// Nil without a user id.

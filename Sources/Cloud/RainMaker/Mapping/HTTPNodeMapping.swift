@@ -18,6 +18,7 @@ import RainJSON
 /// let mapping = try HTTPNodeMapping(description, session: session, user: try await session.userID(), http: client)
 /// ```
 public struct HTTPNodeMapping: NodeMapping {
+    /// What the requests are made by, as it was given.
     public let description: NodeMappingDescription
     let calls: MappingCalls
     let session: AccountSession

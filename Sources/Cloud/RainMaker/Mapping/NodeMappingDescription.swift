@@ -7,6 +7,7 @@ public struct NodeMappingDescription: Sendable, Equatable, Codable {
     /// The version that this program reads.
     public static let currentVersion = 1
 
+    /// The version of the format; any but ``currentVersion`` is `unreadableDefinition`.
     public var schemaVersion: Int
     /// The user's half of a mapping by secret.
     public var add: Add
@@ -14,6 +15,7 @@ public struct NodeMappingDescription: Sendable, Equatable, Codable {
     public var status: Status?
     /// A challenge for boards that prove themselves by a signature, and what takes the signature: both or none.
     public var challenge: Challenge?
+    /// Takes a board's signature over the challenge. Its success is final.
     public var verify: Call?
 
     /// One request.
@@ -26,33 +28,49 @@ public struct NodeMappingDescription: Sendable, Equatable, Codable {
         public var body: JSONValue?
     }
 
+    /// A request that tells the backend the node, its user and their secret.
     public struct Add: Sendable, Equatable, Codable {
+        /// As in ``Call``.
         public var method: String
+        /// As in ``Call``; `{node_id}` is needed here or in the body. A secret here is refused, as servers log addresses.
         public var url: String
+        /// As in ``Call``; `{secret_key}`, `{tags}` and `{metadata}` stand here.
         public var body: JSONValue?
         /// Where the answer names its request, as a path with dots; the node's id stands in where it does not.
         public var request: String?
     }
 
+    /// A request that asks how far a mapping has come.
     public struct Status: Sendable, Equatable, Codable {
+        /// As in ``Call``.
         public var method: String
+        /// As in ``Call``; `{request_id}` is needed here or in the body.
         public var url: String
+        /// As in ``Call``.
         public var body: JSONValue?
         /// Where the answer says the state, as a path with dots.
         public var state: String
         /// The words for each state. A word that stands nowhere means: not decided yet.
         public var confirmed: [String]
+        /// The words for a mapping that waits for the node.
         public var requested: [String]?
+        /// The words for a request that became void because the node did not report in time.
         public var timedOut: [String]?
+        /// The words for a request that the backend refuses: the node reported another user or secret.
         public var discarded: [String]?
     }
 
+    /// A request for a text that a board is to sign.
     public struct Challenge: Sendable, Equatable, Codable {
+        /// As in ``Call``.
         public var method: String
+        /// As in ``Call``.
         public var url: String
+        /// As in ``Call``; `{lifetime}` becomes the number of seconds that the challenge is good for.
         public var body: JSONValue?
         /// Where the answer names its request and the text to sign, as paths with dots.
         public var request: String
+        /// See ``request``. The board signs the text's UTF-8 bytes.
         public var challenge: String
     }
 }

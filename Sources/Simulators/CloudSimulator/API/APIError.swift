@@ -4,7 +4,7 @@ import RainJSON
 /// A refusal, in the words of the cloud: HTTP status, error code and description.
 struct APIError: Error, Equatable {
     var status: Int
-    /// Nil when not the cloud itself refuses but the gateway before it.
+    /// The cloud's `error_code`; nil when the API gateway in front of the cloud refuses.
     var code: Int64?
     var description: String
 
@@ -21,11 +21,11 @@ struct APIError: Error, Equatable {
             ["status": "failure", "error_code": .integer(code), "description": .string(description)])
     }
 
-    // The gateway's.
+    // Refusals of the API gateway.
     static let unauthorized = APIError(401, nil, "Unauthorized")
     static let notFound = APIError(404, nil, "Not Found")
 
-    // The cloud's, by code.
+    // Refusals of the cloud, by code.
     static let unsupportedVersion = APIError(100002, "API version is not supported")
     static let methodNotAllowed = APIError(100003, "Method is not allowed")
     static let invalidBody = APIError(100006, "Request body is not valid")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// One request on its way through the API: who calls, and with what.
+/// One request to the API: the caller, the path, the query and the body.
 struct Call {
     var request: Request
     /// Set for every endpoint that asks for authorisation.

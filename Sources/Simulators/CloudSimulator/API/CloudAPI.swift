@@ -3,7 +3,7 @@ import RainCryptoOpenSSL
 import RainJSON
 import Synchronization
 
-/// The cloud as a function: a request in, a response out, and what changed is kept. It knows no socket.
+/// The cloud as a function from a request to a response. Changes of its state are stored; it does no network I/O.
 public final class CloudAPI: Sendable {
     public struct Options: Sendable {
         /// How long an access token is good.
@@ -16,11 +16,11 @@ public final class CloudAPI: Sendable {
         public var refreshGrace: Duration = .zero
         /// How many nodes a user may claim.
         public var claimQuota = 1000
-        /// How long half a mapping waits for the other.
+        /// How long the user's or the node's half of a mapping waits for the other half.
         public var mappingPatience: Duration = .seconds(300)
         /// The applications that may use the hosted sign-in page.
         public var oauthClients = [OAuthClient.shared]
-        /// What the sign-in page offers beside a password.
+        /// The identity providers that the sign-in page offers beside a password.
         public var identityProviders = ["GitHub", "Google", "SignInWithApple"]
         /// How long a code is good that was sent to a user.
         public var verificationLifetime: Duration = .seconds(3600)
@@ -49,7 +49,7 @@ public final class CloudAPI: Sendable {
     let clockOffset = Atomic<Int64>(0)
     /// Where clients and boards reach us; set when it is known.
     let addresses = Mutex<(api: String, mqtt: String)>(("", ""))
-    /// Where messages for nodes go. Set while the broker runs.
+    /// Publishes messages to nodes. Set while the broker runs.
     let outbox = Mutex<Outbox?>(nil)
 
     /// Sends to a node's topic. (A type of its own: a bare closure in a mutex is wrapped once more by each reading, Swift 6.3.)
@@ -120,7 +120,7 @@ public final class CloudAPI: Sendable {
     }
 
     public var nodeFiles: [(id: String, certificate: String, key: String)] {
-        // Who claimed its node has the key itself.
+        // A node that was claimed made its own key, so there is no key file here.
         readState { state in state.nodes.keys.filter { !(state.claims?.isClaimed($0) ?? false) }.sorted() }
             .map { ($0, keys.certificateFile(ofNode: $0), keys.keyFile(ofNode: $0)) }
     }
@@ -132,7 +132,7 @@ public final class CloudAPI: Sendable {
     /// Changes the state and saves it, before anyone else sees it. If it cannot be saved it is not changed.
     func changeState<Result: Sendable>(_ body: (inout CloudState) -> Result) throws(SimulatorError) -> Result {
         let outcome = state.withLock { state -> Swift.Result<Result, SimulatorError> in
-            // Nobody will read a temporary folder again.
+            // A temporary folder is not read again, so nothing is written.
             guard !folder.isTemporary else { return .success(body(&state)) }
             var next = state
             let result = body(&next)
@@ -147,7 +147,7 @@ public final class CloudAPI: Sendable {
         return try outcome.get()
     }
 
-    /// For what need not survive a restart.
+    /// Changes the state without saving it, for changes that need not survive a restart.
     func changeTransientState(_ body: (inout CloudState) -> Void) { state.withLock { body(&$0) } }
 
     func record(_ changes: [MappingChange]) {
@@ -181,7 +181,7 @@ public final class CloudAPI: Sendable {
         return response
     }
 
-    /// Answers what is not even a request.
+    /// Answers bytes that are not an HTTP request.
     public func refuse(status: Int, reason: String) -> Response {
         journal.malformed(status: status, reason: reason)
         return Response(status: status, ["message": .string(reason)])
@@ -203,7 +203,7 @@ public final class CloudAPI: Sendable {
         return try endpoint.answer(self, call)
     }
 
-    /// The gateway's check: a token of ours, not expired, of a session that still is.
+    /// The check of the API gateway: the token was issued here, has not expired, and its session has not ended.
     private func authorize(_ call: inout Call) throws(APIError) {
         guard let token = call.request.header("Authorization"), let access = issuer.access(token, at: now) else {
             throw .unauthorized
@@ -226,6 +226,6 @@ extension Duration {
 }
 
 extension APIError {
-    /// The simulator's own trouble, such as a full disk.
+    /// A failure of the simulator itself, such as a full disk.
     init(_ error: SimulatorError) { self.init(500, nil, error.description) }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names with a `2` belong to the current user pool; the others are their old twins, and the official client mixes them.
+/// The names with a `2` belong to the current user pool. The names without are their older equivalents; the official client uses both.
 extension Endpoint {
     static let accounts = signIn + passwords + profile + guests
 

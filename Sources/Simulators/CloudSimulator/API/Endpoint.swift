@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// One line of the API: method and path, whether it asks for authorisation, and who answers.
+/// One endpoint of the API: method, path, whether it needs authorisation, and the function that answers.
 struct Endpoint: Sendable {
     var method: String
     /// The parts of the path; a `*` at the end stands for any one part.

@@ -41,7 +41,7 @@ extension CloudAPI {
         let user = try call.caller()
         guard let id = call.request.query("request_id") else { throw .requestIDMissing }
         let now = now
-        // Asked often, by everyone who waits: only a decision is worth a write.
+        // Clients poll this, so the state is written only when the request has been decided.
         if let end = readState({ $0.mappings.request(id, of: user.id) })?.expiresAt, end <= now {
             record(try change { $0.mappings.expire(at: now) })
         }

@@ -69,7 +69,7 @@ extension CloudAPI {
         return Response(status: failed ? 207 : 200, .array(results))
     }
 
-    /// `DELETE user/nodes/ID`: nobody has the node any more.
+    /// `DELETE user/nodes/ID`: removes the node from all of its users.
     func deleteNode(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let node = call.pathParameter

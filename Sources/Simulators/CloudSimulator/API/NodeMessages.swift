@@ -7,7 +7,7 @@ extension CloudAPI {
     static let maximumMessage = 128 << 10
 
     /// Takes a message that a node published, under `node/ID/SUFFIX` or with a rule before it
-    /// (`$aws/rules/RULE/node/ID/SUFFIX`). The broker has seen to it that the node is who it says.
+    /// (`$aws/rules/RULE/node/ID/SUFFIX`). The broker has authenticated the node by its certificate.
     func receive(topic: String, payload: [UInt8]) {
         var parts = topic.split(separator: "/", omittingEmptySubsequences: false)
         if parts.starts(with: ["$aws", "rules"]) { parts.removeFirst(min(3, parts.count)) }
@@ -29,7 +29,7 @@ extension CloudAPI {
         }
     }
 
-    /// What the broker says about a node's connection.
+    /// Handles the broker's events about a node's connection.
     func setConnected(_ isConnected: Bool, node: String) {
         guard readState({ $0.nodes[node] != nil }) else { return }
         let now = now

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What names, passwords and locales must look like.
+/// The rules for names, passwords and locales.
 enum AccountRules {
     enum NameProblem { case missing, email, phone }
 

@@ -11,7 +11,7 @@ struct JSONWebTokenSigner: Sendable {
     private let key: PrivateKey
     private let publicKey: PublicKey
     private let header: String
-    /// Which key it was, for whoever holds several.
+    /// The key's id (`kid`), for clients that know several keys.
     let keyID: String
 
     init(key: PrivateKey) throws(SimulatorError) {
@@ -46,7 +46,7 @@ struct JSONWebTokenSigner: Sendable {
         ]
     }
 
-    /// The claims of a token that this key signed, and nothing of any other.
+    /// The claims of a token that this key signed; nil for every other token.
     func verify(_ token: String) -> JSONValue? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= Self.maximumLength, parts.count == 3, parts[0] == header,

@@ -5,8 +5,8 @@ import RainCryptoOpenSSL
 /// The refresh token of one session, as the cloud remembers it: what is accepted now, and until when.
 ///
 /// Only hashes are kept. This is the one place that decides what a presented token is worth. With rotation each token is
-/// replaced as it is used, as in RFC 9700, 4.14.2: one that comes again was stolen, or its replacement was lost on the way.
-/// Within the grace it gets another replacement, beside the first; after it, whoever asks must end the session.
+/// replaced as it is used (RFC 9700, 4.14.2). If an old one is used again, it was stolen, or its replacement was lost on the way.
+/// Within the grace period it gets another replacement, beside the first; after that the caller must end the session.
 struct RefreshToken: Codable, Sendable, Equatable {
     enum Verdict: Equatable {
         /// Accepted, and stays as it is.
@@ -29,7 +29,7 @@ struct RefreshToken: Codable, Sendable, Equatable {
             }
         }
 
-        /// The journal's word for it.
+        /// The outcome as the journal writes it.
         var outcome: String {
             switch self {
             case .accepted: "accepted"
@@ -52,7 +52,7 @@ struct RefreshToken: Codable, Sendable, Equatable {
         var at: Int64
     }
 
-    /// How many replaced tokens are remembered as such, per session, and how many may be live side by side.
+    /// The most replaced tokens that are remembered for a session, and the most that can be live at once.
     static let remembered = 16
 
     private var live: [[UInt8]]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one sign-in began: it lives until it is ended everywhere, or its refresh token is revoked or expires.
+/// The session of one sign-in. It ends with a sign-out everywhere, or when its refresh token is revoked or expires.
 struct Session: Codable, Sendable, Equatable {
     var id: String
     var userID: String
     /// The OAuth client that it was begun for.
     var clientID = TokenIssuer.clientID
-    /// What it was granted, where a client asked for something.
+    /// The granted scope, if the client asked for one.
     var scope: String?
     /// When the user gave the password, in milliseconds since 1970.
     var startedAt: Int64

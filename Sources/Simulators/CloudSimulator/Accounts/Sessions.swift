@@ -5,7 +5,7 @@ extension CloudAPI {
         var refreshToken: String
     }
 
-    /// A new session for a user who has proven to be one.
+    /// A new session for a user who has just been authenticated.
     func beginSession(
         for user: User, id: String = makeUUID(), clientID: String = TokenIssuer.clientID, scope: String? = nil,
         nonce: String? = nil

@@ -5,8 +5,8 @@ import RainCryptoOpenSSL
 
 /// A password that can be compared and not read: PBKDF2 with HMAC-SHA-256 (RFC 8018).
 struct StoredPassword: Codable, Sendable, Equatable {
-    /// Few, for a cloud in the field: its users are invented, sign-in is measured against it and mutated by the hundred thousand, so
-    /// hashing must not be what that waits for.
+    /// Far fewer than a real cloud should use: the users are invented, and benchmarks and mutation tests sign in so often that
+    /// slow hashing would dominate their time.
     static let iterations = 100
 
     private var salt: [UInt8]

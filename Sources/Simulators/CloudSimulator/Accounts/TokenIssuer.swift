@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// Makes the tokens that a sign-in or a refresh yields, and says whose an access token is.
+/// Makes the tokens of a sign-in or a refresh, and finds the user of an access token.
 struct TokenIssuer: Sendable {
     let signer: JSONWebTokenSigner
     /// How long an access token and an id token are good.
@@ -25,7 +25,7 @@ struct TokenIssuer: Sendable {
         var expiresAt: Int64
     }
 
-    /// - Parameter nonce: what the client gave, to find it again in the id token (OpenID Connect Core, 2).
+    /// - Parameter nonce: the client's nonce, which the id token repeats (OpenID Connect Core, 2).
     func issue(
         for user: User, in session: Session, nonce: String? = nil, at now: Int64
     ) throws(SimulatorError) -> Tokens {
@@ -55,7 +55,7 @@ struct TokenIssuer: Sendable {
         return Tokens(id: try signer.sign(.object(id)), access: try signer.sign(.object(access)))
     }
 
-    /// What an access token says, if it is ours and not expired. An id token is none.
+    /// The claims of an access token that was issued here and has not expired; nil for an id token.
     func access(_ token: String, at now: Int64) -> Access? {
         guard let claims = signer.verify(token), claims["token_use"]?.string == "access",
             let user = claims["sub"]?.string, let session = claims["origin_jti"]?.string,

@@ -6,15 +6,15 @@ struct User: Codable, Sendable, Equatable {
     /// Longest accepted user name, in bytes.
     static let maximumName = 256
 
-    /// What clients call `user_id`: a UUID.
+    /// The `user_id` of clients: a UUID.
     var id: String
     /// The e-mail address or phone number that it signs in with; compared exactly, as the cloud does.
     var userName: String
-    /// Nil for those whom only an identity provider or a code signs in.
+    /// Nil for users who sign in by an identity provider or a code only.
     var password: StoredPassword?
-    /// The identity provider that vouched first, such as `GitHub`.
+    /// The identity provider of the first sign-in, such as `GitHub`.
     var provider: String?
-    /// Whether the code of the sign-up came back.
+    /// Whether the code of the sign-up was entered.
     var isConfirmed = true
     var isSuperAdmin = false
     /// Whether a password alone does not sign in: a code is asked for, too.

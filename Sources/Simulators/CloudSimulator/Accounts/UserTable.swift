@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All accounts, found by id and by name, and never more than fit.
+/// All accounts, by id and by name, ``maximum`` at most.
 ///
-/// Whoever can reach the simulator can begin to sign up, be a guest, or be vouched for by an identity provider: those whom no
-/// code has confirmed give way to newer ones, and beyond ``maximum`` none is added.
+/// Every client that reaches the simulator can make accounts: sign-ups, guests, users of identity providers. So the oldest account that
+/// is not confirmed makes room for a new one, and beyond ``maximum`` none is added.
 struct UserTable: Codable, Sendable, Equatable {
     static let maximum = 2_000
-    /// Guests, and sign-ups whose code has not come back; the one that came first goes when there is one more.
+    /// The most guests and unconfirmed sign-ups; beyond it the oldest of them is removed.
     static let maximumUnproven = 500
 
     private var byID: [String: User] = [:]
-    /// Ids in the order in which they came, of users who were not proven then.
+    /// Ids of users who were not proven when they were added, oldest first.
     private var unproven: [String] = []
     private var idByName: [String: String] = [:]
 
@@ -35,7 +35,7 @@ struct UserTable: Codable, Sendable, Equatable {
     }
 
     enum Addition: Equatable {
-        /// Whoever had to go for it is named.
+        /// With the id of the user who was removed to make room.
         case added(replacing: String?)
         case full
     }
@@ -48,7 +48,7 @@ struct UserTable: Codable, Sendable, Equatable {
         }
         var gone: String?
         if !user.isProven {
-            // Those who were proven or removed meanwhile are not in the way.
+            // Users who were proven or removed meanwhile do not count.
             if unproven.count >= Self.maximumUnproven { unproven.removeAll { byID[$0]?.isProven != false } }
             if unproven.count >= Self.maximumUnproven {
                 gone = unproven.removeFirst()
@@ -75,6 +75,6 @@ struct UserTable: Codable, Sendable, Equatable {
 }
 
 extension User {
-    /// Whether a code, a password of the simulator's own or an identity provider stands behind the name.
+    /// Whether the name was confirmed (by a code, by an identity provider, or as an account of the command line) and is no guest's.
     var isProven: Bool { isConfirmed && !isGuest }
 }

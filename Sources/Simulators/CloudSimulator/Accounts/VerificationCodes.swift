@@ -7,7 +7,7 @@ import RainCryptoOpenSSL
 struct VerificationCodes: Codable, Sendable, Equatable {
     struct Pending: Codable, Sendable, Equatable {
         var userID: String
-        /// What takes effect with the right code: a new phone number, a new user name.
+        /// The value that takes effect with the right code: a new phone number, a new user name.
         var target: String?
         fileprivate var hash: [UInt8]
         fileprivate var expiresAt: Int64
@@ -21,15 +21,15 @@ struct VerificationCodes: Codable, Sendable, Equatable {
         case expired
         /// None was sent, or it was used.
         case missing
-        /// Too many wrong ones: this code is good for nothing any more.
+        /// Too many wrong tries: this code is not accepted any more.
         case exhausted
     }
 
-    /// What a code is for: one at a time per kind and holder.
+    /// The kind and the holder of a code. There is one code at a time for each pair.
     struct Key: Sendable {
         fileprivate var text: String
 
-        /// - Parameter holder: a user's id, or the handle of a sign-in that is half-way.
+        /// - Parameter holder: a user's id, or the handle of a sign-in that waits for the code.
         init(_ kind: Mailbox.Kind, _ holder: String) {
             text = "\(kind.rawValue) \(lowercaseHex(OpenSSLHashes.sha256(Array(holder.utf8))))"
         }

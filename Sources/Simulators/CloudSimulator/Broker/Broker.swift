@@ -3,7 +3,7 @@ import CRainDescriptors
 import Glibc
 import Synchronization
 
-/// The MQTT broker: Debian's mosquitto, as a child that never outlives this process.
+/// The MQTT broker: Debian's mosquitto, as a child process that ends with this one.
 final class Broker: Sendable {
     let address: ListenAddress
     private let pid: pid_t
@@ -26,7 +26,7 @@ final class Broker: Sendable {
         var complaints = ""
         for attempt in 0..<8 {
             var address = ListenAddress(host: host, port: attempt == 0 ? preferred ?? 0 : 0)
-            // A free port: taken for a moment and given back. Who gets it in between makes us try another.
+            // A free port is bound for a moment to learn its number. If another program takes it in between, another one is tried.
             if address.port == 0 {
                 let (socket, port) = try address.bind()
                 close(socket)

@@ -50,11 +50,11 @@ struct BrokerConfiguration: Sendable {
         """
 }
 
-/// What happens at the broker, as a line of mosquitto's log says.
+/// Events of the broker, read from mosquitto's log.
 enum BrokerLogEvent: Equatable {
     case running
     case portTaken
-    /// Ended, and nobody had asked for it. No line says so.
+    /// The broker ended without having been stopped. The log has no line for this.
     case died
     case connected(String)
     case disconnected(String)

@@ -3,7 +3,7 @@ import CRainMosquitto
 import Glibc
 import Synchronization
 
-/// The simulator's own connection to its broker: it hears every node and may speak to each.
+/// The simulator's own connection to its broker. It may subscribe to the topics of every node, and publish to them.
 ///
 /// `@unchecked` because libmosquitto guards its client by itself, once its thread runs.
 final class BrokerConnection: @unchecked Sendable {
@@ -14,7 +14,7 @@ final class BrokerConnection: @unchecked Sendable {
     private let subscribed = OneTimeEvent()
     private static let library: Void = { mosquitto_lib_init() }()
 
-    /// Connects and subscribes; what nodes publish after this has returned is heard.
+    /// Connects and subscribes. Everything that nodes publish after this has returned is received.
     static func open(
         to address: ListenAddress, keys: KeyRing, handler: @escaping Handler
     ) throws(SimulatorError) -> BrokerConnection {
@@ -34,7 +34,7 @@ final class BrokerConnection: @unchecked Sendable {
 
     deinit { mosquitto_destroy(client) }
 
-    /// Ends the thread and the connection. Nothing is heard afterwards.
+    /// Ends the thread and the connection. No message is received afterwards.
     func stop() {
         mosquitto_disconnect(client)
         mosquitto_loop_stop(client, true)

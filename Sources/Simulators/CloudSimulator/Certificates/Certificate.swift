@@ -13,7 +13,7 @@ enum CertificateRole: Sendable, Equatable {
     case client
 }
 
-/// Issues an X.509 certificate, as PEM, for 20 years: a board that was set up once should still be let in.
+/// Issues an X.509 certificate, as PEM, for 20 years, so that a board that was set up once can still connect.
 ///
 /// - Parameter issuer: nil for one that signs itself.
 func issueCertificate(
@@ -30,7 +30,7 @@ func issueCertificate(
         for: publicKey, commonName: commonName, role: role, issuer: issuer?.certificate, signedBy: issuer?.key ?? key)
 }
 
-/// The same for a key of which only the public half is here.
+/// The same for a key whose private half is elsewhere.
 ///
 /// - Parameters:
 ///   - issuer: the certificate of the authority; nil where there is none above.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// What a board says of itself, as the client relays it to `claim/initiate`.
+/// A board's data, which the client relays to `claim/initiate`.
 struct ClaimApplication: Equatable {
     /// Twelve upper-case hex digits.
     var macAddress: String
@@ -23,7 +23,7 @@ struct ClaimApplication: Equatable {
     }
 }
 
-/// Why the claim service says no. It has no numbers for that.
+/// A refusal of the claim service. It has no error codes.
 struct ClaimRefusal: Error, Equatable {
     var description: String
     init(_ description: String) { self.description = description }

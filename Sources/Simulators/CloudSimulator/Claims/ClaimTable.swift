@@ -2,12 +2,12 @@
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// Which board was given which node id. The same user gets the same id for the same board again; another user another one.
+/// The node id of each claimed board. The same user gets the same id for the same board again; another user gets another id.
 struct ClaimTable: Codable, Sendable, Equatable {
     /// By user, then by MAC address.
     private var nodes: [String: [String: String]] = [:]
 
-    /// Nil where the user has claimed as many as there may be.
+    /// The node id; nil if the user has claimed as many nodes as allowed.
     ///
     /// - Parameter makeID: draws a new id.
     mutating func node(

@@ -2,7 +2,7 @@
 import RainJSON
 import Synchronization
 
-/// What tests ask of the simulator itself: `POST /_sim/…`, JSON, without authorisation. No cloud has such a thing.
+/// Requests of tests to the simulator itself: `POST /_sim/…`, JSON, without authorisation. The real cloud has no such calls.
 extension CloudAPI {
     static let controlPrefix = "/_sim/"
 
@@ -35,7 +35,7 @@ extension CloudAPI {
         return user
     }
 
-    /// No access token of the user is good any more; the refresh tokens stay.
+    /// Expires all access tokens of the user; the refresh tokens stay valid.
     private func expire(_ user: User) throws(APIError) -> Response {
         try change { state in
             for (id, session) in state.sessions where session.userID == user.id {
@@ -45,13 +45,13 @@ extension CloudAPI {
         return success("Access tokens expired")
     }
 
-    /// No session of the user is left.
+    /// Ends all sessions of the user.
     private func revoke(_ user: User) throws(APIError) -> Response {
         try change { $0.endSessions(of: user.id) }
         return success("Sessions revoked")
     }
 
-    /// Replaces all that was asked for before.
+    /// Replaces all faults that were set before.
     private func setFaults(_ body: Fields) throws(APIError) -> Response {
         let table = try FaultTable(body)
         faults.withLock { $0 = table }

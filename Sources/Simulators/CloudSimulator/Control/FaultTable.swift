@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// What a test asked to go wrong, for requests of a method and path.
+/// A fault that a test has set for requests with a method and path.
 struct Fault: Sendable, Equatable {
     enum Action: String, Sendable, CaseIterable { case status, reset, hang, html, truncate, cut }
 
@@ -14,11 +14,11 @@ struct Fault: Sendable, Equatable {
     var retryAfter: Int64?
     /// The cloud's own code, in its envelope.
     var errorCode: Int64?
-    /// How many requests it hits still; nil for all.
+    /// How many more requests it affects; nil for all.
     var count: Int64?
-    /// Whether the request is carried out before: then only its answer is lost.
+    /// Whether the request is carried out first, so that only its answer is lost.
     var isProcessed: Bool
-    /// What a failure says, whatever JSON that is.
+    /// The body of a failure: any JSON.
     var body: JSONValue?
     /// Where a failure redirects to.
     var location: String?
@@ -30,13 +30,13 @@ struct Fault: Sendable, Equatable {
 
     /// What the client gets when the request is not carried out.
     ///
-    /// - Parameter failure: how the system itself words a failure, where it is not the cloud.
+    /// - Parameter failure: the failure as an identity system answers it; nil for the cloud's own format.
     func response(failure: Response? = nil) -> Response {
         let answer: JSONValue = ["status": "success", "description": "The fault answers in place of the cloud"]
         return applied(to: Response(answer), failure: failure)
     }
 
-    /// What becomes of the cloud's own answer.
+    /// The cloud's answer, changed by the fault.
     func applied(to answer: Response, failure: Response? = nil) -> Response {
         var response = answer
         switch action {
@@ -62,7 +62,7 @@ struct Fault: Sendable, Equatable {
     }
 }
 
-/// The faults that are to come, the first that matches first.
+/// The faults that are set. The first one that matches a request applies.
 struct FaultTable: Sendable {
     /// More rules than that are refused.
     static let maximumRules = 64
@@ -71,7 +71,7 @@ struct FaultTable: Sendable {
 
     init(rules: [Fault] = []) { self.rules = rules }
 
-    /// The fault that this request meets. It is used up when its count is.
+    /// The fault for this request, if any. It is removed once its count is used up.
     mutating func next(for request: Request) -> Fault? {
         guard let index = rules.firstIndex(where: { $0.matches(request) }) else { return nil }
         let fault = rules[index]

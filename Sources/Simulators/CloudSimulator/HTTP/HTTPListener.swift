@@ -42,11 +42,11 @@ final class HTTPListener: Sendable {
     func start() {
         mustStartThread { [self] in
             while true {
-                // No broker that is started at this moment inherits it.
+                // Close-on-exec, so that a broker that is started now does not inherit the socket.
                 let connection = accept4(socket, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                 guard connection >= 0 else {
                     if isStopping.load(ordering: .acquiring) { return }
-                    // Out of descriptors, or a peer that left in between: give it a moment, do not spin.
+                    // If no descriptor is free, wait a moment instead of spinning. A peer that has gone needs no wait.
                     if errno != EINTR && errno != ECONNABORTED { usleep(10_000) }
                     continue
                 }
@@ -105,7 +105,7 @@ final class HTTPListener: Sendable {
                 switch receive(from: connection, within: Int32(clamping: left)) {
                 case .bytes(let bytes): parser.append(bytes)
                 case .ended:
-                    // The peer may have closed its own direction only, and still wait for a word.
+                    // The peer may have closed its sending side only, and still wait for a response.
                     if parser.isWithinRequest {
                         _ = deliver(refusal(400, "the request ends half-way"), to: connection, keepsConnection: false)
                     }
@@ -129,7 +129,7 @@ final class HTTPListener: Sendable {
             linger(connection)
         case .cut:
             _ = send(response.serialized(keepsConnection: false, now: clock()), to: connection)
-            // What is on its way arrives before the reset: a reset drops what the peer has not read yet.
+            // The bytes must arrive before the reset, which makes the peer drop what it has not read yet.
             usleep(20_000)
             reset(connection)
         case .reset: reset(connection)

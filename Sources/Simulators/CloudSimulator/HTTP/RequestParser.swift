@@ -2,8 +2,8 @@
 
 /// Cuts requests (RFC 9112) out of the bytes of one connection, as they come.
 ///
-/// A value without I/O: feed it with ``append(_:)``, ask ``next()`` until it needs more. Whatever it refuses ends the
-/// connection, since nobody knows where the next request would begin.
+/// A value without I/O: feed it with ``append(_:)``, ask ``next()`` until it needs more. A refused request ends
+/// the connection, since the beginning of the next request is not known.
 struct RequestParser: Sendable {
     /// Longest accepted request line, in bytes.
     static let maximumLine = 8 << 10
@@ -20,7 +20,7 @@ struct RequestParser: Sendable {
     }
 
     private var buffer: [UInt8] = []
-    /// How much of `buffer` holds no end of the head.
+    /// How many bytes of `buffer` have been searched for the end of the head.
     private var searched = 0
     private var head: Head?
 

@@ -11,7 +11,7 @@ public struct Response: Sendable, Equatable {
         case none
     }
 
-    /// What reaches the peer. Anything but ``whole`` is a fault that a test asked for.
+    /// How much of it reaches the peer. Every case but ``whole`` is a fault that a test has set.
     public enum Delivery: Sendable, Equatable {
         case whole
         /// A complete response whose body is only the first half of it.

@@ -2,7 +2,7 @@
 import RainJSON
 import Synchronization
 
-/// A simulated system as a function: a request in, a response out. It knows no socket.
+/// A simulated identity system as a function from a request to a response. It does no network I/O.
 public final class IdentityAPI: Sendable {
     public let system: IdentitySystem
     private let journal: Journal
@@ -52,7 +52,7 @@ public final class IdentityAPI: Sendable {
         return response
     }
 
-    /// Answers what is not even a request.
+    /// Answers bytes that are not an HTTP request.
     public func refuse(status: Int, reason: String) -> Response {
         journal.malformed(status: status, reason: reason)
         return Response(status: status, ["message": .string(reason)])
@@ -62,7 +62,7 @@ public final class IdentityAPI: Sendable {
         service.withLock { $0.answer(&call) }
     }
 
-    /// Whose access token that is; nil for one that is not good.
+    /// The user of an access token; nil if the token is not valid.
     func user(ofAccessToken token: String) -> TokenUser? {
         let now = now
         return service.withLock { $0.user(ofAccessToken: token, at: now) }

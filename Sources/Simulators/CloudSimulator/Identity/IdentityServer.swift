@@ -11,7 +11,7 @@ public final class IdentityServer: Sendable {
 
     /// - Parameters:
     ///   - listen: port 0 for a free one.
-    ///   - journal: where it notes what happens; by default nowhere.
+    ///   - journal: records what happens; by default nothing is recorded.
     ///   - clock: milliseconds since 1970.
     public init(
         provider: IdentitySystem, listen: ListenAddress = ListenAddress(host: "127.0.0.1", port: 0),

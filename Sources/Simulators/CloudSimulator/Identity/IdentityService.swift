@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// One simulated system as a value: a request in, an answer out, and what it remembers in between. No socket, no clock.
+/// One simulated identity system as a value: it answers requests and keeps its own state. It has no socket and no clock.
 protocol IdentityService: Sendable {
     mutating func answer(_ call: inout IdentityCall) -> Response
 
-    /// Whom that name means: an e-mail address, a screen name or a number.
+    /// The person of that name: an e-mail address, a screen name or a number.
     func person(named name: String) -> Person?
 
-    /// Whose access token that is; nil for one that is not good any more or is a client's own.
+    /// The user of an access token; nil for a token that has expired or belongs to a client.
     func user(ofAccessToken token: String, at now: Int64) -> TokenUser?
 
-    /// No access token and no cookie of that person is good any more. What renews them stays.
+    /// Expires all access tokens and cookies of that person. Refresh tokens stay valid.
     mutating func expire(_ person: Person, at now: Int64)
 
-    /// Nothing that the person has signed in to is left.
+    /// Ends all sessions and revokes all tokens of that person.
     mutating func revoke(_ person: Person)
 
-    /// What tests change about the system itself: the members of `POST /_sim/settings`.
+    /// Changes settings of the system for a test: the members of `POST /_sim/settings`.
     mutating func change(_ settings: Fields) throws(APIError)
 
-    /// How the system words that something failed inside of it.
+    /// The system's response to an internal failure.
     func failure(status: Int) -> Response
 }
 
@@ -30,16 +30,16 @@ extension IdentityService {
     }
 }
 
-/// One request on its way through a simulated system.
+/// One request to a simulated identity system.
 struct IdentityCall {
     let request: Request
     /// Milliseconds since 1970, by the system's own clock.
     let now: Int64
     /// Where the system is: `http://127.0.0.1:49152`.
     let base: String
-    /// What the journal says in place of the path, where that holds a secret.
+    /// What the journal records in place of a path that contains a secret.
     var route: String?
-    /// Who was found to call. Only people and clients that the system knows get in here, and so into the journal.
+    /// The authenticated caller. Only people and clients that the system knows are recorded here and in the journal.
     var person: String?
     var client: String?
     var notes: [IdentityNote] = []
@@ -74,8 +74,8 @@ struct IdentityCall {
     }
 }
 
-/// Something that the journal tells beside the request. Its texts are the simulator's own words and the names of clients and
-/// people it knows, so that no secret can be among them.
+/// An event that the journal records beside the request. Its texts are constants of the simulator and the names of known clients and
+/// people, so it cannot contain a secret.
 struct IdentityNote: Sendable {
     enum Event: String { case authorize, login, token, exchange, logout, account, signature }
 
@@ -87,6 +87,6 @@ struct IdentityNote: Sendable {
     /// The grant type, or the kind of thing.
     var kind: String?
     var reason: String?
-    /// Whether an authorization request protects itself.
+    /// Whether an authorization request has a code challenge (RFC 7636) and a state.
     var isProtected: (pkce: Bool, state: Bool)?
 }

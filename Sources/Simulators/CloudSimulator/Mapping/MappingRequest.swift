@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A user's wish to have a node, from the moment it was said until it was decided.
+/// A user's request for a node, until it is decided and beyond.
 struct MappingRequest: Codable, Sendable, Equatable {
     enum Status: String, Codable, Sendable { case requested, confirmed, timedout, discarded }
 
-    /// How the node says yes.
+    /// How the node confirms it.
     enum Proof: Codable, Sendable, Equatable {
         /// The node reports the same secret over MQTT. Only its SHA-256 is kept.
         case secret(hash: [UInt8])
@@ -14,7 +14,7 @@ struct MappingRequest: Codable, Sendable, Equatable {
 
     var id: String
     var userID: String
-    /// Not known before the answer to a challenge comes.
+    /// Nil until the answer to a challenge names the node.
     var nodeID: String?
     var proof: Proof
     var status: Status

@@ -2,7 +2,7 @@
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// Who has which node, and which requests are under way.
+/// The users of each node, and the requests for mappings.
 ///
 /// A mapping by secret is confirmed when two messages agree on user and secret: the user's request, and the node's report,
 /// whichever comes first. A value without a clock: each step is told the time (milliseconds since 1970).
@@ -10,7 +10,7 @@ struct MappingTable: Codable, Sendable, Equatable {
     /// The oldest requests are forgotten beyond this.
     static let maximumRequests = 1000
 
-    /// What a node said, waiting for the user's request.
+    /// A node's report that waits for the user's request.
     private struct Report: Codable, Equatable {
         var userID: String
         var secretHash: [UInt8]
@@ -40,8 +40,8 @@ struct MappingTable: Codable, Sendable, Equatable {
 
     /// The user's half.
     ///
-    /// A report that says otherwise decides nothing: it may stem from an earlier attempt, and the node's word on this one
-    /// is still to come.
+    /// A report with another user or secret does not discard the request: it may stem from an earlier attempt, and the node's report for
+    /// this one may still come.
     mutating func request(
         id: String, nodeID: String, userID: String, secret: String, tags: [String] = [], at now: Int64
     ) -> [MappingChange] {
@@ -84,14 +84,14 @@ struct MappingTable: Codable, Sendable, Equatable {
         return changes
     }
 
-    /// What a node reports as its user after a factory reset: it belongs to nobody any more.
+    /// The user id that a node reports after a factory reset: the node has no user any more.
     static let factoryResetUser = "esp-rmaker"
 
     // MARK: by challenge
 
     enum ChallengeRefusal: Error { case unknownRequest, alreadyConfirmed, timedOut, decided, wrongResponse }
 
-    /// - Parameter patience: in milliseconds; nil waits for ever.
+    /// - Parameter patience: in milliseconds; nil for no limit.
     mutating func issueChallenge(
         id: String, userID: String, challenge: String, patience: Int64?, at now: Int64
     ) -> [MappingChange] {
@@ -103,7 +103,7 @@ struct MappingTable: Codable, Sendable, Equatable {
         return changes + [MappingChange(what: .requested, nodeID: nil, userID: userID)]
     }
 
-    /// A challenge is good for one answer: a wrong one discards it.
+    /// A challenge takes one answer: a wrong one discards it.
     mutating func answerChallenge(
         id: String, userID: String, nodeID: String, at now: Int64, isValid: (String) -> Bool
     ) -> (changes: [MappingChange], refusal: ChallengeRefusal?) {
@@ -128,13 +128,13 @@ struct MappingTable: Codable, Sendable, Equatable {
     mutating func remove(_ nodeID: String, from userID: String) -> [MappingChange]? {
         guard isMapped(nodeID, to: userID) else { return nil }
         reports[nodeID] = nil
-        // When the primary user leaves, nobody keeps it.
+        // When the primary user leaves, the secondary users lose the node as well.
         if isPrimary(userID, of: nodeID) { return removeAll(from: nodeID, except: nil) }
         owners[nodeID]?.removeAll { $0 == userID }
         return [MappingChange(what: .removed, nodeID: nodeID, userID: userID)]
     }
 
-    /// Gives up what has waited too long.
+    /// Times out requests and reports that have waited too long.
     mutating func expire(at now: Int64) -> [MappingChange] {
         reports = reports.filter { $0.value.expiresAt > now }
         var changes: [MappingChange] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// One board that the cloud knows: it has a certificate of ours.
+/// A board with a certificate of this cloud.
 struct Node: Codable, Sendable, Equatable {
     enum KeyKind: String, Codable, Sendable { case p256, rsa }
 
@@ -9,7 +9,7 @@ struct Node: Codable, Sendable, Equatable {
     var keyKind: KeyKind
     /// The node's certificate, PEM: challenges are verified with its key.
     var certificate: String
-    /// What the node last published about itself.
+    /// The configuration that the node last published.
     var config: JSONValue?
     /// The values of its parameters, as last published.
     var params: JSONValue?

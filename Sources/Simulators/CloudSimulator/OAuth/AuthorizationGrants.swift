@@ -2,11 +2,11 @@
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// What a user has agreed to, waiting for its application to fetch the tokens.
+/// A user's consent, for which the application has not fetched the tokens yet.
 struct AuthorizationGrant: Codable, Sendable, Equatable {
     var userID: String
     var clientID: String
-    /// Must come again, letter by letter, with the code (RFC 6749, 4.1.3).
+    /// The token request must repeat it exactly (RFC 6749, 4.1.3).
     var redirectURI: String
     /// `S256` of the verifier that must come with the code (RFC 7636); nil if the application gave none.
     var challenge: String?
@@ -15,7 +15,7 @@ struct AuthorizationGrant: Codable, Sendable, Equatable {
     /// How the user signed in: `Cognito`, or the identity provider's name.
     var provider: String
     var expiresAt: Int64
-    /// Set once the code was used: the session that came of it.
+    /// The session that was begun with the code; set once the code was used.
     var sessionID: String?
 }
 
@@ -25,7 +25,7 @@ struct AuthorizationGrants: Codable, Sendable, Equatable {
         case granted(AuthorizationGrant)
         /// Unknown, expired, of another client or redirect, or without the right verifier.
         case refused(String)
-        /// Used before: the session that came of it must end (RFC 6749, 4.1.2).
+        /// Used before: the session that was begun with it must end (RFC 6749, 4.1.2).
         case reused(sessionID: String)
     }
 
@@ -42,7 +42,7 @@ struct AuthorizationGrants: Codable, Sendable, Equatable {
         grants[Self.key(code)] = grant
     }
 
-    /// A code is good for one attempt, right or wrong: who holds another's code cannot try verifiers.
+    /// A code can be tried once, right or wrong, so that the holder of a stolen code cannot try verifiers.
     mutating func redeem(
         _ code: String, clientID: String, redirectURI: String, verifier: String?, session: String, at now: Int64
     ) -> Verdict {
@@ -63,7 +63,7 @@ struct AuthorizationGrants: Codable, Sendable, Equatable {
         return .granted(grant)
     }
 
-    /// RFC 7636, 4.6. A verifier without a challenge is refused, too (RFC 9700, 2.1.1): somebody took the challenge out.
+    /// RFC 7636, 4.6. A verifier without a challenge is refused, too (RFC 9700, 2.1.1): an attacker may have removed the challenge.
     private static func proves(_ verifier: String?, _ challenge: String?) -> Bool {
         switch (verifier, challenge) {
         case (nil, nil): return true

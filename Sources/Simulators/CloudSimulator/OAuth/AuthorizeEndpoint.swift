@@ -2,9 +2,9 @@
 import RainJSON
 import Synchronization
 
-/// `GET` and `POST /authorize`: the hosted sign-in page, and what the user does on it.
+/// `GET` and `POST /authorize`: the hosted sign-in page and its forms.
 ///
-/// The page keeps nothing in the browser: what was asked for stands in the address, and each form goes to the same address.
+/// The page stores nothing in the browser: the request is in the address, and each form is sent to the same address.
 extension CloudAPI {
     func showSignInPage(_ call: Call) -> Response {
         switch authorizationRequest(call) {
@@ -49,13 +49,13 @@ extension CloudAPI {
 
     private enum Asked {
         case request(ReceivedAuthorization)
-        /// What the browser gets in place of a sign-in page.
+        /// A response in place of the sign-in page.
         case instead(Response)
     }
 
     private enum Submission {
         case user(User)
-        /// The page again, and why.
+        /// The page again, with the reason.
         case page(String)
         /// The page that asks for the code, of the sign-in with that handle.
         case secondStep(String, failure: String?)
@@ -92,12 +92,12 @@ extension CloudAPI {
         }
     }
 
-    /// The account that the identity provider vouches for; a new one the first time.
+    /// The account of a user of an identity provider; made at the first sign-in.
     private func federatedUser(_ name: String, provider: String) throws(APIError) -> User {
         try addUser { state in
             let known = state.user(named: name)
             if let known, known.isConfirmed { return known }
-            // Whoever began to sign up with that name has not proven to own it: that password must not open the account.
+            // A sign-up with that name was never confirmed, so its password must not give access to the account.
             var user = known ?? User(id: makeUUID(), userName: name, password: nil)
             user.password = nil
             user.isConfirmed = true

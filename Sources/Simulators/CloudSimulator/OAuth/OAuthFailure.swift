@@ -44,7 +44,7 @@ struct OAuthFailure: Error, Equatable {
         return response
     }
 
-    /// What stands in the redirect.
+    /// The parameters of the redirect.
     var parameters: [Request.Field] { [.init("error", code.rawValue), .init("error_description", description)] }
 
     static let uncached = [Request.Field("Cache-Control", "no-store")]

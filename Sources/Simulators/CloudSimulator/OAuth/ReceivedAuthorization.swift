@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an application asks the sign-in page for: the query of `GET /authorize`.
+/// An authorization request: the query of `GET /authorize`.
 struct ReceivedAuthorization {
     var client: OAuthClient
     var redirectURI: String
@@ -13,7 +13,7 @@ struct ReceivedAuthorization {
 
     static let defaultScope = "aws.cognito.signin.user.admin email openid phone profile"
 
-    /// Where the browser goes with that answer.
+    /// The address that the browser is redirected to with the answer.
     func redirect(_ parameters: [Request.Field]) -> Response {
         let all = parameters + (state.map { [Request.Field("state", $0)] } ?? [])
         let target = redirectURI + (redirectURI.contains("?") ? "&" : "?") + formEncoded(all)
@@ -24,7 +24,7 @@ struct ReceivedAuthorization {
 extension ReceivedAuthorization {
     /// Why a request gets no sign-in page.
     enum Refusal: Error {
-        /// Nobody knows where the browser may be sent: the user reads it.
+        /// Shown to the user, as no redirect URI can be trusted yet.
         case page(String)
         /// The application is told, through the browser.
         case redirect(Response, OAuthFailure)

@@ -5,7 +5,7 @@
 enum RelayPage {
     static let path = "/welcome.html"
 
-    /// What is handed on. A state that is longer than `port:N` goes along, since then it is the tool's own.
+    /// The parameters that are passed on. A state that is longer than `port:N` is among them, as the tool has put something into it.
     private static let handedOn = ["code", "error", "error_description"]
 
     static func respond(to request: Request) -> Response {

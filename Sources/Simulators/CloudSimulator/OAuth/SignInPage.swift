@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The hosted pages: plain HTML, no script, so that a browser, a test and `curl` get along with them.
+/// The hosted pages: plain HTML without scripts, so that a browser, a test and `curl` can use them.
 enum SignInPage {
     /// The user pool itself, as `identity_provider` names it.
     static let ownProvider = "COGNITO"
@@ -28,7 +28,7 @@ enum SignInPage {
             """)
     }
 
-    /// What an identity provider would ask: who, and whether.
+    /// The page of an identity provider: user name and consent.
     static func consent(provider: String, user: String, query: String, failure: String?) -> Response {
         page(
             status: failure == nil ? 200 : 400, title: "\(provider) (simulated)",

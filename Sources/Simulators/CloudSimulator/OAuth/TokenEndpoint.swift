@@ -86,7 +86,7 @@ extension CloudAPI {
         return tokenResponse(renewed.tokens, refreshToken: renewed.refreshToken)
     }
 
-    /// What deployments without login2 offer.
+    /// The password grant, which deployments without `login2` offer.
     private func signIn(_ form: OAuthParameters, _ client: OAuthClient) throws(OAuthFailure) -> Response {
         let name = try form.required("username")
         let password = try form.required("password")

@@ -2,7 +2,7 @@
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// What the simulated backend remembers: which user asked for which node, and who has it. A value without a clock.
+/// The state of the simulated backend: which user asked for which node, and whose it is. A value without a clock.
 struct NodeOwners: Sendable {
     /// When a mapping by secret is confirmed.
     enum Confirmation: String, Sendable {
@@ -28,7 +28,7 @@ struct NodeOwners: Sendable {
     var confirmation = Confirmation.atOnce
     private var mappings = MappingTable()
     private var waiting = ExpiringTable<Waiting>(maximum: 1000)
-    /// The provider of whoever asked for a node last.
+    /// The identity provider of the user who last asked for a node.
     private var providers: [String: IdentitySystem] = [:]
     /// PEM, by node.
     private var keys: [String: String] = [:]

@@ -7,7 +7,7 @@ import Synchronization
 extension OwnCloudAPI {
     func route(_ call: OwnCloudCall, _ user: inout String?) throws(OwnCloudFailure) -> Response {
         let parts = call.parts
-        // The node's own word, which comes without a user's token.
+        // The node's own report, which has no user's token.
         if call.request.method == "POST", parts.count == 3, parts[0] == "nodes", parts[2] == "report" {
             return try report(try OwnCloudCall.node(parts[1]), call)
         }
@@ -83,7 +83,7 @@ extension OwnCloudAPI {
             $0.answer(id, user: caller.user.id, node: node, signature: bytes, provider: caller.system, at: now)
         }
         record(changes)
-        // Who has lost the answer asks again.
+        // A client that lost the answer sends the same request again.
         guard refusal == nil || refusal == .alreadyConfirmed else {
             throw OwnCloudFailure(409, "not_confirmed", "The challenge was not answered as it must be")
         }

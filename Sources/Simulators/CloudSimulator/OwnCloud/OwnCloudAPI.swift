@@ -2,8 +2,8 @@
 import RainJSON
 import Synchronization
 
-/// The backend of somebody who runs a cloud of their own, as a function: it believes the access tokens of the simulated identity systems and
-/// keeps which user owns which node. It knows no socket.
+/// The backend of a cloud of one's own, as a function from a request to a response. It accepts the access tokens of the simulated
+/// identity systems and stores which user owns which node. It does no network I/O.
 public final class OwnCloudAPI: Sendable {
     let systems: [IdentityAPI]
     let journal: Journal
@@ -14,7 +14,7 @@ public final class OwnCloudAPI: Sendable {
     let clockOffset = Atomic<Int64>(0)
 
     /// - Parameters:
-    ///   - systems: whose tokens are good here.
+    ///   - systems: the systems whose access tokens are accepted.
     ///   - clock: milliseconds since 1970.
     public init(
         systems: [IdentityAPI], journal: Journal, clock: @escaping @Sendable () -> Int64 = wallClock
@@ -46,7 +46,7 @@ public final class OwnCloudAPI: Sendable {
         return response
     }
 
-    /// Answers what is not even a request.
+    /// Answers bytes that are not an HTTP request.
     public func refuse(status: Int, reason: String) -> Response {
         journal.malformed(status: status, reason: reason)
         return OwnCloudFailure(status, "invalid_request", reason).response
@@ -61,13 +61,13 @@ public final class OwnCloudAPI: Sendable {
     }
 }
 
-/// Who calls, as the access token says.
+/// The user of the access token.
 struct OwnCloudCaller {
     var user: TokenUser
     var system: IdentitySystem
 }
 
-/// A refusal in the backend's words: `{"error","message"}`.
+/// A refusal of the backend: `{"error","message"}`.
 struct OwnCloudFailure: Error {
     var status: Int
     var error: String

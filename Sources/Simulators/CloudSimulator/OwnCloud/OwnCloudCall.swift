@@ -17,7 +17,7 @@ struct OwnCloudCall {
         parts = request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(percentDecoded)
     }
 
-    /// Who calls: a token that one of the systems issued to a person, and that is still good there.
+    /// The caller: the person to whom one of the systems issued the token. The token must still be valid there.
     func caller() throws(OwnCloudFailure) -> OwnCloudCaller {
         guard let header = request.header("Authorization"), header.lowercased().hasPrefix("bearer ") else {
             throw OwnCloudFailure(401, "invalid_token", "A bearer token is needed")

@@ -11,7 +11,7 @@ public final class OwnCloudServer: Sendable {
     private let listener: HTTPListener
 
     /// - Parameters:
-    ///   - systems: whose access tokens are good here.
+    ///   - systems: the systems whose access tokens are accepted.
     ///   - host: where to listen, on a free port.
     public init(
         systems: [IdentityAPI], host: String = "127.0.0.1", journal: Journal,
@@ -29,7 +29,7 @@ public final class OwnCloudServer: Sendable {
 
     public func stop() { listener.stop() }
 
-    /// How a client is told about this backend: the file of docs/own-cloud.md.
+    /// The description of this backend for clients: the file of docs/own-cloud.md.
     public var description: JSONValue {
         [
             "schemaVersion": 1,

@@ -13,7 +13,7 @@ struct CloudState: Codable, Sendable {
     var mappings = MappingTable()
     /// Nil in the folder of a simulator that had no claim service.
     var claims: ClaimTable?
-    /// The broker's port, which is tried again first: boards were told it.
+    /// The broker's port. It is tried first after a restart, as boards have stored it.
     var brokerPort: UInt16?
 
     /// The most sessions that one user may have; signing in once more ends the oldest.
@@ -31,14 +31,14 @@ struct CloudState: Codable, Sendable {
 
     func user(named name: String) -> User? { users.named(name) }
 
-    /// Adds a user, or replaces the one of that id; whoever had to go for it loses everything.
-    /// - Returns: what that changes; nil if there is no room.
+    /// Adds a user, or replaces the one of that id. A user who is removed to make room loses sessions, codes and nodes.
+    /// - Returns: the changed mappings; nil if there is no room.
     mutating func add(_ user: User) -> [MappingChange]? {
         guard case .added(let gone) = users.add(user) else { return nil }
         return gone.map { remove(userID: $0) } ?? []
     }
 
-    /// Nothing of the user stays: sessions, codes, nodes.
+    /// Removes the user with all sessions, codes and nodes.
     mutating func remove(userID: String) -> [MappingChange] {
         endSessions(of: userID)
         codes.removeAll(of: userID)

@@ -70,7 +70,7 @@ public final class DataFolder: Sendable {
         guard rename(draft, target) == 0 else { throw Self.failure("cannot replace", target) }
     }
 
-    /// Only ever removes what this value made itself.
+    /// Removes the folder only if this value made it.
     public func removeIfTemporary() {
         guard isTemporary else { return }
         for folder in [file("nodes"), file("broker"), path] {

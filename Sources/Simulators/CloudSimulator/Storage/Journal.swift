@@ -3,9 +3,9 @@ import Glibc
 import RainJSON
 import Synchronization
 
-/// What happened, one JSON object a line (NDJSON): what tests and curious users read.
+/// A log of events, one JSON object a line (NDJSON), for tests and for users who want to see what happened.
 ///
-/// There is no way to hand it a body, a header or a query value, so no secret and no token can get into it.
+/// It takes no body, header or query value, so no secret and no token can get into it.
 public final class Journal: Sendable {
     private let descriptor: Int32
     private let clock: @Sendable () -> Int64
@@ -50,8 +50,8 @@ public final class Journal: Sendable {
         write("login", [.init("user", .string(user)), .init("by", .string(method))])
     }
 
-    /// What came of an authorization request: `shown`, `granted`, `denied` or `refused`. Whether the client protects itself
-    /// is noted, and none of its values are.
+    /// The outcome of an authorization request: `shown`, `granted`, `denied` or `refused`. It records whether the request has a code
+    /// challenge and a state, but not their values.
     func authorize(_ request: ReceivedAuthorization, outcome: String, user: String? = nil) {
         write(
             "authorize",
@@ -66,7 +66,7 @@ public final class Journal: Sendable {
         write("authorize", [.init("outcome", "refused"), .init("reason", .string(reason))])
     }
 
-    /// What a test asked the simulator itself to do.
+    /// A request of a test to the simulator itself (`/_sim/…`).
     func control(_ what: String, user: String?, status: Int, provider: String? = nil) {
         write(
             "control",

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Where codes go that a cloud would send by e-mail or SMS: one JSON object a line, in a file that only its owner reads.
 ///
-/// It is the one place where codes are in clear.
+/// No other file has codes in clear.
 public final class Mailbox: Sendable {
     /// Why the user gets a code.
     enum Kind: String, Sendable {

@@ -128,11 +128,11 @@ struct CustomSchemeTests {
                     request.state = State("right-state")
                     return request
                 }())
-            let desk = RedirectMatcher(attempt, at: RedirectTarget(redirectURI: try RedirectURI(redirect)))
+            let matcher = RedirectMatcher(attempt, at: RedirectTarget(redirectURI: try RedirectURI(redirect)))
             let socket = try CallbackSocket(path: path)
             defer { socket.close() }
             #expect(chmod(path, 0o777) == 0)
-            let serving = Task { try await socket.serve(desk) }
+            let serving = Task { try await socket.serve(matcher) }
             let script = """
                 import socket
                 peer = socket.socket(socket.AF_UNIX)
@@ -146,10 +146,10 @@ struct CustomSchemeTests {
             let foreign = try await run(
                 "setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", script])
             #expect(foreign.standardOutput == "heard: b''\n", "\(foreign.standardError)")
-            #expect(desk.answer == nil)
+            #expect(matcher.answer == nil)
             #expect(try deliver(redirect + "?code=own&state=right-state", temporary.path).get() == .taken)
             try await serving.value
-            #expect(desk.answer?.outcome == .code(Secret("own")))
+            #expect(matcher.answer?.outcome == .code(Secret("own")))
             withExtendedLifetime(bench) {}
 
             let trap = """

@@ -3,8 +3,8 @@ extension CloudAPI {
     /// Sends a user a code that ``redeem(_:for:holder:refusals:then:)`` will ask for.
     ///
     /// - Parameters:
-    ///   - holder: who must bring it back: a user's id, or the handle of a sign-in that is half-way.
-    ///   - target: what takes effect with the right code.
+    ///   - holder: who must enter it: a user's id, or the handle of a sign-in that waits for the code.
+    ///   - target: the value that takes effect with the right code, such as a new phone number.
     func sendCode(
         to receiver: String, for kind: Mailbox.Kind, holder: String, userID: String, target: String? = nil
     ) throws(APIError) {
@@ -17,7 +17,7 @@ extension CloudAPI {
         journal.account("code_sent", user: receiver, kind: kind.rawValue)
     }
 
-    /// How a call names what is wrong with a code.
+    /// The errors of a call for a code that is wrong, expired, missing or has been tried too often.
     struct CodeRefusals {
         var wrong = APIError.wrongCode
         var expired = APIError.wrongCode
@@ -25,7 +25,7 @@ extension CloudAPI {
         var exhausted = APIError.attemptsExceeded
     }
 
-    /// Takes a code back, and lets `effect` happen in the same step.
+    /// Checks a code and, if it is right, runs `effect` in the same change of the state.
     func redeem(
         _ code: String, for kind: Mailbox.Kind, holder: String, refusals: CodeRefusals = CodeRefusals(),
         then effect: (inout CloudState, VerificationCodes.Pending) -> APIError?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// What phone apps use beside the account itself.
+/// Calls of the phone apps that are not about the account itself.
 extension CloudAPI {
     /// `user/push_notification/mobile_platform_endpoint`: where notifications of this user go.
     func pushEndpoint(_ call: Call) throws(APIError) -> Response {

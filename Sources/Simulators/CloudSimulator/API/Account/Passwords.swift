@@ -12,7 +12,7 @@ extension CloudAPI {
         guard let user = readState({ $0.user(named: name) }) else { throw .userMissing }
         guard !user.isGuest else { throw .notForGuests }
         guard password != nil || code != nil else {
-            // Only a confirmed address gets mail; and whom an identity provider knows has no password here.
+            // Mail goes to confirmed addresses only. Users of an identity provider have no password here.
             guard user.isConfirmed, user.password != nil else { throw .resetFailed }
             try sendCode(to: name, for: .passwordReset, holder: user.id, userID: user.id)
             return success("Verification code sent")

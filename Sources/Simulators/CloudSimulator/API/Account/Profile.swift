@@ -32,7 +32,7 @@ extension CloudAPI {
         let intents = [
             "name", "phone_number", "verification_code", "mfa", "tags_verification_code", "tags", "locale",
         ].filter { body.has($0) }
-        // An operation without tags means tags, badly.
+        // A body with an operation and no tags is a malformed change of tags.
         guard let intent = intents.first ?? (body.has("operation") ? "tags" : nil) else { throw .nothingToUpdate }
         guard intents.count <= 1 else { throw .invalidBody }
         var description = "User updated successfully"
@@ -45,7 +45,7 @@ extension CloudAPI {
         case "mfa": try setSecondStep(try body.bool("mfa") ?? false, user)
         case "tags": try changeTags(try body.string("operation"), try body.userTags(), user)
         case "locale": try setLocale(try body.string("locale") ?? "", user)
-        // No call of the API begins such a verification.
+        // No call of the API sends a code for tags, so none can be right.
         default: throw .wrongCode
         }
         journal.account("updated", user: user.userName, kind: intent)
@@ -57,7 +57,7 @@ extension CloudAPI {
         try change { $0.users[user.id]?.name = name }
     }
 
-    /// The number counts once its code has come back.
+    /// The number takes effect once its code was entered.
     private func requestPhone(_ phone: String, _ user: User) throws(APIError) {
         guard AccountRules.isPhone(phone) else { throw .badPhone }
         guard !readState({ $0.hasPhone(phone, beside: user.id) }) else { throw .phoneTaken }

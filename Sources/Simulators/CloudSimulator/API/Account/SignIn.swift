@@ -24,14 +24,14 @@ extension CloudAPI {
         return try beginLogIn(user, for: .signIn)
     }
 
-    /// Sends a code, and answers the session that must come back with it.
+    /// Sends a code, and answers with the session that the client must send back with the code.
     private func beginLogIn(_ user: User, for kind: Mailbox.Kind) throws(APIError) -> Response {
         let handle = try sendLogInCode(user, for: kind)
         return success(
             "Login request successful. Verification code sent", [.init("session", .string(handle))])
     }
 
-    /// - Returns: the handle of the sign-in that is half-way.
+    /// - Returns: the handle of the sign-in that waits for the code.
     func sendLogInCode(_ user: User, for kind: Mailbox.Kind) throws(APIError) -> String {
         var random = OpenSSLRandom()
         let handle = "\(kind.rawValue).\(base64URL(random.bytes(24)))"
@@ -45,7 +45,7 @@ extension CloudAPI {
         return try loggedIn(user, by: handle.hasPrefix("\(Mailbox.Kind.secondStep.rawValue).") ? "mfa" : "code")
     }
 
-    /// Whose sign-in the code completes; nil if there is no such sign-in (any more).
+    /// The user whose sign-in the code completes; nil if there is no such sign-in, or no longer.
     func finishLogIn(handle: String, code: String) throws(APIError) -> User? {
         let kind = handle.split(separator: ".").first.flatMap { Mailbox.Kind(rawValue: String($0)) } ?? .signIn
         let now = now

@@ -2,7 +2,7 @@
 import RainJSON
 
 extension CloudAPI {
-    /// `POST user2`: a new account, which is good once its code has come back. Asking again sends another code.
+    /// `POST user2`: a new account, which can be used once its code was entered. Asking again sends another code.
     func signUp(_ call: Call) throws(APIError) -> Response {
         let body = try call.body()
         try checkLocale(call)
@@ -16,7 +16,7 @@ extension CloudAPI {
             let known = state.user(named: name)
             guard known?.isConfirmed != true else { throw .accountExists }
             var user = known ?? User(id: makeUUID(), userName: name, password: hash)
-            // Nobody has proven yet to own the name: the last one who asked may confirm it.
+            // No one has proven to own the name yet, so the latest request for it is the one that can be confirmed.
             user.password = hash
             user.isConfirmed = false
             return user

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the portal shows in a browser, and the sessions that are in its cookies.
+/// The portal's web pages, and its cookie sessions.
 extension LiferayService {
     mutating func portal(_ parts: [String], _ call: inout IdentityCall) -> Response {
         switch (call.method, parts) {
@@ -59,7 +59,7 @@ extension LiferayService {
         .init("Set-Cookie", "\(name)=\(value); Path=/; HttpOnly\(more)")
     }
 
-    /// The session of the request's cookie. It is good for another while from here on.
+    /// The session of the request's cookie. Its idle timeout starts anew.
     func session(_ call: IdentityCall) -> (id: String, session: Session)? {
         guard let id = call.cookie("JSESSIONID"), let session = sessions.value(id, at: call.now) else { return nil }
         return (id, session)
@@ -98,7 +98,7 @@ extension LiferayService {
             "<p id=\"greeting\">\(IdentityPage.escaped(greeting))</p>")
     }
 
-    /// `/documents/{group}/{folder}/{name}`: one for guests, one for who has a session. Other ways to sign in do not count here.
+    /// `/documents/{group}/{folder}/{name}`: one for guests, one for users with a session. Other ways to sign in are not accepted here.
     mutating func document(_ parts: [String], _ call: inout IdentityCall) -> Response {
         guard parts.count == 3, parts[0] == "\(Self.groupID)" else {
             return IdentityPage.message(status: 404, title: "Not found", "The document does not exist")

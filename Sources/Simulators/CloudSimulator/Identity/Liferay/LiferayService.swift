@@ -5,13 +5,13 @@ import RainJSON
 struct LiferayService: IdentityService {
     static let companyID: Int64 = 10157
     static let groupID: Int64 = 10184
-    /// How long a session is good after its last request, as Tomcat counts.
+    /// How long a session is valid after its last request, as in Tomcat.
     static let sessionLifetime: Int64 = 900
 
-    /// What people sign in with: the portal's "How do users authenticate?".
+    /// The kind of name that people sign in with: the portal's setting "How do users authenticate?".
     enum AuthenticationType: String { case email = "email", screenName = "screenName", userID = "userId" }
 
-    /// Services and the shape of exceptions differ.
+    /// The version, on which the paths of services and the format of exceptions depend.
     enum Version: String { case v61 = "6.1", v62 = "6.2", v7 = "7" }
 
     struct Session: Sendable {
@@ -30,7 +30,7 @@ struct LiferayService: IdentityService {
     var version = Version.v7
     /// Whether guests' pages have a token, too, as a real portal's do.
     var givesGuestsTokens = false
-    /// What something in front of the portal asks for, such as a proxy.
+    /// The HTTP authentication that a server in front of the portal asks for, such as a proxy's.
     var challenge: BasicCredentials?
 
     static let scopes: Set<String> = [
@@ -104,7 +104,7 @@ struct LiferayService: IdentityService {
         }
     }
 
-    /// The portal's own session, if there is one, signs in without a word.
+    /// A browser that has a session with the portal is signed in without a form.
     private mutating func authorize(_ call: inout IdentityCall) -> Response {
         let people = people
         let type = authenticationType
@@ -131,7 +131,7 @@ struct LiferayService: IdentityService {
         }
     }
 
-    // MARK: What tests ask for
+    // MARK: Requests of tests
 
     func person(named name: String) -> Person? { people.named(name) }
 
@@ -181,7 +181,7 @@ struct LiferayService: IdentityService {
 }
 
 extension People {
-    /// Who that is to a portal whose people authenticate so.
+    /// The person of that name, for a portal that is set to this kind of name.
     func person(_ name: String, by type: LiferayService.AuthenticationType) -> Person? {
         switch type {
         case .email: with(email: name)

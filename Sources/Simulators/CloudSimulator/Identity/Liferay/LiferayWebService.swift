@@ -6,12 +6,12 @@ extension LiferayService {
     static let maximumCommands = 32
     private static let limits = JSONLimits(maximumBytes: 64 << 10, maximumDepth: 8, maximumValues: 1000)
 
-    /// A portal's exception, in the shape of its version.
+    /// An exception of the portal, in the format of its version.
     struct PortalException: Error, Equatable {
         var type: String
         var message: String
 
-        /// Guests may not do that; also who comes with a cookie and without its token.
+        /// Guests may not do this, nor may a request with a cookie and without the cookie's token.
         static let unauthenticated = PortalException(
             type: "java.lang.SecurityException", message: "Authenticated access required")
 

@@ -35,7 +35,7 @@ struct NeoService: IdentityService {
         return "00000000-0000-4000-8000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }
 
-    /// The number that Bob may sign in by, too.
+    /// The telephone number that Bob can sign in with as well.
     private static let phoneNumbers: [Int64: String] = [1003: "+4915112345678"]
 
     private struct Failure: Error {
@@ -82,7 +82,7 @@ struct NeoService: IdentityService {
         return text
     }
 
-    /// Whose name and password that are.
+    /// The person with that name and password.
     private static func person(
         _ name: String, _ password: String, among people: People
     ) throws(Failure) -> Person {
@@ -111,7 +111,7 @@ struct NeoService: IdentityService {
         }
     }
 
-    /// A new refresh token each time. An old one that comes again ends the sign-in.
+    /// Each use replaces the refresh token. Using an old one again ends the session.
     private mutating func renew(_ call: inout IdentityCall) throws(Failure) -> Response {
         let token = try text("refresh_token", try body(call))
         guard let renewal = oauth.refreshTokens.value(token, at: call.now) else {
@@ -197,7 +197,7 @@ struct NeoService: IdentityService {
         }
     }
 
-    // MARK: What tests ask for
+    // MARK: Requests of tests
 
     func person(named name: String) -> Person? { people.named(name) }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where people sign in at their institution, and say whether the application may.
+/// The sign-in page of an institution, and the person's consent to the application.
 extension OCLCService {
     /// `/oauth2/authorizeCode` with institutions as parameters; `/auth` with one in the path and the other in the scope.
     mutating func authorize(_ call: inout IdentityCall, isLegacy: Bool, institution: String?) -> Response {
@@ -61,7 +61,7 @@ extension OCLCService {
             "<ul id=\"institutions\">\n\(links.joined(separator: "\n"))\n</ul>")
     }
 
-    /// What stands behind the `#`: a date whose space is quoted and whose colons are not, as the documents print it.
+    /// The fragment of the redirect. In its date the space is percent-encoded and the colons are not, as OCLC's documents print it.
     private static func fragment(_ issued: StandardOAuth.Issued, _ people: People, at now: Int64) -> String {
         var fields: [(String, String)] = [
             ("access_token", issued.access), ("context_institution_id", issued.grant.attributes["context"] ?? ""),

@@ -3,26 +3,26 @@ import RainJSON
 
 /// OCLC's authorization servers: the legacy one, with institutions and signed requests, and the current one beside it.
 struct OCLCService: IdentityService {
-    /// What the sample application saw: a token of twenty minutes, one second of which has passed.
+    /// Twenty minutes less one second, as OCLC's sample application received it.
     static let accessLifetime: Int64 = 1199
     static let refreshLifetime: Int64 = 604_799
     static let institutions = ["128807": "OCLC WorldShare Sandbox Institution", "91475": "Another Library"]
     static let serviceScopes: Set<String> = ["WMS_NCIP", "WorldCatMetadataAPI"]
 
-    /// The secret signs; it is what a client that has none cannot renew by.
+    /// The secret of the key. It signs requests; without it a client cannot renew.
     static let key = "wskey-1"
     static let secret = "wskey-1-secret"
-    /// Whose data the key may ask for.
+    /// The institutions whose data the key may read.
     static let contexts: Set<String> = [ownContext]
-    /// What a request to the current service means that names none: keys of one institution need not.
+    /// The institution of a request to the current service that names none, as keys of one institution need not name it.
     static let ownContext = "128807"
 
     var people = People.known
     var oauth: StandardOAuth
-    /// Nonces of signed requests; each is good once.
+    /// Nonces of signed requests; each is accepted once.
     var nonces = ExpiringTable<Bool>(maximum: 5000)
 
-    /// Whether denial and refusals stand behind a `#` where tokens would.
+    /// Whether errors are in the fragment of the redirect, as tokens are.
     var putsErrorsInFragment = false
     /// Whether numbers are text, and names in camel case, as the other server spells them.
     var usesOtherSpelling = false
@@ -66,14 +66,14 @@ struct OCLCService: IdentityService {
         }
     }
 
-    /// The number that OCLC knows somebody by, and which of its number ranges that is.
+    /// A person's principal id and the namespace of that id.
     static func principal(of person: Person) -> (id: String, namespace: String) {
         ("p-\(person.screenName)", "urn:oclc:platform:\(institution(of: person))")
     }
 
     static func institution(of person: Person) -> String { person.screenName == "bob" ? "91475" : "128807" }
 
-    // MARK: What tests ask for
+    // MARK: Requests of tests
 
     func person(named name: String) -> Person? { people.named(name) }
 
@@ -111,7 +111,7 @@ struct OCLCFailure: Error, Equatable {
         self.init(failure.code == .invalidClient || failure.code == .invalidToken ? 401 : 400, failure.description)
     }
 
-    /// The details repeat the whole `Authorization` header, as OCLC's do: who logs them logs a signature or a token.
+    /// The details repeat the whole `Authorization` header, as OCLC's do: a program that logs them logs a signature or a token.
     func response(_ call: IdentityCall) -> Response {
         let header =
             call.request.header("Authorization").map { "Authorization header: \($0)" } ?? "No Authorization header"

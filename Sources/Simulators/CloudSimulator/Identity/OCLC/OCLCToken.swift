@@ -81,7 +81,7 @@ extension OCLCService {
                 throw OAuthFailure(.invalidClient, "The WSKey and its secret are given by HTTP Basic")
             }
             let now = call.now
-            // OCLC's clients send either; some both in the query and nothing in the body.
+            // OCLC's clients send the parameters in the query or in the body; some send all in the query.
             let form =
                 call.request.body.isEmpty
                 ? try OAuthParameters(call.request.query) : try OAuthParameters(form: call.request)

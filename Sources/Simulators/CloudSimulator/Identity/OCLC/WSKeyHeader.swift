@@ -13,7 +13,7 @@ struct WSKeyHeader: Equatable {
     var timestamp: String
     var nonce: String
     var signature: String
-    /// Who the request is about.
+    /// The person whom the request is about, if any.
     var principal: (id: String, namespace: String)?
 
     init?(_ header: String) {
@@ -48,7 +48,7 @@ struct WSKeyHeader: Equatable {
         return parameters
     }
 
-    /// What is signed: not the request's own host, port and path, but always those of `www.oclc.org:443/wskey`.
+    /// The signed text. It does not have the request's own host, port and path, but always those of `www.oclc.org:443/wskey`.
     static func signature(
         key: String, timestamp: String, nonce: String, method: String, query: [Request.Field], secret: String
     ) -> String {
@@ -65,7 +65,7 @@ struct WSKeyHeader: Equatable {
 }
 
 extension OCLCService {
-    /// Who has signed the request: a known key, by its secret, now, and never before.
+    /// The client that signed the request. The key must be known, the signature right, the time current and the nonce new.
     mutating func signer(_ call: inout IdentityCall) throws(OCLCFailure) -> WSKeyHeader {
         do throws(OCLCFailure) {
             let header = try check(&call)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// Where a device asks for its codes, and where its user brings one.
+/// The endpoint where a device gets its codes, and the page where its user enters one.
 extension OIDCService {
     /// RFC 8628, 3.1 and 3.2.
     mutating func authorizeDevice(_ call: inout IdentityCall) throws(OAuthFailure) -> Response {
@@ -78,7 +78,7 @@ extension OIDCService {
 }
 
 extension OIDCDevices {
-    /// Remembers who is asked about which device.
+    /// Keeps the question to a person whether a device may have access, until they answer.
     mutating func ask(_ handle: String, _ code: String, _ person: Int64, at now: Int64) {
         pending.insert(Asked(code: code, person: person), key: handle, until: now + Self.lifetime * 1000, at: now)
     }

@@ -2,7 +2,7 @@
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// Devices without a browser that wait for their user to come with one (RFC 8628).
+/// Devices without a browser that wait until their user has signed in elsewhere (RFC 8628).
 struct OIDCDevices: Sendable {
     static let lifetime: Int64 = 600
     static let interval: Int64 = 5
@@ -27,7 +27,7 @@ struct OIDCDevices: Sendable {
     /// By device code.
     private var devices = ExpiringTable<Device>(maximum: 200)
     private var deviceCodes: [String: String] = [:]
-    /// Who has signed in and is asked whether the device may.
+    /// People who have signed in and are asked to allow a device, by the form's handle.
     var pending = ExpiringTable<Asked>(maximum: 200)
 
     struct Asked: Sendable {
@@ -61,7 +61,7 @@ struct OIDCDevices: Sendable {
 
     mutating func decide(_ code: String, _ decision: Decision) { devices.update(code) { $0.decision = decision } }
 
-    /// Who has allowed it, and what.
+    /// The person who has allowed it, and the scope.
     mutating func poll(
         _ code: String, _ client: String, at now: Int64
     ) throws(OAuthFailure) -> (person: Int64, scope: String) {

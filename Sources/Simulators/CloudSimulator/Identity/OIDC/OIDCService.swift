@@ -9,7 +9,7 @@ struct OIDCService: IdentityService {
     static let scopes: Set<String> = ["openid", "profile", "email", "offline_access"]
     static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
-    /// What a client must notice.
+    /// A defect of the id token, which a client must detect.
     enum Wrong: String { case issuer, audience, nonce, signature }
 
     var people = People.known
@@ -125,7 +125,7 @@ struct OIDCService: IdentityService {
         return response
     }
 
-    /// Whose name and password that are, as the person reads it.
+    /// The person with that name and password. The error's description is shown on the page.
     var signIn: (String, String) throws(OAuthFailure) -> Person {
         let people = people
         return { name, password throws(OAuthFailure) in
@@ -156,7 +156,7 @@ struct OIDCService: IdentityService {
         return Response(status: 200, content: .json(.object(members)), headers: OAuthFailure.uncached)
     }
 
-    /// OpenID Connect Core, 2. What is renewed has no nonce, since no request asked for it.
+    /// The id token (OpenID Connect Core, 2). After a renewal it has no nonce, since no request asked for one.
     private func idToken(
         _ person: Person, _ issued: StandardOAuth.Issued, _ call: IdentityCall
     ) throws(OAuthFailure) -> String {
@@ -229,7 +229,7 @@ struct OIDCService: IdentityService {
         return redirect(to: target, state, headers: forgotten)
     }
 
-    // MARK: What tests ask for
+    // MARK: Requests of tests
 
     func person(named name: String) -> Person? { people.named(name) }
 

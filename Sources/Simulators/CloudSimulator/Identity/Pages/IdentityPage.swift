@@ -2,10 +2,10 @@
 
 /// Sign-in and consent as plain HTML: no script, no picture, nothing from elsewhere, every text escaped.
 ///
-/// All systems use the same names, so that a test drives them alike: `#username`, `#password`, `#remember`, `#allow`, `#deny`,
+/// All systems use the same names, so that one test driver fits all: `#username`, `#password`, `#remember`, `#allow`, `#deny`,
 /// and `#failure` for what went wrong.
 enum IdentityPage {
-    /// Asks who it is. The form goes to the address that the page came from; `extra` is HTML inside of it, `note` before it.
+    /// The sign-in form. It is sent to the address that the page came from; `extra` is HTML inside of it, `note` before it.
     static func signIn(
         title: String, userLabel: String = "E-mail", userField: String = "username", query: [Request.Field],
         hidden: [Request.Field] = [], extra: String = "", canRemember: Bool = false, failure: String? = nil,
@@ -28,7 +28,7 @@ enum IdentityPage {
             """)
     }
 
-    /// Asks whether an application may. `handle` says which request it is about, and works once.
+    /// The consent form of an application. `handle` names the request, and can be used once.
     static func consent(
         title: String, person: String, application: String, wants: [String], query: [Request.Field], handle: String,
         headers: [Request.Field] = []

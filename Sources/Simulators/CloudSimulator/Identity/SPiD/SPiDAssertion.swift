@@ -3,7 +3,7 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// What an app says about somebody who signed in to Facebook or Google: a JWT in the form of SPiD's SDKs, or of RFC 7515.
+/// An app's assertion about a person who signed in to Facebook or Google: a JWT in the form of SPiD's SDKs, or of RFC 7515.
 ///
 /// The SDKs' form has segments in standard base64 with padding, a signature in lower-case hex, and `exp` as a date.
 struct SPiDAssertion: Equatable {
@@ -18,7 +18,7 @@ struct SPiDAssertion: Equatable {
 
     static let maximumLength = 8 << 10
 
-    /// Nil for one that this secret has not signed, or that says too little.
+    /// Nil for an assertion that this secret has not signed, or that lacks a claim.
     init?(_ text: String, secret: String) {
         guard text.utf8.count <= Self.maximumLength else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -44,7 +44,7 @@ struct SPiDAssertion: Equatable {
 }
 
 extension SPiDService {
-    /// Checks who says it, for what, for whom, and until when.
+    /// Checks the issuer, the purpose, the audience and the expiry.
     func assertion(
         _ text: String?, _ client: SPiDClient, _ subject: String, path: String, _ call: IdentityCall
     ) throws(SPiDFailure) -> SPiDAssertion {
@@ -64,7 +64,7 @@ extension SPiDService {
         return assertion
     }
 
-    /// Who is connected to the account that the token is of. An unknown token is refused.
+    /// The person who is connected to the token's account; nil if none is. An unknown token is refused.
     func person(of assertion: SPiDAssertion) throws(SPiDFailure) -> Person? {
         guard let account = thirdParties["\(assertion.provider):\(assertion.token)"] else {
             throw .oauth(.invalidGrant, "The third party does not accept its token")

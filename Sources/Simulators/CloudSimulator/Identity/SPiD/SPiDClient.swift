@@ -4,7 +4,7 @@
 struct SPiDClient: Sendable {
     var registration: OAuthClient
     var name: String
-    /// Only clients of the same merchant may be given codes for each other.
+    /// Codes for another client are given only if it belongs to the same merchant.
     var merchant: Int64
     /// Signs API responses, and the client's assertions. It is not the client secret.
     var signSecret: String?
@@ -12,7 +12,7 @@ struct SPiDClient: Sendable {
     var defaultRedirect: String?
     /// Whether SPiD signs what it answers this client.
     var wantsSignedResponses = false
-    /// What Facebook and Google know the application by.
+    /// The application's ids at Facebook and Google.
     var thirdPartyIDs: [String] = []
 
     var id: String { registration.id }

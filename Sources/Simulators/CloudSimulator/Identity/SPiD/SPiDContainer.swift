@@ -3,7 +3,7 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// What every answer of `/api/2` is wrapped in (`SPP Container`, version 0.2).
+/// The envelope of every answer of `/api/2` (`SPP Container`, version 0.2).
 enum SPiDContainer {
     /// Requests of a client in an hour. Beyond it is 420.
     static let limit: Int64 = 3600

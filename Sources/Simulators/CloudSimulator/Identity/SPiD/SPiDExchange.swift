@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// Codes that let another client, or a browser, act for somebody who has signed in to this one.
+/// Codes by which another client, or a browser, gets a session of a person who has signed in to this client.
 extension SPiDService {
     /// `POST /api/2/oauth/exchange`, which the mobile documents call `/oauth/exchange`.
     mutating func exchange(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {

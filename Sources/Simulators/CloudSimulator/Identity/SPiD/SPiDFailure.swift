@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// A refusal in SPiD's words: OAuth's are flat, the API's stand in its container.
+/// An error of SPiD: OAuth errors are flat, those of the API are inside the container.
 enum SPiDFailure: Error, Equatable {
     /// `{"error","error_code","type":"OAuthException","error_description"}`.
     case oauth(Code, String, status: Int)
@@ -36,7 +36,7 @@ enum SPiDFailure: Error, Equatable {
         self = .oauth(Code(rawValue: failure.code.rawValue) ?? .invalidRequest, failure.description, status: 400)
     }
 
-    /// What the journal calls it.
+    /// The error's name in the journal.
     var reason: String {
         switch self {
         case .oauth(let code, _, _): code.rawValue

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an access token is good for.
+/// The client, the person and the scope of an access token.
 struct SPiDGrant: Sendable, Equatable {
     var client: String
     /// Nil for a client's own token.
     var person: Int64?
     var scope: String
-    /// All tokens that come of one sign-in have this in common: ending it ends them all.
+    /// The id of the sign-in, shared by all of its tokens: ending it ends them all.
     var login: String
     /// The session in a browser that the sign-in left behind.
     var webSession: String?
     var issuedAt: Int64
 }
 
-/// What a refresh token is good for. One that was used is kept: who comes with it again holds a copy.
+/// The grant of a refresh token. Used tokens are kept, so that a second use, which means a copy, is noticed.
 struct SPiDRenewal: Sendable, Equatable {
     var grant: SPiDGrant
     var isUsed = false
 }
 
-/// What a code is good for.
+/// The kind of a code, its client and its person.
 struct SPiDCode: Sendable {
     enum Kind: Sendable, Equatable {
-        /// Of the sign-in page, to be redeemed with that redirect.
+        /// From the sign-in page; redeemed with the same redirect URI.
         case authorization(redirect: String, challenge: StoredChallenge?)
-        /// For another client, to be redeemed with that one's default redirect.
+        /// For another client; redeemed with that client's default redirect URI.
         case exchange(redirect: String)
-        /// Becomes a session in a browser, which goes on there.
+        /// Starts a session in a browser, which is then redirected there.
         case session(redirect: String)
     }
 
     var kind: Kind
-    /// Who may redeem it.
+    /// The client that may redeem it.
     var client: String
     var person: Int64
     var scope: String
     var webSession: String?
-    /// Set once it was redeemed: the sign-in that came of it.
+    /// The sign-in that was begun with it; set once it was redeemed.
     var login: String?
 }
 

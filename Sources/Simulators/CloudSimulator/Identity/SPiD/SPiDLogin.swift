@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an application asks the sign-in page for.
+/// A checked authorization request (RFC 6749, 4.1.1).
 struct SPiDAuthorization: Sendable {
     var client: String
     var clientName: String
@@ -14,13 +14,13 @@ struct SPiDAuthorization: Sendable {
     var isForced: Bool
 
     enum Refusal: Error {
-        /// The person reads it: nobody knows where the browser may be sent.
+        /// Shown to the person, as no redirect URI can be trusted yet.
         case page(String)
         case redirect(Response, String)
     }
 }
 
-/// Who has signed in, and what is asked of them.
+/// A person who has signed in and is asked for consent.
 struct SPiDPending: Sendable {
     var authorization: SPiDAuthorization
     var person: Int64
@@ -30,7 +30,7 @@ struct SPiDPending: Sendable {
 extension SPiDService {
     private static let title = "Log in to SPiD"
 
-    /// `GET /login` and its kin. A session in the browser, or a remembered one, signs in without a word.
+    /// `GET /login` and its aliases. A browser with a session, or one that is remembered, is signed in without a form.
     mutating func showLogin(_ call: inout IdentityCall) -> Response {
         guard call.request.query.contains(where: { $0.name == "client_id" }) else {
             return IdentityPage.signIn(title: Self.title, query: call.request.query, canRemember: true)
@@ -49,7 +49,7 @@ extension SPiDService {
         return IdentityPage.signIn(title: Self.title, query: call.request.query, canRemember: true)
     }
 
-    /// What the person did on the page.
+    /// Handles the form of the sign-in page.
     mutating func submitLogin(_ call: inout IdentityCall) -> Response {
         let form: OAuthParameters
         do throws(OAuthFailure) {
@@ -67,7 +67,7 @@ extension SPiDService {
         }
         if form["action"] == "deny" {
             call.note(.authorize, "cancelled")
-            // Who comes back without a code has given up.
+            // SPiD redirects a person who gives up with neither a code nor an error.
             guard let authorization else { return redirect(to: "/login", []) }
             return redirect(to: authorization.cancelRedirect ?? authorization.redirect, state(of: authorization))
         }
@@ -98,7 +98,7 @@ extension SPiDService {
         return goOn(authorization, person, session, &call, cookies)
     }
 
-    /// Who that is, or why not: four different words.
+    /// The person with that name and password. Unknown user, wrong password and unverified user are different errors.
     func signIn(_ name: String, _ password: String) throws(SPiDFailure) -> Person {
         guard let person = people.with(email: name.trimmingSpaces()) else {
             throw .oauth(.unknownUser, "There is no such user")
@@ -123,7 +123,7 @@ extension SPiDService {
 
     // MARK: Steps
 
-    /// The answer to the question whether the client may.
+    /// The person's answer on the consent page.
     private mutating func decide(_ handle: String, _ form: OAuthParameters, _ call: inout IdentityCall) -> Response {
         guard let waiting = pending.take(handle, at: call.now), let person = people[waiting.person] else {
             return IdentityPage.message(status: 400, title: Self.title, "This page is too old; begin again")
@@ -142,7 +142,7 @@ extension SPiDService {
         return goOn(waiting.authorization, person, waiting.webSession, &call, [])
     }
 
-    /// Back to the application, or first the question whether it may.
+    /// Redirects to the application, or shows the consent page first.
     private mutating func goOn(
         _ authorization: SPiDAuthorization, _ person: Person, _ session: String, _ call: inout IdentityCall,
         _ cookies: [Request.Field]
@@ -188,7 +188,7 @@ extension SPiDService {
         authorization.state.map { [.init("state", $0)] } ?? []
     }
 
-    /// Whose session this browser has; a remembered one begins anew.
+    /// The person of the browser's session; a browser that is remembered gets a new session.
     private mutating func knownBrowser(
         _ call: IdentityCall
     ) -> (Person, session: String, cookies: [Request.Field])? {
@@ -260,7 +260,7 @@ extension SPiDService {
     }
 }
 
-/// An answer in place of what was asked for.
+/// A response in place of the sign-in page.
 struct PageInstead: Error {
     var response: Response
     init(_ response: Response) { self.response = response }

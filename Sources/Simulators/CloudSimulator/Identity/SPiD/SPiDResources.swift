@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// `/api/2`: what tokens open.
+/// `/api/2`: the resources that tokens give access to.
 extension SPiDService {
     struct Caller {
         var token: String
@@ -15,7 +15,7 @@ extension SPiDService {
         case ("POST", "oauth", 2) where parts[1] == "exchange": return try exchange(&call)
         case ("GET", "me", 1):
             let caller = try caller(&call)
-            // Only who has a session in a browser is somebody here; a token alone is asked by number.
+            // `me` needs a session in a browser; with a token alone a client names the user by number.
             guard let id = caller.grant.person, let session = caller.grant.webSession,
                 webSessions.value(session, at: call.now) == id, let person = people[id]
             else { throw .api(401, "No active session; ask for /user/{userId}") }

@@ -26,16 +26,16 @@ struct SPiDService: IdentityService {
     var webSessions = ExpiringTable<Int64>(maximum: 500)
     /// By the `remember` cookie.
     var rememberedPeople = ExpiringTable<Int64>(maximum: 500)
-    /// Who has signed in and is asked whether the application may.
+    /// People who have signed in and are asked for consent, by the form's handle.
     var pending = ExpiringTable<SPiDPending>(maximum: 200)
-    /// Who has agreed to the terms of which client.
+    /// The people who have agreed to a client's terms.
     var agreements: Set<SPiDAgreement> = []
     /// Facebook and Google accounts, by `provider:token`.
     var thirdParties: [String: SPiDThirdPartyAccount] = [
         "facebook:fbtok": .init(person: 1001), "facebook:fb-new": .init(), "googleplus:gptok": .init(person: 1001),
         "googleplus:gp-new": .init(),
     ]
-    /// What was sent to whom who signs in without a password.
+    /// Codes that were sent for signing in without a password.
     var passwordless = ExpiringTable<SPiDPasswordless>(maximum: 200)
     /// Requests of each client in the current hour.
     var usage: [String: (hour: Int64, count: Int64)] = [:]
@@ -59,7 +59,7 @@ struct SPiDService: IdentityService {
 
     private mutating func route(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
         let parts = call.parts
-        // A code stands in such a path, right or wrong.
+        // Such a path contains a code, right or wrong.
         if parts.contains("session") { call.route = "/session/*" }
         switch (call.method, parts.first, parts.dropFirst().first) {
         case ("GET", "oauth", "authorize"):
@@ -96,7 +96,7 @@ struct SPiDService: IdentityService {
 
     static let unknownClient = "The client is not known"
 
-    // MARK: What tests ask for
+    // MARK: Requests of tests
 
     func person(named name: String) -> Person? { people.named(name) }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// How people come to SPiD, and how they sign in without a password.
+/// Signing up, and signing in without a password.
 extension SPiDService {
     private func ownToken(_ caller: Caller) throws(SPiDFailure) {
         guard caller.grant.person == nil else { throw .api(403, "A client's own token is needed") }
     }
 
-    /// `POST /api/2/signup`: 201, or 302 for somebody who is there already.
+    /// `POST /api/2/signup`: 201, or 302 if the account exists.
     mutating func signUp(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
         let form = try form(call)
         let caller = try caller(&call, form)
@@ -30,7 +30,7 @@ extension SPiDService {
         return answer(data, object: "User", status: 201, caller, call)
     }
 
-    /// `POST /api/2/signup_jwt`: an account for who signed in to a third party and has none.
+    /// `POST /api/2/signup_jwt`: makes an account for a person who signed in to a third party.
     mutating func signUpByAssertion(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
         let form = try form(call)
         let caller = try caller(&call, form)
@@ -68,7 +68,7 @@ extension SPiDService {
 
     // MARK: Without a password
 
-    /// `POST /api/2/passwordless/start`. The code that would be mailed is always 123456: nobody here reads mail.
+    /// `POST /api/2/passwordless/start`. The code is always 123456, as no mail is sent.
     mutating func startPasswordless(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
         let form = try form(call)
         let caller = try caller(&call, form)

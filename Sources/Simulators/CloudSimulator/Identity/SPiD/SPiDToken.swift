@@ -74,7 +74,7 @@ extension SPiDService {
         return scope
     }
 
-    /// Tokens for somebody who has just proven who they are, without a browser.
+    /// Tokens for a person who was just authenticated without a browser.
     mutating func begin(
         _ person: Int64, _ client: SPiDClient, _ scope: String?, _ call: inout IdentityCall
     ) throws(SPiDFailure) -> Response {
@@ -85,7 +85,7 @@ extension SPiDService {
                 issuedAt: call.now), &call)
     }
 
-    /// A code is good for one attempt of its own client, right or wrong; a second one ends what came of it.
+    /// A code can be tried once by its own client, right or wrong. A second try revokes the tokens of the first.
     private mutating func redeem(
         _ form: OAuthParameters, _ client: SPiDClient, _ call: inout IdentityCall
     ) throws(SPiDFailure) -> Response {
@@ -123,7 +123,7 @@ extension SPiDService {
                 issuedAt: call.now), &call)
     }
 
-    /// Each use replaces the refresh token. One that comes again was copied, and ends the sign-in for both.
+    /// Each use replaces the refresh token. A token that is used twice was copied: its sign-in ends.
     private mutating func renew(
         _ form: OAuthParameters, _ client: SPiDClient, _ call: inout IdentityCall
     ) throws(SPiDFailure) -> Response {

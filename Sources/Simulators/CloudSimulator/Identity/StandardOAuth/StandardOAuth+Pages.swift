@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The authorization endpoint (RFC 6749, 3.1): sign-in, consent, and the way back.
+/// The authorization endpoint (RFC 6749, 3.1): sign-in, consent and redirect.
 extension StandardOAuth {
     struct Authorization: Sendable {
         var client: Client
@@ -19,28 +19,28 @@ extension StandardOAuth {
     }
 
     enum Refusal: Error {
-        /// The person reads it: nobody knows where the browser may be sent.
+        /// Shown to the person, as no redirect URI can be trusted yet.
         case page(String)
         case redirect(Response, String)
     }
 
-    /// What the pages of one system say, and how it knows people.
+    /// The texts of one system's pages, and how it authenticates people.
     struct Front {
         var title: String
         var userLabel = "E-mail"
         /// Fields of the form beside user and password.
         var hidden: [Request.Field] = []
-        /// Whose user name and password that are. The failure's description is read by the person.
+        /// Finds the person with a user name and password. The description of a failure is shown on the page.
         var signIn: (String, String) throws(OAuthFailure) -> Person
-        /// Who has signed in to this browser before.
+        /// The person who is signed in in this browser already.
         var known: Person?
-        /// Attributes that the system reads from the request; may refuse it.
+        /// Reads the system's own attributes from the request; may refuse the request.
         var attributes: (OAuthParameters) throws(OAuthFailure) -> [String: String] = { _ throws(OAuthFailure) in [:] }
-        /// How errors are worded in the redirect, where it is not RFC 6749's way.
+        /// The parameters of an error in the redirect; those of RFC 6749 unless the system has its own.
         var failure: (OAuthFailure) -> [Request.Field] = { $0.parameters }
-        /// Where errors stand; nil for where the token would.
+        /// Whether errors are in the fragment; nil puts them where the token or the code would be.
         var putsErrorsInFragment: Bool?
-        /// What stands behind the `#` beside the state, where it is not RFC 6749's; given the time in milliseconds.
+        /// The fragment without the state, where it is not that of RFC 6749; gets the time in milliseconds.
         var fragment: ((Issued, Int64) -> String)?
     }
 
@@ -134,7 +134,7 @@ extension StandardOAuth {
             handle: handle)
     }
 
-    /// Back to the application, with a code, or with a token behind a `#`.
+    /// Redirects to the application, with a code in the query or a token in the fragment.
     private mutating func goOn(_ waiting: Pending, _ call: IdentityCall, _ front: Front) -> Response {
         let authorization = waiting.authorization
         let grant = Grant(
@@ -167,7 +167,7 @@ extension StandardOAuth {
             inFragment: front.putsErrorsInFragment ?? authorization.isImplicit)
     }
 
-    /// The state, and who says all this.
+    /// The state and the issuer (RFC 9207).
     private func tail(_ authorization: Authorization, _ call: IdentityCall) -> [Request.Field] {
         (authorization.state.map { [.init("state", $0)] } ?? [])
             + (rules.namesIssuer ? [Request.Field("iss", rules.wrongIssuer ?? call.base)] : [])

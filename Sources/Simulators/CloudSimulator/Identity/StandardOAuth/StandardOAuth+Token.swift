@@ -7,8 +7,8 @@ extension StandardOAuth {
     ///
     /// - Parameters:
     ///   - form: the parameters, where they are not the body's.
-    ///   - signIn: says whose user name and password that are; nil where the password grant is unknown.
-    ///   - other: what else the system grants, by grant type.
+    ///   - signIn: finds the person with a user name and password; nil if the system has no password grant.
+    ///   - other: the system's other grants, by grant type.
     mutating func token(
         _ call: inout IdentityCall, form given: OAuthParameters? = nil,
         signIn: ((String, String) throws(OAuthFailure) -> Person)? = nil,
@@ -88,7 +88,7 @@ extension StandardOAuth {
             authenticatedAt: now / 1000)
     }
 
-    /// A code is good for one attempt of its own client, right or wrong; a second one ends what came of it.
+    /// A code can be tried once by its own client, right or wrong. A second try revokes the tokens of the first.
     mutating func redeem(_ form: OAuthParameters, _ client: Client, at now: Int64) throws(OAuthFailure) -> Grant {
         let text = try form.required("code")
         guard let code = codes.value(text, at: now) else {
@@ -111,7 +111,7 @@ extension StandardOAuth {
         return code.grant
     }
 
-    /// With rotation each use replaces the refresh token. One that comes again was copied, and ends the sign-in for both.
+    /// With rotation each use replaces the refresh token. A token that is used twice was copied: its sign-in ends.
     mutating func renew(_ form: OAuthParameters, _ client: Client, at now: Int64) throws(OAuthFailure) -> Grant {
         let token = try form.required("refresh_token")
         guard let renewal = refreshTokens.value(token, at: now), renewal.grant.client == client.id else {

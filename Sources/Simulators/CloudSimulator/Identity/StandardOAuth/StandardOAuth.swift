@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// OAuth 2.0 as the RFCs have it, for those systems that follow them: codes, tokens, renewals, and who may have them.
+/// OAuth 2.0 by the RFCs, for the systems that follow them: clients, codes, tokens and renewals.
 ///
-/// A value; what is a system's own (names of fields, kinds of tokens, pages' words) it says itself.
+/// A value. The system supplies what differs: names of fields, kinds of tokens, texts of pages.
 struct StandardOAuth: Sendable {
     struct Client: Sendable {
         var registration: OAuthClient
         var name: String
         var grants: Set<String>
         var scopes: Set<String>
-        /// Whether a code must be proven (RFC 7636). A public client always must.
+        /// Whether a code challenge is required (RFC 7636). Public clients always need one.
         var needsChallenge = false
 
         var id: String { registration.id }
     }
 
-    /// Seconds, and what is the system's own choice.
+    /// The choices that the RFCs leave to a system. Lifetimes are in seconds.
     struct Rules: Sendable {
         var accessLifetime: Int64 = 3600
         var refreshLifetime: Int64 = 30 * 86_400
@@ -23,9 +23,9 @@ struct StandardOAuth: Sendable {
         var responseTypes: Set<String> = ["code"]
         /// Asking for this scope yields a refresh token; nil where every user gets one.
         var refreshScope: String?
-        /// Stands in the redirect, too (RFC 9207); nil for none.
+        /// Whether the redirect has `iss` (RFC 9207).
         var namesIssuer = false
-        /// Named in place of the right one, as somebody in between would.
+        /// A wrong issuer in place of the right one, as in a mix-up attack (RFC 9207, 1).
         var wrongIssuer: String?
         /// Whether each use replaces the refresh token.
         var rotates = true
@@ -37,7 +37,7 @@ struct StandardOAuth: Sendable {
         var refreshToken: @Sendable () -> String = { opaqueToken() }
     }
 
-    /// What tokens are good for.
+    /// The client, the person and the scope of tokens.
     struct Grant: Sendable, Equatable {
         var client: String
         /// Nil for a client's own token.
@@ -48,7 +48,7 @@ struct StandardOAuth: Sendable {
         /// Seconds since 1970.
         var authenticatedAt: Int64
         var nonce: String?
-        /// What the system adds.
+        /// Values of the system's own.
         var attributes: [String: String] = [:]
 
         var scopes: Set<String> { Set(scope.split(separator: " ").map(String.init)) }
@@ -77,7 +77,7 @@ struct StandardOAuth: Sendable {
     var codes = ExpiringTable<Code>(maximum: 500)
     var accessTokens = ExpiringTable<Grant>(maximum: 2000)
     var refreshTokens = ExpiringTable<Renewal>(maximum: 2000)
-    /// Who has signed in and is asked whether the application may.
+    /// People who have signed in and are asked for consent, by the form's handle.
     var pending = ExpiringTable<Pending>(maximum: 200)
 
     init(clients: [Client], rules: Rules = Rules()) {
@@ -126,7 +126,7 @@ extension OAuthFailure {
         return response
     }
 
-    /// As a token endpoint answers: 401 for who came with Basic and is not believed.
+    /// As a token endpoint answers: 401 for a client that used HTTP Basic with a wrong secret (RFC 6749, 5.2).
     func tokenResponse(_ call: IdentityCall) -> Response {
         let isBasic = call.request.header("Authorization") != nil && code == .invalidClient
         var response = response(status: isBasic ? 401 : 400)

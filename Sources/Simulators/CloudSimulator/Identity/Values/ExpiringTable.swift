@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What opens something for a time: tokens, codes, sessions. Never more than `maximum`; when it is full the oldest go.
+/// Tokens, codes or sessions that expire, `maximum` at most. When it is full the oldest are removed.
 ///
-/// What has expired is remembered until its place is needed, since some systems tell it from what never was.
+/// Expired entries are kept until their place is needed, since some systems answer them differently from unknown ones.
 struct ExpiringTable<Value: Sendable>: Sendable {
     enum Found {
         case good(Value)
@@ -12,7 +12,7 @@ struct ExpiringTable<Value: Sendable>: Sendable {
 
     private struct Entry {
         var value: Value
-        /// Milliseconds since 1970; good before.
+        /// Milliseconds since 1970; valid before.
         var end: Int64
         var number: UInt64
     }
@@ -20,10 +20,10 @@ struct ExpiringTable<Value: Sendable>: Sendable {
     let maximum: Int
     private var entries: [String: Entry] = [:]
     private var issued: UInt64 = 0
-    /// Every entry by its age from `oldest` on, and some that are no longer: those whose number is another's, or nobody's.
+    /// All entries by age, from `oldest` on. Some have been removed or replaced since: those whose number is not in `entries`.
     private var byAge: [(key: String, number: UInt64)] = []
     private var oldest = 0
-    /// Nothing expires before. A full table is asked for place by each sign-in, and must not look at all that it holds each time.
+    /// No entry expires before this. So a full table need not search all of its entries at each sign-in.
     private var earliestEnd = Int64.max
 
     init(maximum: Int) { self.maximum = maximum }
@@ -71,7 +71,7 @@ struct ExpiringTable<Value: Sendable>: Sendable {
     /// When it ends, in milliseconds since 1970.
     func end(of key: String) -> Int64? { entries[key]?.end }
 
-    /// The value if it is still good, which it is not afterwards.
+    /// Removes and returns the value, if it has not expired.
     mutating func take(_ key: String, at now: Int64) -> Value? {
         guard let value = value(key, at: now) else { return nil }
         entries[key] = nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
-/// Somebody with an account.
+/// A person with an account.
 struct Person: Sendable, Equatable {
     /// The number that SPiD and Liferay know them by.
     var id: Int64
@@ -9,7 +9,7 @@ struct Person: Sendable, Equatable {
     var screenName: String
     var givenName: String
     var familyName: String
-    /// Nil for who signs in otherwise only.
+    /// Nil for people who do not sign in by password.
     var password: String?
     var isVerified = true
 
@@ -25,7 +25,7 @@ struct Person: Sendable, Equatable {
 struct People: Sendable {
     static let maximum = 1000
 
-    /// Whom every simulated system knows. Tests and documents name them.
+    /// The people of every simulated system. Tests and documents name them.
     static let known = People([
         Person(
             id: 1001, email: "ada@example.com", screenName: "ada", givenName: "Ada", familyName: "Example",

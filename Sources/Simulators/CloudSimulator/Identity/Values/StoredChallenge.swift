@@ -2,7 +2,7 @@
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// What an authorization request may prove later with its verifier (RFC 7636): `S256` only.
+/// The code challenge of an authorization request (RFC 7636), `S256` only.
 struct StoredChallenge: Sendable, Equatable {
     private let challenge: String
 
@@ -26,7 +26,7 @@ struct StoredChallenge: Sendable, Equatable {
     }
 }
 
-/// A verifier without a challenge is refused, too (RFC 9700, 2.1.1): somebody took the challenge out.
+/// A verifier without a challenge is refused, too (RFC 9700, 2.1.1): an attacker may have removed the challenge.
 func proves(_ verifier: String?, _ challenge: StoredChallenge?) -> Bool {
     challenge.map { $0.isProven(by: verifier) } ?? (verifier == nil)
 }

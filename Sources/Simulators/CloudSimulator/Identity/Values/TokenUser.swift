@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whom an access token belongs to.
+/// The user of an access token.
 struct TokenUser: Sendable, Equatable {
     /// As the system names the user to clients.
     var id: String
