@@ -2,6 +2,7 @@
 
 /// What is heard while a board tries to join.
 public enum WiFiProgress: Sendable, Equatable {
+    /// The board is trying to join the network.
     case connecting
     /// One attempt failed and the board goes on by itself.
     case attemptFailed(remaining: Int)
@@ -13,7 +14,9 @@ public enum WiFiProgress: Sendable, Equatable {
 public struct JoinedNetwork: Sendable, Equatable {
     /// Dotted IPv4 address, or empty where the board's words did not include it.
     public var address: String
+    /// The network's name; empty where the board's answer does not include it.
     public var ssid: SSID
+    /// The number of the radio channel; nil where the board does not report it, as on the RainMaker console.
     public var channel: Int?
 
     public init(address: String, ssid: SSID, channel: Int? = nil) {

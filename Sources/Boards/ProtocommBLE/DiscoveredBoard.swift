@@ -90,6 +90,7 @@ public struct BoardFilter: Sendable, Hashable {
     public static func prefix(_ prefix: String, services: Set<String> = []) -> BoardFilter {
         BoardFilter(wanted: .prefix(prefix), services: Set(services.map(\.asciiLowercased)))
     }
+    /// The board with that Bluetooth address, such as `AA:BB:CC:DD:EE:FF`, in upper or lower case.
     public static func address(_ address: String) -> BoardFilter {
         BoardFilter(wanted: .address(address), services: [])
     }
@@ -102,6 +103,7 @@ public struct BoardFilter: Sendable, Hashable {
         }
     }
 
+    /// Whether this board is one that is looked for, by its name, its address and the services that it advertises.
     public func matches(_ board: DiscoveredBoard) -> Bool {
         let name = board.name?.asciiLowercased
         if !services.isEmpty, services.isDisjoint(with: board.serviceUUIDs) { return false }

@@ -38,6 +38,7 @@ public enum Remedy: Hashable, Sendable {
 
     // MARK: about an account
 
+    /// Sign in, or sign in anew.
     case signIn
     /// Sign in at the provider's page, in a browser.
     case signInPage
@@ -51,6 +52,7 @@ public enum Remedy: Hashable, Sendable {
     case baseURL
     /// Give the client id that the service's operator has assigned.
     case clientID
+    /// Give the client secret that the service's operator has issued for the client id.
     case clientSecret
     /// Give the provider's parameter of this name.
     case parameter(name: String)

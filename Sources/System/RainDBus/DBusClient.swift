@@ -8,7 +8,9 @@ import RainWaiting
 public final class DBusClient: Sendable {
     /// What is answered to a call to us.
     public enum Answer: Sendable {
+        /// The call succeeded, with the values that the method returns.
         case reply([DBusValue])
+        /// The call failed: a D-Bus error name, such as `org.bluez.Error.Rejected`, and a text for people.
         case error(name: String, message: String)
 
         /// For calls that nobody here knows.
@@ -16,10 +18,13 @@ public final class DBusClient: Sendable {
             name: DBusErrorName.unknownMethod, message: "No such method here.")
     }
 
+    /// What is called with what arrives. All of it runs on the connection's thread, so a slow closure delays everything that follows.
     public struct Handlers: Sendable {
         /// Which signals and calls are let in, by their heads, before anything else of them is read; calls are told that they are not.
         public var admits: @Sendable (DBusMessage) -> Bool
+        /// Takes a signal that `admits` has let in.
         public var signal: @Sendable (DBusMessage) -> Void
+        /// Answers a call to this connection. The answer is dropped where the caller expects none.
         public var call: @Sendable (DBusMessage) -> Answer
         /// The connection is gone, not by ``DBusClient/close()``. Called once.
         public var lost: @Sendable (DBusError) -> Void

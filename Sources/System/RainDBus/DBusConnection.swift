@@ -91,6 +91,7 @@ public final class DBusConnection {
 
     // MARK: the loop
 
+    /// The file descriptor to poll for ``events``; -1 once the connection is closed. It belongs to the connection, so do not close it.
     public var descriptor: Int32 { isClosed ? -1 : library.descriptor(bus) }
 
     /// What to wait for, in the bits of `poll(2)`.

@@ -2,6 +2,7 @@
 
 /// Why a bus, or somebody on it, could not do what was asked.
 public struct DBusError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `accessDenied`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unavailable, accessDenied, disconnected, timeout, remote, malformed, tooLarge, cancelled
@@ -27,6 +28,7 @@ public struct DBusError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Code(value: .cancelled)
     }
 
+    /// The kind of failure; for `remote`, ``name`` says which error the other side sent.
     public var code: Code
     /// The name of a remote error, such as `org.bluez.Error.Failed`.
     public var name: String?

@@ -3,7 +3,9 @@
 /// Names of the errors that the bus and its services have in common (D-Bus specification; the reference implementation's
 /// dbus-protocol.h).
 public enum DBusErrorName {
+    /// The bus's policy, or the service itself, does not allow this caller to do that.
     public static let accessDenied = "org.freedesktop.DBus.Error.AccessDenied"
+    /// The method does not take arguments of these types or values.
     public static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
     /// Nobody has that name now.
     public static let nameHasNoOwner = "org.freedesktop.DBus.Error.NameHasNoOwner"
@@ -11,6 +13,8 @@ public enum DBusErrorName {
     public static let noReply = "org.freedesktop.DBus.Error.NoReply"
     /// Nobody has that name, and nobody can be started who would.
     public static let serviceUnknown = "org.freedesktop.DBus.Error.ServiceUnknown"
+    /// The object has no such method.
     public static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
+    /// The service has no object at that path.
     public static let unknownObject = "org.freedesktop.DBus.Error.UnknownObject"
 }

@@ -9,6 +9,7 @@ public struct DBusNameOwner: Sendable {
     /// The bus itself.
     public static let bus = "org.freedesktop.DBus"
 
+    /// The well-known name whose owner is followed, such as `org.bluez`.
     public let name: String
     /// The owner's own name, such as `:1.7`; nil while there is none, and before it is known.
     public private(set) var current: String?

@@ -11,6 +11,7 @@ public final class CurlHTTPClient: HTTPClient {
     private let driver: CurlDriver
     private let targets = RecentTarget()
 
+    /// Makes a client. It neither connects nor starts a thread before it is asked for something.
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         driver = CurlDriver(configuration)
     }

@@ -6,6 +6,7 @@ import Glibc
 /// The file stays: removing it would let two others in at once, one by the old file and one by the new.
 public final class FileLock: Sendable {
     private let descriptor: Int32
+    /// Where the lock file is, which messages name.
     public let path: String
 
     init(descriptor: Int32, path: String) {
@@ -42,6 +43,7 @@ public final class FileLock: Sendable {
         }
     }
 
+    /// Lets others take the lock. Does nothing where it is not held.
     public func release() { flock(descriptor, LOCK_UN) }
 
     deinit { close(descriptor) }

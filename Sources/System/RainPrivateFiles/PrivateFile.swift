@@ -4,6 +4,7 @@
 ///
 /// What ``PrivateFolder`` promises, for a single file. A change holds its lock, `.NAME.lock` beside it.
 public struct PrivateFile: Sendable {
+    /// Where the file is: absolute, or relative to the working directory.
     public let path: String
 
     public init(path: String) { self.path = path }

@@ -7,6 +7,7 @@ import Glibc
 /// Files in it have mode 0600 whatever the umask. A content is written to a temporary file, synced and renamed, so that a reader,
 /// or a crash, sees the old content or the new one. Symbolic links are refused, as the folder and in it.
 public final class PrivateFolder: Sendable {
+    /// Where the folder was when it was opened, which messages name.
     public let path: String
     private let descriptor: Int32
 
@@ -77,6 +78,7 @@ public final class PrivateFolder: Sendable {
         fsync(descriptor)  // the rename itself; a file system that cannot do this has no later moment to tell us either
     }
 
+    /// The same for the bytes of an array.
     public func replace(_ name: String, with bytes: [UInt8]) throws(PrivateFileError) {
         try bytes.withUnsafeBufferPointer { buffer throws(PrivateFileError) in try replace(name, with: buffer) }
     }
