@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is heard while a board tries to join.
+/// What is reported while a board tries to join.
 public enum WiFiProgress: Sendable, Equatable {
     /// The board is trying to join the network.
     case connecting
@@ -12,7 +12,7 @@ public enum WiFiProgress: Sendable, Equatable {
 
 /// The network that a board is on.
 public struct JoinedNetwork: Sendable, Equatable {
-    /// Dotted IPv4 address, or empty where the board's words did not include it.
+    /// Dotted IPv4 address; empty where the board does not report one.
     public var address: String
     /// The network's name; empty where the board's answer does not include it.
     public var ssid: SSID

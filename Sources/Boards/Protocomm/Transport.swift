@@ -28,7 +28,7 @@ public protocol Transport: Sendable {
     /// Throws the errors that ``Transport`` lists; `tooLong` for more bytes than ``maximumRequestLength(on:)`` allows.
     func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8]
 
-    /// Lets go of the board. Closing twice is harmless; an exchange in flight ends with `cancelled`.
+    /// Closes the connection to the board. Closing twice is harmless; an exchange in flight ends with `cancelled`.
     func close() async
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why Bluetooth could not do what was asked, and what mends it.
+/// Why Bluetooth could not do what was asked, and what to do about it.
 public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it; ``name`` is its spelling in scripts and JSON.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -27,7 +27,7 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
 
         /// No system bus, or none that answers.
         public static let noBus = Code(value: .noBus)
-        /// The bus is there, and nobody on it is BlueZ.
+        /// The bus is there, and BlueZ is not on it.
         public static let noBlueZ = Code(value: .noBlueZ)
         /// This machine has no Bluetooth adapter, or not that one.
         public static let noAdapter = Code(value: .noAdapter)
@@ -69,7 +69,7 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
 
     public var description: String { "\(code): \(message)" }
 
-    /// Whether nothing can work until a person has mended this machine: trying again is of no use.
+    /// Whether a person must change something on this machine before anything can work: trying again is of no use.
     public var isOfThisMachine: Bool {
         [.noBus, .noBlueZ, .noAdapter, .poweredOff, .blocked, .accessDenied].contains(code)
     }

@@ -58,7 +58,7 @@ public enum DBusOutgoing: Sendable {
     case reply(to: DBusMessage, [DBusValue])
     /// The failure of a call, instead of a reply: a D-Bus error name, such as `org.bluez.Error.Rejected`, and a text for people.
     case error(to: DBusMessage, name: String, message: String)
-    /// To one connection where a destination is given, else to everyone who listens.
+    /// A signal: to one connection where a destination is given, else to every connection whose match rules fit.
     case signal(path: String, interface: String, member: String, [DBusValue], to: String? = nil)
 }
 

@@ -52,7 +52,7 @@ public actor CommandConsole {
         return outcome
     }
 
-    /// Throws away what the board has said, and finds its prompt again unless it stands there. ``restarts`` counts until now then.
+    /// Throws away what the board has said, and finds its prompt again unless it stands there. On return ``restarts`` counts up to now.
     public func makeReady() async throws(SerialPortError) {
         discardInput()
         while !isAtPrompt {

@@ -30,7 +30,7 @@ public struct ConsoleTranscript: Sendable {
 
     /// What both consoles write, after an LF, when they are ready for the next line.
     public static let prompt = Array(">> ".utf8)
-    /// So many letters of the echo are no chance find in a log line.
+    /// A piece of the echo of this length is no coincidence in a log line.
     private static let significantLength = 4
 
     private let command: [UInt8]
