@@ -20,12 +20,12 @@ public struct DeviceConfiguration: Sendable {
     public var association: Association
     /// A board without a certificate announces that it must be claimed first.
     public var isClaimed: Bool
-    /// Twelve upper-case hex digits. An unclaimed board's id is its address, unless told.
+    /// Twelve upper-case hex digits. An unclaimed board uses its address as its id, unless another one is given.
     public var macAddress: [UInt8]
-    /// What goes wrong in the claims to come, one after the other.
+    /// The faults of the claims to come: each claim takes the next one.
     public var claimFaults: [ClaimFault]
     public var provisioning: ProvisioningOptions
-    /// An endpoint of the application's own, which answers as ESP-IDF's `custom-data` example does.
+    /// The application's own endpoint, which answers as ESP-IDF's `custom-data` example does.
     public var customEndpoint: Endpoint?
 
     public init(

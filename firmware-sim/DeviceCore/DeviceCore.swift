@@ -28,7 +28,7 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     /// The first command of this session's handshake has been answered.
     private var isHandshaking = false
     private var wrongProofs: UInt32 = 0
-    /// A blocking scan holds the server: its answer is still owed to this session.
+    /// A blocking scan occupies the server: its answer is still to be sent to this session.
     private var owesScanReply = false
 
     private var isConfigReported = false
@@ -43,7 +43,7 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
         challenge = ChallengeResponder(signer: signer)
     }
 
-    /// Whether there is anything to talk to. False once provisioning has stopped.
+    /// Whether the board can be reached. False once provisioning has stopped.
     public var isServing: Bool { machine.isServing }
 
     public func serves(_ endpoint: Endpoint) -> Bool {
@@ -70,7 +70,7 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
 /// What a transport gets for a request.
 public enum DeviceAnswer: Sendable, Equatable {
     case reply([UInt8])
-    /// The handler failed, and the transport shows it in its own way: silence, or a closed connection.
+    /// The handler failed. The transport shows this in its own way: silence, or a closed connection.
     case refused
     /// The one server task is busy with this request: ask ``DeviceCore/DeviceCore/delayedAnswer(now:)`` again when something was due.
     case later
@@ -79,7 +79,7 @@ public enum DeviceAnswer: Sendable, Equatable {
 // MARK: requests
 
 extension DeviceCore {
-    /// Ends the session that is there, and begins another.
+    /// Ends the session that exists, and begins another.
     public mutating func openSession(_ id: UInt32) {
         session = id
         cipher = nil
@@ -131,7 +131,7 @@ extension DeviceCore {
                 cipher = nil
                 isHandshaking = false
                 countWrongProof(now: now)
-            // In a session without a first command of its own a proof is out of turn, whatever it says.
+            // In a session without a first command of its own, a proof comes too early and is refused, whatever it contains.
             case .proofMismatch where isHandshaking: countWrongProof(now: now)
             default: break
             }

@@ -14,7 +14,7 @@ public enum DeviceEvent: Sendable, Equatable {
     /// One attempt failed and another follows; `remaining` is 0 where there is no limit.
     case attemptFailed(DisconnectReason, remaining: UInt32)
     case joinFailed(DisconnectReason, WiFiConnectFailure)
-    /// Disconnected while no provisioning service listens.
+    /// The station was disconnected while the provisioning service did not listen to the driver.
     case disconnected(DisconnectReason)
     case resetAfterFailure
     /// The station has an address: the board is on the network.
@@ -30,7 +30,7 @@ public enum DeviceEvent: Sendable, Equatable {
     case claimed(nodeID: [UInt8])
     case claimAborted
     case claimRefused(ClaimStatus)
-    /// A command for a claim that has had its end in this boot.
+    /// A command for a claim, after a claim has ended since the board started.
     case claimOver
     /// The board lost what it had in memory; its transports go down and come back.
     case rebooted

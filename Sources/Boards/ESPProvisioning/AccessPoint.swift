@@ -4,10 +4,13 @@
 public struct AccessPoint: Sendable, Equatable {
     /// Empty for a hidden network.
     public var ssid: SSID
+    /// The access point's MAC address as the board reports it: at most 6 bytes, in the order in which they are written.
     public var bssid: [UInt8]
+    /// The number of the radio channel, such as 1 to 13 in the 2.4 GHz band.
     public var channel: Int
     /// Signal strength in dBm.
     public var rssi: Int
+    /// How the network is protected; ``NetworkProtection/isOpen`` says whether it is joined without a passphrase.
     public var protection: NetworkProtection
 
     public init(ssid: SSID, bssid: [UInt8], channel: Int, rssi: Int, protection: NetworkProtection) {
@@ -24,6 +27,7 @@ public struct NetworkProtection: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// No protection: no passphrase, and nothing is encrypted (`WIFI_AUTH_OPEN`).
     public static let open = NetworkProtection(rawValue: 0)
     /// Whether it is joined without a passphrase: open, or encrypted by OWE.
     public var isOpen: Bool { rawValue == 0 || rawValue == 9 }

@@ -11,6 +11,7 @@ public enum AssociationRequest: Sendable {
 
 /// The board's answer.
 public struct AssociationReply: Sendable, Equatable {
+    /// The node id under which the cloud knows the board. A board gets it when it is claimed.
     public var nodeID: NodeID
     /// The signature over the challenge: ECDSA P-256 in DER, or RSA-PSS. Empty for a user mapping.
     public var signature: [UInt8]

@@ -22,10 +22,10 @@ public protocol Board: Sendable {
 
     /// Begins to give the board its cloud certificate, and returns what it says of itself, for the claim service.
     ///
-    /// Needed where ``BoardIdentity/needsClaim`` says so, after ``secure()`` and before everything else. The three steps follow
-    /// each other, with the service's replies in between. After `claimInterrupted`, and wherever else the board still stands in the
-    /// middle of a claim, all three may be gone through again at once. `claimFailed` means that they would end as they did: have
-    /// ``abortClaim()`` end the claim at the board, which takes another one after a restart.
+    /// Needed where ``BoardIdentity/needsClaim`` says so, after ``secure()`` and before everything else. The three steps follow each other,
+    /// with the service's replies in between. After `claimInterrupted`, and wherever else the board is still in the middle of a claim, all
+    /// three may be repeated at once. `claimFailed` means that repeating them would fail again: end the claim with ``abortClaim()``, after
+    /// which the board takes another one once it has restarted.
     func startClaim() async throws(ProvisioningError) -> [UInt8]
 
     /// Hands the board the service's reply to what it said, and returns its request for a certificate.
@@ -34,9 +34,9 @@ public protocol Board: Sendable {
     /// Hands the board the service's second reply, with the certificate. From then on it has another node id.
     func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError)
 
-    /// Ends at the board a claim that comes to nothing. From then on firmware takes no claim until it restarts, and stays off the
-    /// cloud; so this is not for a claim that may still succeed. Says whether the board was told, or may have been: it is not where
-    /// no claim was begun, where it has ended by itself or where the session broke.
+    /// Ends a failed claim at the board. From then on firmware takes no claim until it restarts, and stays off the cloud; so this
+    /// is not for a claim that may still succeed. Returns whether the board was told, or may have been; it is not where no claim was begun,
+    /// where the claim has ended by itself or where the session broke.
     @discardableResult
     func abortClaim() async -> Bool
 
@@ -46,8 +46,8 @@ public protocol Board: Sendable {
     /// Hands the board its network and has it try. Returns when the board has accepted, not when it is connected.
     /// May be called again after ``reset()`` with other credentials, in the same session.
     ///
-    /// After `mayBeJoining` nobody can say whether the board took them: the cloud may hear of it. The same goes for `cancelled`. Every
-    /// other error means that the board is not joining.
+    /// After `mayBeJoining` and `cancelled` it is not known whether the board took them: it may still appear in the cloud. Every other
+    /// error means that the board is not joining.
     func join(_ network: WiFiNetwork) async throws(ProvisioningError)
 
     /// Follows the attempt that ``join(_:)`` began and returns the moment the board is connected.

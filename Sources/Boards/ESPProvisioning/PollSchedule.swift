@@ -6,6 +6,7 @@ public struct PollSchedule: Sendable {
     private let ceiling: Duration
     private var isFirst = true
 
+    /// No pause before the first question, then pauses that begin with `first` and grow by half each time, up to `ceiling`.
     public init(from first: Duration, to ceiling: Duration) {
         pause = first
         self.ceiling = ceiling

@@ -3,6 +3,7 @@ import RainCore
 
 /// Why a board could not be set up, in which step, and what to try.
 public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `neverAnswered`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unavailable, busy, neverAnswered, deviceLost, mayBeJoining, wrongProofOfPossession, securityMismatch
@@ -22,10 +23,13 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
         public static let deviceLost = Code(value: .deviceLost)
         /// It fell silent while it was handed its Wi-Fi settings, and may have taken them or not.
         public static let mayBeJoining = Code(value: .mayBeJoining)
+        /// Board and client do not have the same proof of possession. RainMaker boards stop provisioning after five wrong ones.
         public static let wrongProofOfPossession = Code(value: .wrongProofOfPossession)
         /// The scheme asked for is not the board's, or does not fit through this transport.
         public static let securityMismatch = Code(value: .securityMismatch)
+        /// The access point refused the board, in most cases because the Wi-Fi password is wrong.
         public static let wifiAuthenticationFailed = Code(value: .wifiAuthenticationFailed)
+        /// The board hears no network of that name: it is misspelt, out of reach, or not on a band that the board receives.
         public static let wifiNetworkNotFound = Code(value: .wifiNetworkNotFound)
         /// The board gave up on the network without saying why.
         public static let wifiFailed = Code(value: .wifiFailed)
@@ -43,9 +47,11 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
         public static let malformed = Code(value: .malformed)
         /// What was asked for can never work; nothing was sent.
         public static let invalidArgument = Code(value: .invalidArgument)
+        /// The calling task was cancelled, or this side closed the connection to the board.
         public static let cancelled = Code(value: .cancelled)
     }
 
+    /// The kind of failure; ``message`` describes it for people.
     public var code: Code
     /// One or two sentences: what happened, where, and what to try. Never holds a secret.
     public var message: String

@@ -7,11 +7,14 @@ import RainCore
 ///
 /// The forms are those of Espressif's provisioning apps and of RainMaker's firmware.
 public struct QRPayload: Sendable {
+    /// How the board can be reached, as its code says: by Bluetooth LE (`ble`) or at its own access point (`softap`).
     public enum Transport: String, Sendable { case ble, softap }
 
     /// The board's service name, such as `PROV_a1b2c3`.
     public var name: String
+    /// The board's proof of possession (`pop`); nil where the code has none.
     public var proofOfPossession: ProofOfPossession?
+    /// How the board can be reached; nil where a JSON object names no transport, or one that is not known here.
     public var transport: Transport?
     /// The user name of Security 2.
     public var username: String?
@@ -30,6 +33,10 @@ public struct QRPayload: Sendable {
     /// No QR code of a board holds more.
     public static let maximumBytes = 1024
 
+    /// Reads the text of a scanned code, in any of the forms; white space around it is ignored.
+    ///
+    /// - Throws: `malformed` for a text that is longer than ``maximumBytes``, has none of the forms or names no board, and for a security
+    ///   version other than 0, 1 and 2.
     public init(_ text: [UInt8]) throws(ProvisioningError) {
         guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
         var text = text[...]

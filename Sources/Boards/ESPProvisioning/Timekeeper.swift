@@ -9,11 +9,13 @@ public struct Timekeeper: Sendable {
     /// Waits that long; throws `CancellationError` when the task is cancelled first.
     public let sleep: @Sendable (Duration) async throws -> Void
 
+    /// Follows that clock; ``elapsed`` counts from now on.
     public init<C: Clock>(_ clock: C) where C.Duration == Duration {
         let origin = clock.now
         elapsed = { origin.duration(to: clock.now) }
         sleep = { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }
     }
 
+    /// The time of `ContinuousClock`, which also advances while the machine sleeps.
     public static var continuous: Timekeeper { Timekeeper(ContinuousClock()) }
 }

@@ -3,7 +3,9 @@ import RainCore
 
 /// A network to join. Its name is bytes, not text; an open network has an empty passphrase.
 public struct WiFiNetwork: Sendable {
+    /// The network's name, of 1 to 32 bytes.
     public let ssid: SSID
+    /// At most 63 bytes; empty for an open network.
     public let passphrase: Secret
 
     /// Throws `invalidArgument` for what firmware refuses: a name of 0 or more than 32 bytes, a passphrase over 63.
@@ -31,8 +33,10 @@ extension WiFiNetwork {
 
 /// A network's name: up to 32 bytes of anything (IEEE 802.11, 9.4.2.2).
 public struct SSID: Hashable, Sendable, CustomStringConvertible {
+    /// The name as it is sent, in any encoding. Its length is checked by ``WiFiNetwork``, not here.
     public let bytes: [UInt8]
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// A name given as text, which is sent as UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
     /// Readable and safe on a terminal: printable UTF-8 as it is, every other byte as `\xNN`, a backslash doubled.
@@ -53,6 +57,7 @@ public struct SSID: Hashable, Sendable, CustomStringConvertible {
         return escaped
     }
 
+    /// The bytes as lowercase hexadecimal, two digits each and nothing in between.
     public var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is heard while a board tries to join.
+/// What is reported while a board tries to join.
 public enum WiFiProgress: Sendable, Equatable {
+    /// The board is trying to join the network.
     case connecting
     /// One attempt failed and the board goes on by itself.
     case attemptFailed(remaining: Int)
@@ -11,9 +12,11 @@ public enum WiFiProgress: Sendable, Equatable {
 
 /// The network that a board is on.
 public struct JoinedNetwork: Sendable, Equatable {
-    /// Dotted IPv4 address, or empty where the board's words did not include it.
+    /// Dotted IPv4 address; empty where the board does not report one.
     public var address: String
+    /// The network's name; empty where the board's answer does not include it.
     public var ssid: SSID
+    /// The number of the radio channel; nil where the board does not report it, as on the RainMaker console.
     public var channel: Int?
 
     public init(address: String, ssid: SSID, channel: Int? = nil) {

@@ -15,6 +15,7 @@ public struct ExchangeDeadlines: Sendable, Hashable {
         self.exchange = exchange
     }
 
+    /// For transports that set no deadlines of their own: 15 s for each exchange of a handshake, 10 s for any other.
     public static let standard = ExchangeDeadlines(handshake: .seconds(15), exchange: .seconds(10))
 
     /// A console's prompt tells when a command has ended, so silence means that nobody reads the line.

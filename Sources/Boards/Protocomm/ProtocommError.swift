@@ -8,6 +8,7 @@ import ProtocommWire
 /// inferred from the step: a refused first command means another scheme, a refused second one a wrong proof of possession
 /// (protocomm's `security1.c` and `security2.c` return an error from the handler, and every transport drops the answer).
 public struct ProtocommError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `neverAnswered`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unreachable, refused, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled
@@ -28,9 +29,11 @@ public struct ProtocommError: Error, Sendable, CustomStringConvertible {
         public static let tooLong = Code(value: .tooLong)
         /// An answer came that is not one.
         public static let malformed = Code(value: .malformed)
+        /// The board does not have that endpoint, or the transport cannot carry its name.
         public static let noSuchEndpoint = Code(value: .noSuchEndpoint)
         /// Another program holds the port.
         public static let busy = Code(value: .busy)
+        /// The calling task was cancelled, or the transport was closed.
         public static let cancelled = Code(value: .cancelled)
         /// Nothing that was sent to this board was ever answered.
         public static let neverAnswered = Code(value: .neverAnswered)
@@ -46,7 +49,9 @@ public struct ProtocommError: Error, Sendable, CustomStringConvertible {
         public static let ended = Code(value: .ended)
     }
 
+    /// The kind of failure; ``message`` describes it for people.
     public var code: Code
+    /// The endpoint that was asked; nil where the failure belongs to none.
     public var endpoint: Endpoint?
     /// The board's name, as the transport gives it.
     public var peer: String

@@ -23,9 +23,12 @@ public protocol Transport: Sendable {
     /// Whether a broken connection is made again by the next exchange that begins a session, so that going on after `lost` makes sense.
     var restoresLinks: Bool { get }
 
+    /// Sends the request to the endpoint and returns the bytes of the board's answer. Neither is encrypted or decrypted here.
+    ///
+    /// Throws the errors that ``Transport`` lists; `tooLong` for more bytes than ``maximumRequestLength(on:)`` allows.
     func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8]
 
-    /// Lets go of the board. Closing twice is harmless; an exchange in flight ends with `cancelled`.
+    /// Closes the connection to the board. Closing twice is harmless; an exchange in flight ends with `cancelled`.
     func close() async
 }
 

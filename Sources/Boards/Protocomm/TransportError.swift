@@ -3,6 +3,7 @@ import ProtocommWire
 
 /// What went wrong between here and the board, and on which endpoint.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `noSuchEndpoint`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unreachable, refused, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled
@@ -30,6 +31,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Code(value: .cancelled)
     }
 
+    /// The kind of failure; ``message`` describes it for people.
     public var code: Code
     /// Absent where the fault came before any endpoint was asked.
     public var endpoint: Endpoint?

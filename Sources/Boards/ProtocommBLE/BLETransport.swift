@@ -6,8 +6,8 @@ import ProtocommWire
 /// Protocomm over Bluetooth Low Energy: one characteristic per endpoint, a write with response and a read of the same one (ESP-IDF,
 /// protocomm_ble.h).
 ///
-/// The board is looked for and connected to by the first exchange. A connection is a session to the board, so a broken one is made
-/// again only for an exchange that begins a session (`prov-session`) or needs none (`proto-ver`); every other is told of it by `lost`.
+/// The board is looked for and connected to by the first exchange. A connection is a session to the board, so a broken one is made again
+/// only for an exchange that begins a session (`prov-session`) or needs none (`proto-ver`); any other throws `lost`.
 public actor BLETransport: Transport {
     /// Where the radio comes from: opened by the first exchange, so that nothing is touched before.
     public typealias Opening = @Sendable () async throws(BluetoothError) -> BluetoothCentral
@@ -42,8 +42,8 @@ public actor BLETransport: Transport {
         public var handshake: Duration
         /// Any other answer. BlueZ ends the link after 30 s without one.
         public var exchange: Duration
-        /// By when the board must be found and connected to for the first time, however long ``connect`` is. Who has a deadline
-        /// sets it a little earlier, and is told why (`not_found`) instead of only being late.
+        /// By when the board must be found and connected to for the first time, however long ``connect`` is. A caller with a deadline sets
+        /// it a little earlier, and gets the reason (`not_found`) instead of a mere timeout.
         public var foundBy: ContinuousClock.Instant?
 
         public init(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why Bluetooth could not do what was asked, and what mends it.
+/// Why Bluetooth could not do what was asked, and what to do about it.
 public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it; ``name`` is its spelling in scripts and JSON.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case noBus = "no_bus"
@@ -26,10 +27,11 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
 
         /// No system bus, or none that answers.
         public static let noBus = Code(value: .noBus)
-        /// The bus is there, and nobody on it is BlueZ.
+        /// The bus is there, and BlueZ is not on it.
         public static let noBlueZ = Code(value: .noBlueZ)
         /// This machine has no Bluetooth adapter, or not that one.
         public static let noAdapter = Code(value: .noAdapter)
+        /// The adapter is there and switched off: `bluetoothctl power on` switches it on.
         public static let poweredOff = Code(value: .poweredOff)
         /// Switched off by rfkill: a key, a switch, or airplane mode.
         public static let blocked = Code(value: .blocked)
@@ -49,10 +51,13 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
         public static let tooLong = Code(value: .tooLong)
         /// The board wants an encrypted link, and pairing failed.
         public static let pairingFailed = Code(value: .pairingFailed)
+        /// The board or BlueZ did not answer within the deadline.
         public static let timeout = Code(value: .timeout)
+        /// The calling task was cancelled, or the ``BluetoothCentral`` was closed.
         public static let cancelled = Code(value: .cancelled)
     }
 
+    /// The kind of failure; ``message`` describes it for people.
     public var code: Code
     /// One or two sentences: what happened, and what to try.
     public var message: String
@@ -64,7 +69,7 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
 
     public var description: String { "\(code): \(message)" }
 
-    /// Whether nothing can work until a person has mended this machine: trying again is of no use.
+    /// Whether a person must change something on this machine before anything can work: trying again is of no use.
     public var isOfThisMachine: Bool {
         [.noBus, .noBlueZ, .noAdapter, .poweredOff, .blocked, .accessDenied].contains(code)
     }

@@ -11,7 +11,7 @@ public struct DiscoveredBoard: Sendable, Hashable {
     public var serviceUUIDs: [String]
     /// Its strength in dBm; nil while it is connected.
     public var rssi: Int?
-    /// Whether somebody on this machine holds a connection to it already; it does not advertise then.
+    /// Whether a program on this machine is connected to it already; it does not advertise then.
     public var isConnected: Bool
 
     var path: String
@@ -37,12 +37,12 @@ public struct DiscoveredBoard: Sendable, Hashable {
         isConnected = properties["Connected"]?.boolean ?? false
     }
 
-    /// The order of a list: those that are held by a connection, whose strength nobody knows, come last.
+    /// The order of a list: boards that are connected, and whose strength is therefore unknown, come last.
     static func isLouder(_ one: DiscoveredBoard, _ other: DiscoveredBoard) -> Bool {
         (one.rssi ?? .min, other.path) > (other.rssi ?? .min, one.path)
     }
 
-    /// Heard in this scan, or held by a connection.
+    /// Heard in this scan, or connected.
     var isPresent: Bool { rssi != nil || isConnected }
 }
 
@@ -90,6 +90,7 @@ public struct BoardFilter: Sendable, Hashable {
     public static func prefix(_ prefix: String, services: Set<String> = []) -> BoardFilter {
         BoardFilter(wanted: .prefix(prefix), services: Set(services.map(\.asciiLowercased)))
     }
+    /// The board with that Bluetooth address, such as `AA:BB:CC:DD:EE:FF`, in upper or lower case.
     public static func address(_ address: String) -> BoardFilter {
         BoardFilter(wanted: .address(address), services: [])
     }
@@ -102,6 +103,7 @@ public struct BoardFilter: Sendable, Hashable {
         }
     }
 
+    /// Whether this board is one that is looked for, by its name, its address and the services that it advertises.
     public func matches(_ board: DiscoveredBoard) -> Bool {
         let name = board.name?.asciiLowercased
         if !services.isEmpty, services.isDisjoint(with: board.serviceUUIDs) { return false }

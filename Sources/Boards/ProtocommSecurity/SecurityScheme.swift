@@ -4,6 +4,7 @@
 ///
 /// Feed it the board's answers; it gives back what to send next. The cipher exists only after the board has proven itself.
 public protocol SecurityScheme: Sendable {
+    /// What a session's messages go through after the handshake; the board's end has the same type.
     associatedtype Cipher: SessionCipher
     /// The first request for `prov-session`.
     mutating func start() throws(HandshakeError) -> HandshakeStep
@@ -13,6 +14,7 @@ public protocol SecurityScheme: Sendable {
     consuming func finish() throws(HandshakeError) -> Cipher
 }
 
+/// What the client does next in a handshake.
 public enum HandshakeStep: Sendable, Equatable {
     /// Send these bytes on `prov-session` and hand the answer to ``SecurityScheme/receive(_:)``.
     case send([UInt8])
@@ -22,11 +24,13 @@ public enum HandshakeStep: Sendable, Equatable {
 
 /// The board's end of one security scheme. It outlives handshakes: a new first command starts over at any time.
 public protocol DeviceSecurityScheme: Sendable {
+    /// What a session's messages go through after the handshake; the client's end has the same type.
     associatedtype Cipher: SessionCipher
     /// Answers one request on `prov-session`. Throwing means that the board answers with nothing at all, as firmware does.
     mutating func respond(to request: [UInt8]) throws(HandshakeError) -> DeviceHandshakeStep<Cipher>
 }
 
+/// What the board does after a request on `prov-session`.
 public enum DeviceHandshakeStep<Cipher: SessionCipher>: Sendable {
     /// Send this answer; the client is not verified yet. A cipher of an earlier session is void now.
     case reply([UInt8])

@@ -29,7 +29,7 @@ public actor ConsoleTransport: Transport {
         self.init(console: CommandConsole(port: port, clock: clock), sessionID: sessionID, logger: logger)
     }
 
-    /// Goes on with a console that somebody has probed already.
+    /// Uses a console that was probed already.
     public init(
         console: CommandConsole, sessionID: Int32 = .random(in: 1...Int32.max),
         logger: Logger = Logger(label: "protocomm.console") { _ in SwiftLogNoOpLogHandler() }

@@ -8,7 +8,7 @@ enum BoardEvent: Sendable, Equatable {
     case nodeID(NodeID)
     /// `add-user` has taken its arguments.
     case mappingStarted
-    /// The command did not like its arguments.
+    /// The command refused its arguments.
     case invalidUsage
     /// A command returned this `esp_err_t`.
     case commandFailed(Int32)

@@ -2,6 +2,7 @@
 
 /// Why a byte stream could not be opened, or does not go on.
 public struct ByteStreamError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `timedOut`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case notFound, refused, unreachable, timedOut, ended, lost, closed, cancelled, failed
@@ -29,6 +30,7 @@ public struct ByteStreamError: Error, Sendable, Equatable, CustomStringConvertib
         public static let failed = Code(value: .failed)
     }
 
+    /// The kind of failure; ``message`` describes it for people.
     public var code: Code
     /// Who is at the other end: `host:port`, or a path.
     public var peer: String

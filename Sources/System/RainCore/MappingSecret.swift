@@ -2,6 +2,7 @@
 
 /// The secret that user and node both tell the cloud, so that it believes they belong together (`secret_key`).
 public struct MappingSecret: Sendable, Equatable {
+    /// The text that the board and the cloud are given, as UTF-8.
     public let secret: Secret
 
     public init(_ secret: Secret) { self.secret = secret }

@@ -2,8 +2,8 @@
 
 /// What a person or program that gets an error can do about it, beside what its message says.
 ///
-/// Messages hold for every program that uses these libraries; the way to mend something is each program's own: a command names its
-/// option, a gateway marks a field of its form. The values are names and numbers, never secrets.
+/// Messages are the same in every program that uses these libraries. How the user acts on a remedy differs: a command names its option, a
+/// gateway marks a field of its form. The values are names and numbers, never secrets.
 public enum Remedy: Hashable, Sendable {
     // MARK: about a board
 
@@ -38,6 +38,7 @@ public enum Remedy: Hashable, Sendable {
 
     // MARK: about an account
 
+    /// Sign in, or sign in anew.
     case signIn
     /// Sign in at the provider's page, in a browser.
     case signInPage
@@ -51,6 +52,7 @@ public enum Remedy: Hashable, Sendable {
     case baseURL
     /// Give the client id that the service's operator has assigned.
     case clientID
+    /// Give the client secret that the service's operator has issued for the client id.
     case clientSecret
     /// Give the provider's parameter of this name.
     case parameter(name: String)

@@ -7,16 +7,19 @@
 public struct Secret: Sendable {
     private let storage: Storage
 
+    /// Copies the bytes. Overwriting the original, where there is one, is the caller's task.
     public init(_ bytes: some Sequence<UInt8>) {
         storage = Storage(Array(bytes))
     }
 
+    /// Copies the UTF-8 bytes of the text. The text itself is not overwritten: read secrets as bytes where that is possible.
     public init(_ text: String) {
         self.init(text.utf8)
     }
 
     /// The number of bytes. Lengths are not treated as secret.
     public var count: Int { storage.buffer.count }
+    /// Whether there are no bytes, as in the passphrase of an open network.
     public var isEmpty: Bool { count == 0 }
 
     /// Lends the bytes to `body`. Do not let them, or anything that holds them in clear, outlive the call.

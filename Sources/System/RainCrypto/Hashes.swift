@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The hash functions of the protocols, without saying whose they are.
+/// The hash functions of the protocols, without naming an implementation.
 ///
 /// Hashing cannot fail; an implementation whose library does (it is out of memory) traps.
 public protocol Hashes: Sendable {

@@ -6,6 +6,7 @@ import RainCrypto
 ///
 /// `@unchecked` because libcrypto's key objects are immutable once made and count their references atomically.
 public final class PrivateKey: @unchecked Sendable {
+    /// The kinds of key that can be generated: an elliptic-curve key on P-256, or an RSA key of 2048 bits.
     public enum Kind: Sendable, Equatable { case p256, rsa2048 }
 
     let pointer: OpaquePointer
@@ -38,8 +39,10 @@ public final class PrivateKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
+    /// Whether it is an elliptic-curve key rather than an RSA key, which decides the algorithms that it can sign with.
     public var isElliptic: Bool { EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC }
 
+    /// The public half, in an object that does not hold the private one. Throws `cryptoFailure` if libcrypto fails.
     public var publicKey: PublicKey {
         get throws(KeyError) {
             // The public half, without the private one beside it in memory.
@@ -65,6 +68,9 @@ public final class PrivateKey: @unchecked Sendable {
     /// Lends libcrypto's own object, for certificates and the like.
     public func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(pointer) }
 
+    /// The signature over the SHA-256 of `message`, in the form that the algorithm prescribes.
+    ///
+    /// Throws where the algorithm is for another kind of key, and where libcrypto fails.
     public func sign(_ message: [UInt8], algorithm: SignatureAlgorithm) throws(SignatureFailure) -> [UInt8] {
         guard algorithm.fits(pointer), let context = EVP_MD_CTX_new() else { throw SignatureFailure() }
         defer { EVP_MD_CTX_free(context) }
@@ -82,6 +88,7 @@ public final class PrivateKey: @unchecked Sendable {
         return result
     }
 
+    /// A signer that uses this key with that algorithm. If the algorithm is for another kind of key, signing throws.
     public func signer(_ algorithm: SignatureAlgorithm) -> some MessageSigner {
         Signer(key: self, algorithm: algorithm)
     }

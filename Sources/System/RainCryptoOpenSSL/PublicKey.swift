@@ -25,6 +25,7 @@ public final class PublicKey: @unchecked Sendable {
     /// Lends libcrypto's own object, for certificates and the like.
     public func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(pointer) }
 
+    /// Whether this key's owner made the signature over this very message. False, too, where the algorithm is for another kind of key.
     public func isValid(_ signature: [UInt8], for message: [UInt8], algorithm: SignatureAlgorithm) -> Bool {
         guard algorithm.fits(pointer) else { return false }
         guard let signature = algorithm.signatureForOpenSSL(signature) else { return false }
@@ -38,6 +39,7 @@ public final class PublicKey: @unchecked Sendable {
         return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
     }
 
+    /// A verifier that uses this key with that algorithm. If the algorithm is for another kind of key, no signature is valid.
     public func verifier(_ algorithm: SignatureAlgorithm) -> some SignatureVerifier {
         Verifier(key: self, algorithm: algorithm)
     }

@@ -3,25 +3,30 @@ import RainWaiting
 
 /// A connection to a bus on a thread of its own, for callers that wait asynchronously.
 ///
-/// Signals and calls to us are handed to closures on that thread, in the order in which they came, and before the reply that came after
-/// them: who keeps a picture of somebody's objects sees each change before the answer that builds on it.
+/// Signals and incoming calls are passed to closures on that thread, in the order of their arrival and before any reply that arrived later.
+/// A client that keeps a copy of a service's objects therefore sees each change before the answer that builds on it.
 public final class DBusClient: Sendable {
-    /// What is answered to a call to us.
+    /// The answer to an incoming call.
     public enum Answer: Sendable {
+        /// The call succeeded, with the values that the method returns.
         case reply([DBusValue])
+        /// The call failed: a D-Bus error name, such as `org.bluez.Error.Rejected`, and a text for people.
         case error(name: String, message: String)
 
-        /// For calls that nobody here knows.
+        /// For a method that this program does not have.
         public static let unknown = Answer.error(
             name: DBusErrorName.unknownMethod, message: "No such method here.")
     }
 
+    /// What is called with what arrives. All of it runs on the connection's thread, so a slow closure delays everything that follows.
     public struct Handlers: Sendable {
-        /// Which signals and calls are let in, by their heads, before anything else of them is read; calls are told that they are not.
+        /// Decides by the head of a signal or a call whether the rest of it is read. A refused call is answered with `AccessDenied`.
         public var admits: @Sendable (DBusMessage) -> Bool
+        /// Takes a signal that `admits` has accepted.
         public var signal: @Sendable (DBusMessage) -> Void
+        /// Answers a call to this connection. The answer is dropped where the caller expects none.
         public var call: @Sendable (DBusMessage) -> Answer
-        /// The connection is gone, not by ``DBusClient/close()``. Called once.
+        /// Called once when the connection is lost; not after ``DBusClient/close()``.
         public var lost: @Sendable (DBusError) -> Void
 
         public init(
@@ -59,8 +64,8 @@ public final class DBusClient: Sendable {
 
     /// Calls a method, and waits for its answer.
     ///
-    /// - Parameter inOrder: handed the answer on the thread of the bus, before anything that came after it: for who keeps a picture
-    ///   of somebody's objects. The caller itself goes on some time later.
+    /// - Parameter inOrder: called with the answer on the connection's thread, before anything that arrived after it, for clients that
+    ///   keep a copy of a service's objects. The caller itself resumes some time later.
     /// - Throws: `remote` with the error's name; `timeout`; `cancelled` at once when the calling task is; `disconnected`; `malformed`.
     @discardableResult
     public func call(
@@ -75,15 +80,14 @@ public final class DBusClient: Sendable {
         return try await waiter.value { queue.answer(id, .failure(cancelled)) }.get()
     }
 
-    /// Sends a call whose answer nobody waits for, in its order among the others.
+    /// Sends a call without waiting for an answer, in its order among the other calls.
     public func post(_ call: DBusCall) async {
         var call = call
         call.expectsReply = false
         _ = try? await self.call(call, within: .seconds(2))
     }
 
-    /// Lets signals through that fit the rule, in the language of the bus:
-    /// `type='signal',sender='org.bluez',path_namespace='/org/bluez'`.
+    /// Asks the bus for the signals that fit a match rule of D-Bus, such as `type='signal',sender='org.bluez',path_namespace='/org/bluez'`.
     public func match(_ rule: String, within limit: Duration = .seconds(2)) async throws(DBusError) {
         try await call(.bus("AddMatch", [.string(rule)]), within: limit)
     }

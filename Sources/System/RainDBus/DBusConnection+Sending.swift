@@ -72,7 +72,7 @@ extension DBusConnection {
         return made
     }
 
-    /// Answers a call that nobody was shown, where its sender wants an answer.
+    /// Answers a call with an error, without passing it to anyone, if its sender expects a reply.
     func refuse(_ raw: SystemdLibrary.Object, _ name: String, _ text: String) {
         guard library.expectsReply(raw) > 0, let made = try? newError(raw, name, text) else { return }
         _ = library.send(bus, made, nil)

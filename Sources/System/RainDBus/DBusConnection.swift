@@ -4,9 +4,9 @@ import RainWaiting
 
 /// One connection to a bus, used from one thread.
 ///
-/// A loop waits for ``descriptor`` with ``events``, and for ``due``, and then, whichever of them came, calls
-/// ``drain(admitting:_:)``. Replies to calls that ``send(_:)`` sent come out of it like everything else, with the call's number in
-/// ``DBusMessage/replySerial``; waiting for them, with a deadline, is the caller's. `org.freedesktop.DBus.Peer` is answered by sd-bus.
+/// A loop polls ``descriptor`` for ``events``, until ``due`` at the latest, and then calls ``drain(admitting:_:)`` in either case. Replies
+/// to calls that ``send(_:)`` sent come out of it like all other messages, with the call's number in ``DBusMessage/replySerial``; waiting
+/// for them, with a deadline, is the caller's task. `org.freedesktop.DBus.Peer` is answered by sd-bus.
 ///
 /// It never waits longer than it is told to, and every error is a ``DBusError``.
 public final class DBusConnection {
@@ -15,13 +15,13 @@ public final class DBusConnection {
 
     let library: SystemdLibrary
     let bus: SystemdLibrary.Object
-    /// A reference to each: sd-bus wants a call back when it is answered.
+    /// Holds a reference to each call, because sd-bus makes the answer from the call itself.
     var unanswered = UnansweredCalls<SystemdLibrary.Object>()
     private(set) var isClosed = false
 
     /// Connects and says hello.
     ///
-    /// - Throws: `unavailable` where nobody listens, `accessDenied`, or `timeout`.
+    /// - Throws: `unavailable` where nothing listens, `accessDenied`, or `timeout`.
     public init(_ address: DBusAddress, within limit: Duration = .seconds(2)) throws(DBusError) {
         let library = try SystemdLibrary.load()
         var made: SystemdLibrary.Object?
@@ -91,6 +91,7 @@ public final class DBusConnection {
 
     // MARK: the loop
 
+    /// The file descriptor to poll for ``events``; -1 once the connection is closed. It belongs to the connection, so do not close it.
     public var descriptor: Int32 { isClosed ? -1 : library.descriptor(bus) }
 
     /// What to wait for, in the bits of `poll(2)`.
@@ -100,8 +101,8 @@ public final class DBusConnection {
         return events < 0 ? Int16(POLLIN) : Int16(truncatingIfNeeded: events)
     }
 
-    /// When to look at the latest, in microseconds of `CLOCK_MONOTONIC`; nil for never. What was read already, and not handed over
-    /// yet, is due at once: it makes ``descriptor`` readable no more.
+    /// When to call ``drain(admitting:_:)`` at the latest, in microseconds of `CLOCK_MONOTONIC`; nil for never. It is at once while
+    /// messages are left that were read from the socket already, because those do not make ``descriptor`` readable.
     public var due: UInt64? {
         guard !isClosed else { return nil }
         var time = UInt64.max
@@ -109,12 +110,12 @@ public final class DBusConnection {
         return time
     }
 
-    /// The next message that is there, or nil for none now. A message that breaks the rules is answered with an error where it
-    /// was a call, and passed over otherwise. After ``DBusLimits/turn`` of those it is nil as well, and the loop comes back at once:
-    /// a flood of messages does not hold its thread.
+    /// The next message, or nil where there is none now. A message that breaks the rules is skipped, and answered with an error if it was a
+    /// call. After ``DBusLimits/turn`` skipped messages the result is nil as well and the rest is ``due`` at once, so that a flood of them
+    /// does not occupy the thread.
     ///
-    /// - Parameter admits: asked about signals and calls by their heads, before anything else of them is read: what it refuses
-    ///   costs next to nothing, however long it is. A call is told so.
+    /// - Parameter admits: decides by the head of a signal or a call whether the rest of it is read, so a refused message costs next to
+    ///   nothing, however long it is. A refused call is answered with an error.
     /// - Throws: `disconnected` once the bus is gone.
     public func process(
         admitting admits: (DBusMessage) -> Bool = { _ in true }
@@ -124,7 +125,7 @@ public final class DBusConnection {
             var made: SystemdLibrary.Object?
             let result = library.process(bus, &made)
             if result < 0 {
-                // A message of another's that sd-bus itself could not parse.
+                // A message that sd-bus itself could not parse.
                 if result == -EBADMSG { continue }
                 throw Self.disconnected
             }
@@ -138,8 +139,8 @@ public final class DBusConnection {
         return nil
     }
 
-    /// Hands over the messages that are there, in their order, and comes back after ``DBusLimits/turn`` of them: the rest is ``due`` then.
-    /// It ends early where the connection is closed meanwhile.
+    /// Passes the messages that have arrived to `body`, in their order. Returns after ``DBusLimits/turn`` of them, and the rest is ``due``
+    /// at once. Returns early where `body` closes the connection.
     ///
     /// - Throws: what ``process(admitting:)`` and `body` throw.
     public func drain(
@@ -160,7 +161,7 @@ public final class DBusConnection {
         _ raw: SystemdLibrary.Object, _ admits: (DBusMessage) -> Bool
     ) throws(DBusError) -> DBusMessage? {
         var head = head(of: raw)
-        // Made by sd-bus itself; the bus passes on none of that interface.
+        // sd-bus makes this message itself. The bus forwards no message of that interface.
         if head?.interface == "org.freedesktop.DBus.Local", head?.member == "Disconnected" { throw Self.disconnected }
         if let head, head.kind == .signal || head.kind == .call, !admits(head) {
             if head.kind == .call {
@@ -178,7 +179,7 @@ public final class DBusConnection {
                 }
                 return nil
             }
-            // The caller that waits for it is told.
+            // The caller that waits for this reply gets an error.
             head?.kind = .error
             head?.errorName = DBusErrorName.invalidArguments
             head?.arguments = [.string(error.message)]
@@ -215,7 +216,8 @@ public final class DBusConnection {
 
     // MARK: waiting
 
-    /// Calls, and waits for the answer; for the few calls at the start of a service. What else arrives meanwhile is handed to `other`.
+    /// Calls and waits for the answer, for the few calls at the start of a service. Other messages that arrive meanwhile are passed to
+    /// `other`.
     ///
     /// - Throws: `remote` with the error's name, `timeout`, and what ``send(_:)`` throws.
     public func callAndWait(
@@ -248,7 +250,7 @@ public final class DBusConnection {
     }
 
     static func microseconds(_ duration: Duration) -> UInt64 {
-        // What is over already is due at once.
+        // A negative duration is due at once.
         let (seconds, attoseconds) = max(duration, .zero).components
         return UInt64(seconds) * 1_000_000 + UInt64(attoseconds / 1_000_000_000_000)
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a bus, or somebody on it, could not do what was asked.
+/// Why a bus, or a program on it, could not do what was asked.
 public struct DBusError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `accessDenied`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unavailable, accessDenied, disconnected, timeout, remote, malformed, tooLarge, cancelled
@@ -11,7 +12,7 @@ public struct DBusError: Error, Sendable, CustomStringConvertible {
 
         /// There is no bus at that address, or no library to reach it.
         public static let unavailable = Code(value: .unavailable)
-        /// The bus does not let this user in.
+        /// The bus refuses this user.
         public static let accessDenied = Code(value: .accessDenied)
         /// The bus was there, and is gone.
         public static let disconnected = Code(value: .disconnected)
@@ -27,6 +28,7 @@ public struct DBusError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Code(value: .cancelled)
     }
 
+    /// The kind of failure; for `remote`, ``name`` says which error the other side sent.
     public var code: Code
     /// The name of a remote error, such as `org.bluez.Error.Failed`.
     public var name: String?
@@ -42,14 +44,14 @@ public struct DBusError: Error, Sendable, CustomStringConvertible {
     public var description: String { name.map { "\($0): \(message)" } ?? "\(code): \(message)" }
 }
 
-/// How much of a message is read before it is given up.
+/// Bounds on what is read from a bus.
 public enum DBusLimits {
-    /// Values within values, beyond which nothing that is meant well goes (the protocol itself allows 64).
+    /// How deep values may be nested. No service of good faith needs more (the protocol itself allows 64).
     public static let depth = 24
     /// Values of one message. A radio with some thousand devices in its tree stays below.
     public static let values = 1_000_000
-    /// Messages that are handled before what is due is looked at: deadlines, and what this side wants to send.
+    /// Messages that are handled in a row before deadlines and this side's own calls are looked at.
     public static let turn = 64
-    /// Calls to us that were not answered yet.
+    /// Incoming calls that are kept until they are answered.
     public static let unanswered = 4096
 }

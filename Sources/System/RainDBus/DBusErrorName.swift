@@ -3,14 +3,18 @@
 /// Names of the errors that the bus and its services have in common (D-Bus specification; the reference implementation's
 /// dbus-protocol.h).
 public enum DBusErrorName {
+    /// The bus's policy, or the service itself, does not allow this caller to do that.
     public static let accessDenied = "org.freedesktop.DBus.Error.AccessDenied"
+    /// The method does not take arguments of these types or values.
     public static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
-    /// Nobody has that name now.
+    /// No connection owns that name now.
     public static let nameHasNoOwner = "org.freedesktop.DBus.Error.NameHasNoOwner"
     /// A service gave up waiting for its own answer.
     public static let noReply = "org.freedesktop.DBus.Error.NoReply"
-    /// Nobody has that name, and nobody can be started who would.
+    /// No connection owns that name, and the bus can start no service that would.
     public static let serviceUnknown = "org.freedesktop.DBus.Error.ServiceUnknown"
+    /// The object has no such method.
     public static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
+    /// The service has no object at that path.
     public static let unknownObject = "org.freedesktop.DBus.Error.UnknownObject"
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who owns a well-known name on a bus, and so which messages are that service's own.
+/// Tracks which connection owns a well-known name on a bus, and so which messages come from that service.
 ///
-/// Match rules choose among what is broadcast. What somebody sends to this connection alone arrives whatever they say, and the system's
-/// bus lets every user send signals. The sender cannot be made up: the bus writes it (D-Bus specification, "Message Bus Message Routing"),
-/// and its own name is nobody else's.
+/// Match rules only filter broadcasts. A message that is sent to this connection alone arrives whatever the rules say, and the system's bus
+/// lets every user send signals. The sender's name can be trusted: the bus writes it (D-Bus specification, "Message Bus Message Routing"),
+/// and no two connections have the same unique name.
 public struct DBusNameOwner: Sendable {
     /// The bus itself.
     public static let bus = "org.freedesktop.DBus"
 
+    /// The well-known name whose owner is followed, such as `org.bluez`.
     public let name: String
     /// The owner's own name, such as `:1.7`; nil while there is none, and before it is known.
     public private(set) var current: String?
@@ -16,15 +17,16 @@ public struct DBusNameOwner: Sendable {
 
     public init(of name: String) { self.name = name }
 
-    /// The rule that lets the changes through.
+    /// The match rule for changes of the owner.
     public var rule: String {
         "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged',arg0='\(name)'"
     }
 
-    /// Asks the bus who it is; the answer is for ``learn(_:)``. To be sent after ``rule``, or a change is missed.
+    /// The call that asks the bus for the owner; its answer goes to ``learn(_:)``. Send it after adding ``rule``, or a change may be
+    /// missed.
     public var question: DBusCall { .bus("GetNameOwner", [.string(name)]) }
 
-    /// Takes the answer to ``question``. What a signal told meanwhile is newer.
+    /// Takes the answer to ``question``, unless a signal has brought a newer owner meanwhile.
     public mutating func learn(_ answer: [DBusValue]) {
         if !isTold { current = answer.first?.text }
     }
@@ -38,7 +40,7 @@ public struct DBusNameOwner: Sendable {
     /// Whether the service itself sent it.
     public func sent(_ message: DBusMessage) -> Bool { message.sender != nil && message.sender == current }
 
-    /// Takes a signal, and says whether the service is there where the signal tells of its coming or going; nil where it does not.
+    /// Takes a signal. If it reports a change of the owner, returns whether the service is there now; otherwise returns nil.
     public mutating func follow(_ signal: DBusMessage) -> Bool? {
         guard signal.sender == Self.bus, signal.member == "NameOwnerChanged", signal.arguments.count == 3,
             signal.arguments[0].text == name, let owner = signal.arguments[2].text

@@ -2,17 +2,29 @@
 
 /// One value as D-Bus knows them, with its type.
 public enum DBusValue: Sendable, Hashable {
+    /// `y`: 8 bits without a sign.
     case byte(UInt8)
+    /// `b`.
     case bool(Bool)
+    /// `n`.
     case int16(Int16)
+    /// `q`.
     case uint16(UInt16)
+    /// `i`.
     case int32(Int32)
+    /// `u`.
     case uint32(UInt32)
+    /// `x`.
     case int64(Int64)
+    /// `t`.
     case uint64(UInt64)
+    /// `d`: 64-bit floating point.
     case double(Double)
+    /// `s`: UTF-8 text without NUL.
     case string(String)
+    /// `o`: the path of an object, such as `/org/bluez/hci0`.
     case objectPath(String)
+    /// `g`: a list of types, such as `a{sv}`.
     case signature(String)
     /// `ay`.
     case bytes([UInt8])
@@ -20,7 +32,9 @@ public enum DBusValue: Sendable, Hashable {
     case array([DBusValue], of: String)
     /// The entries in their order, and the signatures of keys and values.
     case dictionary([DBusEntry], key: String, value: String)
+    /// `(…)`: the members in their order, each of its own type.
     case structure([DBusValue])
+    /// `v`: a value of any type, which travels with it.
     indirect case variant(DBusValue)
 
     /// The type of this value, as the specification writes it: `a{sv}`.
@@ -49,7 +63,9 @@ public enum DBusValue: Sendable, Hashable {
 
 /// One entry of a dictionary.
 public struct DBusEntry: Sendable, Hashable {
+    /// A value of a basic type: neither an array, a dictionary, a structure nor a variant (D-Bus specification, "Type System").
     public var key: DBusValue
+    /// A value of any type; in `a{sv}` a ``DBusValue/variant(_:)``.
     public var value: DBusValue
 
     public init(_ key: DBusValue, _ value: DBusValue) {
@@ -107,14 +123,17 @@ extension DBusValue {
         }
     }
 
+    /// The value of a boolean; nil for any other type.
     public var boolean: Bool? {
         if case .bool(let value) = unwrapped { value } else { nil }
     }
 
+    /// The bytes of an `ay`; nil for any other type.
     public var byteArray: [UInt8]? {
         if case .bytes(let bytes) = unwrapped { bytes } else { nil }
     }
 
+    /// The elements of an array, or the members of a structure; nil for any other type. For an `ay`, see ``byteArray``.
     public var elements: [DBusValue]? {
         switch unwrapped {
         case .array(let elements, _), .structure(let elements): elements
@@ -130,6 +149,7 @@ extension DBusValue {
         return elements.compactMap(\.text)
     }
 
+    /// The entries of a dictionary in their order; nil for any other type.
     public var entries: [DBusEntry]? {
         if case .dictionary(let entries, _, _) = unwrapped { entries } else { nil }
     }

@@ -4,8 +4,8 @@ import Glibc
 /// The part of sd-bus (libsystemd 221 and later) that is used here, found at run time: programs start where it is not installed,
 /// and do not pay for loading it when they talk to no bus.
 ///
-/// sd-bus only carries and marshals; matching, objects and replies are this room's own. A bus and its messages belong to one
-/// thread at a time. Names and signatures are those of sd-bus(3).
+/// sd-bus only carries and marshals; matching, objects and replies are the task of this module. A bus and its messages belong to one thread
+/// at a time. Names and signatures are those of sd-bus(3).
 struct SystemdLibrary: @unchecked Sendable {
     /// An `sd_bus` or an `sd_bus_message`.
     typealias Object = OpaquePointer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Whom a client trusts.
+/// Which certificate authorities a client trusts.
 public struct CurlConfiguration: Sendable {
     /// A PEM file of certificate authorities that replaces the system's.
     public var certificateAuthorities: String?

@@ -4,12 +4,12 @@ import RainHTTP
 import Synchronization
 import RainWaiting
 
-/// Who lets libcurl work, and the inbox through which everyone else speaks to it.
+/// Runs libcurl, and takes commands from other threads through an inbox.
 ///
-/// libcurl is used by one thread at a time: the one that has the turn. Whoever starts a transfer while nobody has it takes it and
-/// works for a moment (``patience``), since a server nearby has answered sooner than a thread could be woken twice. What takes
-/// longer is handed to a thread that sleeps until it is needed. While answers are known to take longer, it gets them at once:
-/// tasks of the caller's pool are not held up for nothing.
+/// libcurl is used by one thread at a time, the driving one. A thread that starts a transfer while none is driving drives libcurl itself
+/// for a moment (``patience``), since a server nearby answers sooner than a thread can be woken twice. Longer transfers are handed to a
+/// thread that sleeps until it is needed. While answers are known to take longer, that thread gets the transfers at once, so that the
+/// threads of the caller's tasks are not blocked for nothing.
 final class CurlDriver: Sendable {
     private enum Command: Sendable {
         case start(PendingTransfer)
@@ -22,23 +22,23 @@ final class CurlDriver: Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var turn = Turn.free
-        /// Whether the one that has the turn will look for commands without being woken.
+        /// Whether the driving thread will look for commands without being woken.
         var isAwake = false
         var threadRuns = false
         var answersAreQuick = true
         var isClosed = false
     }
 
-    /// How long a calling thread may be held up.
+    /// How long a calling thread may be blocked.
     static let patience = Duration.milliseconds(1)
 
     private let configuration: CurlConfiguration
     private let inbox = Mutex(Inbox())
-    /// Wakes the one that has the turn.
+    /// Wakes the driving thread.
     private let alarm = WakeupPipe()
-    /// Gives the turn to the thread.
+    /// Wakes this object's own thread to drive from now on.
     private let relay = WakeupPipe()
-    /// Touched only by the one that has the turn.
+    /// Touched only by the driving thread.
     private nonisolated(unsafe) var table: TransferTable?
 
     init(_ configuration: CurlConfiguration) { self.configuration = configuration }
@@ -73,7 +73,7 @@ final class CurlDriver: Sendable {
 
     func close() { tell { $0.isClosed = true } }
 
-    /// Leaves word for the one that has the turn; if nobody has it, takes it and sees to the matter at once.
+    /// Changes the inbox for the driving thread; where no thread is driving, this one drives and carries the change out at once.
     private func tell(_ change: (inout Inbox) -> Void) {
         let (isMine, mustWake) = inbox.withLock { inbox -> (Bool, Bool) in
             change(&inbox)
@@ -89,8 +89,8 @@ final class CurlDriver: Sendable {
 
     // MARK: With the turn
 
-    /// Lets libcurl work until nothing is left to do, then gives the turn up; or until the time is over.
-    /// - Returns: whether the turn was given up.
+    /// Drives libcurl until nothing is left to do or the time is over.
+    /// - Returns: whether nothing was left, so that this thread drives no longer.
     private func drive(within limit: Duration?) -> Bool {
         let end = limit.map { ContinuousClock.now + $0 }
         while true {
@@ -118,14 +118,14 @@ final class CurlDriver: Sendable {
         }
     }
 
-    /// Takes the commands that have come, or gives the turn up if there is nothing to do. They are handed out also when it is over:
-    /// somebody waits for each.
+    /// Takes the commands that have come, or stops driving if there is nothing to do. Once the client is closed the commands are still
+    /// returned, because a caller waits for each.
     private func look() -> ([Command], Turn) {
         let isIdle = table?.isIdle ?? true
         let wasQuick = table?.lastWasQuick ?? true
         return inbox.withLock { inbox in
             inbox.answersAreQuick = wasQuick
-            // From here on whoever has a command rings, also if that is before this thread sleeps.
+            // From here on a thread that adds a command wakes this one, even before it sleeps.
             inbox.isAwake = false
             if inbox.isClosed {
                 inbox.turn = .over

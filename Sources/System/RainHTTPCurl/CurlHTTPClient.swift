@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainHTTP
 
-/// HTTP by libcurl. A server nearby is answered for on the calling thread, which is held up for a millisecond at most; all other
-/// transfers of one client run on one thread of its own, which starts when it is needed and ends when the client is closed or
-/// dropped.
+/// HTTP by libcurl. A transfer to a server nearby runs on the calling thread, which is blocked for a millisecond at most. All other
+/// transfers of one client run on one thread of its own, which starts when it is needed and ends when the client is closed or dropped.
 ///
-/// Certificates are always verified. Proxies are taken from the usual environment variables, but never for an address of this
-/// machine or of a private network: there stand simulators and boards.
+/// Certificates are always verified. Proxies are taken from the usual environment variables, but never for an address of this machine or of
+/// a private network, where simulators and boards are.
 public final class CurlHTTPClient: HTTPClient {
     private let driver: CurlDriver
     private let targets = RecentTarget()
 
+    /// Makes a client. It neither connects nor starts a thread before it is asked for something.
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         driver = CurlDriver(configuration)
     }

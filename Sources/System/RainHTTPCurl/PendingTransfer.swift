@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainHTTP
 
-/// A request on its way to libcurl, and who waits for the outcome.
+/// A request on its way to libcurl, and the caller that waits for the outcome.
 final class PendingTransfer: Sendable {
     let ticket: TransferHandle
     let request: HTTPRequest

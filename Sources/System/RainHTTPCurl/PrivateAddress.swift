@@ -2,7 +2,7 @@
 import Glibc
 
 /// Whether a host is this machine or, given as an address, in a private or link-local network (RFC 1918, 3927, 4193, 4291).
-/// No proxy can know the way there.
+/// A proxy cannot reach such an address.
 func isNearby(_ host: String) -> Bool {
     let name = host.lowercased()
     if name == "localhost" || name == "localhost." || name.hasSuffix(".localhost") || name.hasSuffix(".local") {

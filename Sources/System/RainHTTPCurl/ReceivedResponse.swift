@@ -12,7 +12,7 @@ struct ReceivedResponse {
     private(set) var headersAreComplete = false
     var body: [UInt8] = []
 
-    /// Takes one header line as libcurl gives it, with its line end; says false once there are too many bytes of them.
+    /// Takes one header line as libcurl gives it, with its line end; returns false once there are too many bytes of them.
     mutating func add(header line: UnsafeBufferPointer<UInt8>) -> Bool {
         headerBytes += line.count
         guard headerBytes <= Self.maximumHeaderBytes else { return false }

@@ -41,7 +41,7 @@ struct RequestTarget: Sendable {
     }
 }
 
-/// Remembers where the last URL led to: who polls, asks for the same one again and again.
+/// Keeps the target of the last URL, because a client that polls asks for the same URL again and again.
 final class RecentTarget: Sendable {
     private let last = Mutex<(url: String, target: RequestTarget)?>(nil)
 
@@ -112,7 +112,7 @@ extension HTTPHeader {
 }
 
 extension String {
-    /// Looks at all bytes, as good ones have none that matches: without a way out of the loop, many are looked at in one step.
+    /// Looks at all bytes, since a good text has no match to stop at: without a way out of the loop, many bytes are compared in one step.
     fileprivate func hasByte(where matches: (UInt8) -> Bool) -> Bool {
         var found: UInt8 = 0
         func look(_ bytes: UnsafeBufferPointer<UInt8>) { for byte in bytes { found |= matches(byte) ? 1 : 0 } }

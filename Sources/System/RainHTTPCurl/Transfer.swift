@@ -30,7 +30,7 @@ final class Transfer {
         configure(share: share)
     }
 
-    /// Lets go of everything that the handle was given, which the next transfer may use.
+    /// Removes everything that was set on the handle, so that the next transfer can use it.
     func cleanUp() {
         rk_curl_setopt_pointer(easy, CURLOPT_HTTPHEADER, nil)
         rk_curl_setopt_pointer(easy, CURLOPT_POSTFIELDS, nil)
@@ -184,7 +184,7 @@ final class Transfer {
         let general = String(cString: curl_easy_strerror(code))
         let precise = errorText.baseAddress.map { String(cString: $0) } ?? ""
         let kind = errorCode(code)
-        // libcurl's precise words may quote the response; about connecting they name host, address and certificate only.
+        // libcurl's detailed message may quote the response. About connecting it names host, address and certificate only.
         let mayQuote = [.unresolved, .unreachable, .tls].contains(kind) && !precise.isEmpty
         return pending.error(kind, mayQuote ? precise : general)
     }
@@ -202,9 +202,9 @@ private func openPrivateSocket(
     return descriptor
 }
 
-/// The kernel finds out by itself, also while nothing is under way, whether the way to the server is still there: after 15 seconds
-/// without a word it asks, and after 15 seconds without an answer it ends the connection, which libcurl then does not use again. By itself
-/// it would take a quarter of an hour (`tcp_retries2`), or two hours where nothing is to be sent.
+/// TCP keep-alive: the kernel checks the connection even while no transfer uses it. After 15 seconds of silence it sends a probe, and after
+/// 15 seconds without an answer it ends the connection, which libcurl then does not use again. By default this takes a quarter of an hour
+/// (`tcp_retries2`), or two hours where nothing is to be sent.
 private func setUpProbes(_ descriptor: Int32) {
     for (level, name, value) in [
         (SOL_SOCKET, SO_KEEPALIVE, 1), (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 15), (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 5),

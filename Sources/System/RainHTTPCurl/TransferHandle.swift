@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Names one transfer to whoever may cancel it, and knows which came first: its start, or its cancellation, as when the calling
-/// task already was cancelled.
+/// Identifies one transfer, so that it can be cancelled, and records which came first: its start or its cancellation. The cancellation
+/// comes first where the calling task was cancelled already.
 final class TransferHandle: Sendable {
     private enum State: Int, AtomicRepresentable { case new, started, cancelled }
 

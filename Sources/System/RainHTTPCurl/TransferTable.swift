@@ -18,8 +18,8 @@ final class TransferTable {
     /// Handles of transfers that went well, to be used again: setting one up takes longer than a server nearby.
     private var idleHandles: [UnsafeMutableRawPointer] = []
 
-    /// A connection cache of its own for one name, so that its connection serves no one else, and who waits for it: requests on it
-    /// go one after the other, as there is one connection.
+    /// A connection cache of its own for one name, so that no other request uses that connection, and the requests that wait for it: they
+    /// go one after the other.
     private final class KeptConnection {
         let share: UnsafeMutableRawPointer
         var isBusy = false
@@ -48,7 +48,7 @@ final class TransferTable {
 
     deinit { curl_multi_cleanup(multi) }
 
-    /// Whether nothing is under way. Who waits for a kept connection waits for what is under way on it.
+    /// Whether no transfer is under way. A request that waits for a kept connection always waits for a transfer that is.
     var isIdle: Bool { running.isEmpty }
 
     func start(_ pending: PendingTransfer) {
@@ -96,8 +96,8 @@ final class TransferTable {
         expireRunning()
     }
 
-    /// The deadlines are kept here: a transfer that libcurl gives up leaves its HTTP/2 connection to the next one, which waits in vain in
-    /// its turn where the way is gone without a word.
+    /// The deadlines are kept here and not by libcurl: a transfer that libcurl gives up leaves its HTTP/2 connection to the next one, which
+    /// waits in vain as well if the path to the server is broken silently.
     private func expireRunning() {
         guard let earliest = nextLimit, earliest <= .now else { return }
         let expired = running.filter { $0.value.pending.limit <= .now }

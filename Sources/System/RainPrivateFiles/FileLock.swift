@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// An advisory lock (`flock`) on a file of its own, released when it is let go or its process dies.
+/// An advisory lock (`flock`) on a file of its own, released when the object is dropped or its process dies.
 ///
-/// The file stays: removing it would let two others in at once, one by the old file and one by the new.
+/// The file stays: if it were removed, two processes could hold the lock at once, one on the old file and one on the new.
 public final class FileLock: Sendable {
     private let descriptor: Int32
+    /// Where the lock file is, which messages name.
     public let path: String
 
     init(descriptor: Int32, path: String) {
@@ -13,7 +14,7 @@ public final class FileLock: Sendable {
         self.path = path
     }
 
-    /// Whether it is ours now. Never waits.
+    /// Tries to take the lock without waiting; returns whether this object has it now.
     public func take() throws(PrivateFileError) -> Bool {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
@@ -42,6 +43,7 @@ public final class FileLock: Sendable {
         }
     }
 
+    /// Lets others take the lock. Does nothing where it is not held.
     public func release() { flock(descriptor, LOCK_UN) }
 
     deinit { close(descriptor) }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A lock on a name, among all who lock names in the same file, in this process and in others. It is let go with the value, or with its
-/// process.
+/// A lock on a name, among all who lock names in the same file, in this process and in others. It is released when the object is dropped or
+/// its process ends.
 ///
-/// It is a lock on one byte of a file, at a place that the name says, so that any number of names need one file. Two names at one place,
-/// a chance of one in 2^62, shut each other out, no worse.
+/// It is a lock on one byte of a file, at an offset computed from the name, so that any number of names need one file. If two names have
+/// the same offset, a chance of one in 2^62, they exclude each other; nothing worse happens.
 public final class NameLock: Sendable {
     private let descriptor: Int32
 
@@ -26,7 +26,7 @@ public final class NameLock: Sendable {
         range.l_whence = Int16(SEEK_SET)
         range.l_start = place(of: name)
         range.l_len = 1
-        // Of the open file, not of the process: two runs in one process shut each other out as well.
+        // Of the open file, not of the process: two runs in one process exclude each other as well.
         while fcntl(lock.descriptor, setOpenFileLock, &range) != 0 {
             switch errno {
             case EINTR: continue

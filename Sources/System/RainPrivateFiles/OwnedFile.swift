@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A file of the user's own that others may read, and nobody else may write: what stands in it decides where secrets are sent.
+/// A file of the user's own that others may read, and nobody else may write: its content decides where secrets are sent.
 public enum OwnedFile {
     /// The file's bytes; nil where there is no such file.
     ///

@@ -7,6 +7,7 @@ import RainJSON
 public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
     private let file: PrivateFile
     private let maximumBytes: Int
+    /// Where the file is, as given on creation.
     public var path: String { file.path }
 
     /// - Parameter maximumBytes: a longer file is neither read nor written.
@@ -58,6 +59,7 @@ public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
 
 /// Why a document could not be read or changed. Its description is that of the cause.
 public struct PrivateDocumentError: Error, Sendable, CustomStringConvertible {
+    /// Whether the document could not be read or could not be stored.
     public enum Code: Sendable {
         /// There is a file, and it cannot be read or is no such document.
         case unreadable
@@ -65,7 +67,9 @@ public struct PrivateDocumentError: Error, Sendable, CustomStringConvertible {
         case unwritable
     }
 
+    /// Which of the two failed; ``cause`` says why.
     public var code: Code
+    /// Where the document's file is.
     public var path: String
     /// A ``PrivateFileError``, or what is wrong with the JSON.
     public var cause: any Error

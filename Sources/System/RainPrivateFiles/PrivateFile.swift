@@ -4,6 +4,7 @@
 ///
 /// What ``PrivateFolder`` promises, for a single file. A change holds its lock, `.NAME.lock` beside it.
 public struct PrivateFile: Sendable {
+    /// Where the file is: absolute, or relative to the working directory.
     public let path: String
 
     public init(path: String) { self.path = path }
@@ -50,7 +51,7 @@ public struct PrivateFile: Sendable {
         let old = try turn.folder.read(name, maximumBytes: maximumBytes)
         let new = try body(old)
         if let content = new.content {
-            // What could be written and not read again would be lost with all that is in it.
+            // A file that is too long to be read again would be lost with everything in it.
             guard content.count <= maximumBytes else { throw PrivateFileError(.tooLarge, path: path) }
             if content != old { try turn.folder.replace(name, with: content) }
         } else if old != nil {

@@ -3,6 +3,7 @@ import Glibc
 
 /// Why a private file was not read or written. It never quotes the content.
 public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `notPrivate`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unreadable, unwritable, notPrivate, openFolder, symbolicLink, tooLarge, locked, writableByOthers
@@ -10,7 +11,9 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         private let value: Value
         public var description: String { value.rawValue }
 
+        /// The system does not let it be read; ``PrivateFileError/detail`` says why.
         public static let unreadable = Code(value: .unreadable)
+        /// The file, its folder or its lock could not be made, replaced or removed; ``PrivateFileError/detail`` says why.
         public static let unwritable = Code(value: .unwritable)
         /// Others may read it, it belongs to someone else, or it is no plain file.
         public static let notPrivate = Code(value: .notPrivate)
@@ -20,12 +23,15 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         public static let symbolicLink = Code(value: .symbolicLink)
         /// Somebody else may write it, or owns it.
         public static let writableByOthers = Code(value: .writableByOthers)
+        /// It has more bytes than the caller allows.
         public static let tooLarge = Code(value: .tooLarge)
         /// Another process kept the lock for too long.
         public static let locked = Code(value: .locked)
     }
 
+    /// The kind of failure; the description says what to do about it.
     public var code: Code
+    /// The file or folder that the failure is about.
     public var path: String
     /// The system's words, where it had any.
     public var detail: String?

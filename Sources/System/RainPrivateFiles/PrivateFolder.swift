@@ -7,6 +7,7 @@ import Glibc
 /// Files in it have mode 0600 whatever the umask. A content is written to a temporary file, synced and renamed, so that a reader,
 /// or a crash, sees the old content or the new one. Symbolic links are refused, as the folder and in it.
 public final class PrivateFolder: Sendable {
+    /// Where the folder was when it was opened, which messages name.
     public let path: String
     private let descriptor: Int32
 
@@ -44,7 +45,7 @@ public final class PrivateFolder: Sendable {
 
     /// The file's bytes; nil if there is none.
     ///
-    /// Throws `tooLarge` beyond `maximumBytes`, `notPrivate` where others may read, the file is someone else's or none at all, and
+    /// Throws `tooLarge` beyond `maximumBytes`, `notPrivate` where others may read, the file is someone else's or is no plain file, and
     /// `symbolicLink`.
     public func read(_ name: String, maximumBytes: Int) throws(PrivateFileError) -> [UInt8]? {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -65,7 +66,7 @@ public final class PrivateFolder: Sendable {
 
     /// Puts a new file in the place of the old one, or leaves the old one as it was. On return it is on the disk.
     ///
-    /// For the holder of the file's lock only: the temporary file has one name, so that what a crash has left is taken away.
+    /// Only for the holder of the file's lock: the temporary file always has the same name, so that a write removes what a crash has left.
     public func replace(_ name: String, with bytes: UnsafeBufferPointer<UInt8>) throws(PrivateFileError) {
         try refuseLink(name)
         let temporary = try writeTemporary(name, bytes)
@@ -77,6 +78,7 @@ public final class PrivateFolder: Sendable {
         fsync(descriptor)  // the rename itself; a file system that cannot do this has no later moment to tell us either
     }
 
+    /// The same for the bytes of an array.
     public func replace(_ name: String, with bytes: [UInt8]) throws(PrivateFileError) {
         try bytes.withUnsafeBufferPointer { buffer throws(PrivateFileError) in try replace(name, with: buffer) }
     }

@@ -12,6 +12,7 @@ public final class SerialPort: Sendable {
     /// Bytes kept for a reader that is late: some seconds of a board's log at full speed.
     public static let inputCapacity = ByteStream.inputCapacity
 
+    /// The path that the port was opened by, such as `/dev/ttyUSB0`.
     public let path: String
     private let stream: ByteStream
 

@@ -2,6 +2,7 @@
 
 /// Why a port could not be used.
 public struct SerialPortError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `notATerminal`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String { case notFound, denied, busy, notATerminal, lost, closed, cancelled, failed }
         private let value: Value
@@ -19,12 +20,15 @@ public struct SerialPortError: Error, Sendable, Equatable, CustomStringConvertib
         public static let lost = Code(value: .lost)
         /// This side closed the port.
         public static let closed = Code(value: .closed)
+        /// The task was cancelled, or another reader has taken the place of this one.
         public static let cancelled = Code(value: .cancelled)
         /// The system refused for another reason, which the message names.
         public static let failed = Code(value: .failed)
     }
 
+    /// The kind of failure; ``message`` describes it for people.
     public var code: Code
+    /// The port's path, such as `/dev/ttyUSB0`.
     public var path: String
     /// What happened and what to try.
     public var message: String

@@ -17,9 +17,13 @@ public struct SerialPortDescription: Sendable, Equatable {
     public var isLikelyBoard: Bool { usb.map { USBIdentity.knownAdapters.contains($0.adapter) } ?? false }
 }
 
+/// What a USB device says of itself in its descriptors.
 public struct USBIdentity: Sendable, Equatable {
+    /// The pair of ids that tells one model of USB-to-serial adapter from another.
     public struct Adapter: Hashable, Sendable {
+        /// The vendor id that the USB Implementers Forum assigned (`idVendor`), such as 0x303A for Espressif.
         public var vendor: UInt16
+        /// The product id that the vendor gave to the model (`idProduct`), such as 0xEA60 for a CP2102.
         public var product: UInt16
 
         public init(vendor: UInt16, product: UInt16) {
@@ -28,9 +32,11 @@ public struct USBIdentity: Sendable, Equatable {
         }
     }
 
+    /// The model, by its vendor and product id.
     public var adapter: Adapter
     /// On a board with native USB this is its MAC address.
     public var serialNumber: String?
+    /// The model's name in words (`iProduct`), for people to recognise it by.
     public var productName: String?
 
     public init(adapter: Adapter, serialNumber: String? = nil, productName: String? = nil) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Runs calls that block, one after the other in the order of their coming, on a thread that is none of the few that tasks run on.
+/// Runs calls that block, one after the other in the order of their coming, on a thread outside the pool that tasks run on.
 ///
-/// The thread is there while there is work. A call does its work also where the task that makes it has been cancelled: cleaning up after a
+/// The thread exists while there is work. A call runs even if the task that makes it has been cancelled, because cleaning up after a
 /// cancellation is work as well.
 package final class BlockingWork: Sendable {
     private struct Call: Sendable {

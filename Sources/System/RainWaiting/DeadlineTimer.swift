@@ -7,7 +7,7 @@ import Synchronization
 /// time is over; a cancelled timer keeps nothing.
 package struct DeadlineTimer: Sendable {
     private let id: Int?
-    /// In place of the thread, where the system has none.
+    /// Used in place of the thread where the system starts none.
     private let task: Task<Void, Never>?
 
     /// - Parameter body: called on the thread of the timers, so it has to be short.

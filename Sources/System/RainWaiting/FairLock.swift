@@ -4,13 +4,13 @@ import Synchronization
 /// A lock that tasks take one after the other, first come first served. Each is woken by the event itself, and may stop waiting by
 /// cancellation or at its deadline.
 ///
-/// `Grant` is what the holder has. It comes from a closure that gets it at once, or returns nil and sees to it that ``arrive(_:)`` is
-/// called when it is to be had.
+/// `Grant` is what the holder of the lock gets. It comes from a closure that provides it at once, or returns nil and makes sure that
+/// ``arrive(_:)`` is called when it is available.
 package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
     private typealias Waiting = Waiter<Result<Grant, Failure>>
 
     private struct State {
-        /// Somebody here has it, or is waiting for it elsewhere.
+        /// A task has the lock, or the first waiting one has asked for a grant that is not available yet.
         var isBusy = false
         var waiting: [Waiting] = []
     }
@@ -56,7 +56,7 @@ package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
         if case .failure(let error) = outcome { endAll(error) }
     }
 
-    /// What was waited for elsewhere is here.
+    /// The grant that was not available at once is available now.
     ///
     /// - Returns: whether anyone still wanted it.
     package func arrive(_ grant: Grant) -> Bool {
@@ -71,7 +71,7 @@ package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
         return next != nil
     }
 
-    /// What was waited for elsewhere will not come.
+    /// The grant that was not available at once will not come.
     package func endAll(_ error: Failure) {
         let waiting = state.withLock { state in
             state.isBusy = false

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A handler returned an error: the transport then says nothing at all to the client.
+/// A handler returned an error: the transport then sends the client nothing at all.
 public struct HandlerFailure: Error, Equatable, Sendable {
     init() {}
 }
 
-/// What a handler has to say.
+/// The result of a handler.
 enum HandlerResult {
     case reply([UInt8])
     /// The server task is busy with this request and answers later.

@@ -51,7 +51,7 @@ extension ProvisioningMachine {
             return WiFiStatusResponse(state: .connecting, detail: .attemptFailed(remaining))
         case .disconnected: return WiFiStatusResponse(state: .connectionFailed, detail: .failed(failure))
         case .connected(let accessPoint):
-            // The first client that hears of it sets off the end of the service.
+            // The first client that gets this answer starts the end of the service.
             if options.stopsByItself { stop(now: now) }
             return WiFiStatusResponse(
                 state: .connected, detail: .connected(Self.connection(accessPoint, radio.address)))

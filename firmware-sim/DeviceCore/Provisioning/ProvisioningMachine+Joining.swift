@@ -88,7 +88,7 @@ extension ProvisioningMachine {
     /// A retry without end must take some time, whatever the join delay is.
     private static var shortestRetry: UInt64 { 100 }
 
-    /// `network_prov_mgr_reset_wifi_sm_state_on_failure`. What a status request is told stays until the next Apply.
+    /// `network_prov_mgr_reset_wifi_sm_state_on_failure`. The answer to a status request stays the same until the next Apply.
     mutating func reset() -> Status {
         switch state {
         case .failed:

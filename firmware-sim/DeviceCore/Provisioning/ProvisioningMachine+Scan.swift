@@ -51,7 +51,7 @@ extension ProvisioningMachine {
         return command.isBlocking && scan.isRunning ? .later : .reply(Self.scanStarted)
     }
 
-    /// The driver has reported the end of a scan. Outside `started` nobody listens: "scanning" then stays set for ever.
+    /// The driver has reported the end of a scan. Outside `started` the report is ignored: "scanning" then stays set for ever.
     mutating func advanceScan(now: UInt64) {
         scan.due = nil
         guard state == .started else { return }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
-/// The firmware's provisioning service (`network_provisioning` 1.2.4) as a value: what it stores, when it joins, what it
-/// tells, and when it goes away.
+/// The firmware's provisioning service (`network_provisioning` 1.2.4) as a value: what it stores, when it joins, what it answers, and when
+/// it stops.
 ///
 /// Time comes in as milliseconds of any clock that does not run backwards. Each step first does what was due until then.
 /// The rules, the odd ones included, are those of ESP-IDF's `manager.c`, `handlers.c`, `network_config.c` and `network_scan.c`.
@@ -12,12 +12,12 @@ public struct ProvisioningMachine: Sendable {
         case started, credentialsReceived, succeeded, failed, stopping, stopped
     }
 
-    /// `network_prov_wifi_sta_state_t`: what a status request is told. It is not reset together with the state.
+    /// `network_prov_wifi_sta_state_t`: the answer to a status request. It is not reset together with the state.
     enum Station: Equatable {
         case connecting
         case attemptFailed
         case connected(SimulatedAccessPoint)
-        /// Connected before the application reprovisioned: the driver has nothing to tell about the network any more.
+        /// Connected before the application reprovisioned: the driver no longer reports anything about the network.
         case formerlyConnected
         case disconnected
     }
@@ -81,7 +81,7 @@ public struct ProvisioningMachine: Sendable {
         }
     }
 
-    /// Tells the service to stop; it answers for ``ProvisioningOptions/cleanupDelay`` more.
+    /// Tells the service to stop; it still answers for ``ProvisioningOptions/cleanupDelay``.
     public mutating func stop(now: UInt64) {
         guard state != .stopping, state != .stopped else { return }
         state = .stopping

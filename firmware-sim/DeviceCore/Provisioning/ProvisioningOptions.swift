@@ -9,9 +9,9 @@ public struct ProvisioningOptions: Sendable, Equatable {
     public var resetsOnFailure: Bool
     /// False where the application called `network_prov_mgr_disable_auto_stop`.
     public var stopsByItself: Bool
-    /// How long the service lives on after it was told to stop.
+    /// How long the service goes on answering after it was told to stop.
     public var cleanupDelay: UInt64
-    /// How long it waits for someone to ask, once it is connected (`CONFIG_NETWORK_PROV_AUTOSTOP_TIMEOUT`).
+    /// How long the service waits for a status request, once the board is connected (`CONFIG_NETWORK_PROV_AUTOSTOP_TIMEOUT`).
     public var autoStopDelay: UInt64
     /// Wrong proofs of possession before provisioning stops until the next boot; 0 for no limit.
     public var wrongProofLimit: UInt32

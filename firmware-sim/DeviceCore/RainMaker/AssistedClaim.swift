@@ -23,7 +23,7 @@ struct AssistedClaim: Sendable {
     /// `esp_rmaker_claim_state_t`, in its order.
     private enum State: Sendable, Equatable { case ready, started, requesting, requested, over }
 
-    /// What a request came to, for the board's log.
+    /// The outcome of a request, for the board's log.
     enum Outcome: Equatable {
         case nothing
         case started
@@ -32,9 +32,9 @@ struct AssistedClaim: Sendable {
         case claimed(nodeID: [UInt8], certificate: [UInt8])
         case aborted
         case refused(ClaimStatus)
-        /// The board restarts, and the client hears nothing.
+        /// The board restarts without answering.
         case reboot
-        /// There has been an end in this boot, and the client hears nothing.
+        /// A claim has ended since the board started; the client gets no answer.
         case over
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What goes wrong at the board in one claim. Each that a board is given spoils one claim, then the next has its turn.
+/// What goes wrong at the board in one claim. A board may be given several faults; each spoils one claim, in their order.
 public enum ClaimFault: Sendable, Equatable {
     /// The step at whose command the board restarts, without an answer.
     public enum Step: Sendable, Equatable {
@@ -15,7 +15,7 @@ public enum ClaimFault: Sendable, Equatable {
         case lastCertificate
     }
 
-    /// That fragment of the request, counted from 1, is handed out and nobody gets it.
+    /// That fragment of the request, counted from 1, is handed out and lost on its way.
     case loseFragment(Int)
     /// The request is longer than any firmware's buffer.
     case oversizeRequest

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
-/// The node's private key, with what it takes to get a certificate for it. The key itself never leaves.
+/// The node's private key, and what is needed to get a certificate for it. The key itself never leaves this value.
 ///
-/// What cannot be claimed needs none of the two: the defaults refuse.
+/// A board that cannot be claimed needs neither of the two functions: the defaults refuse.
 public protocol NodeCredential: MessageSigner {
     /// A request (PKCS #10, PEM) for a certificate of this key with `nodeID` as its common name.
     func certificateRequest(for nodeID: [UInt8]) throws(SignatureFailure) -> [UInt8]

@@ -8,7 +8,7 @@ import ProtocommWire
 
 typealias SimulatedCore = DeviceCore<DeviceSecurity<OpenSSLCrypto, BoardRandom>, NodeKey>
 
-/// A board of this process: its core, its clock, and everyone who wants to know what it does.
+/// A board of this process: its core, its clock, and the observers of what it does.
 final class Board: EventSource {
     private(set) var core: SimulatedCore
     let identity: BoardIdentity
@@ -17,7 +17,7 @@ final class Board: EventSource {
     private let logLevel: LogLevel
     private var random: BoardRandom
     private var observers: [(DeviceEvent) -> Void] = []
-    /// Of the core, kept because the loop asks each of many boards in every turn.
+    /// Of the core; kept because the loop asks each of many boards in every pass.
     private(set) var due: UInt64?
 
     init(
@@ -36,7 +36,7 @@ final class Board: EventSource {
     /// `observer` is called with each event, after it was written to the journal.
     func observe(_ observer: @escaping (DeviceEvent) -> Void) { observers.append(observer) }
 
-    /// Says something on standard error, if anyone asked for it. Never a secret.
+    /// Writes a line to standard error, if that was asked for. Never a secret.
     func log(_ level: LogLevel, _ subject: String, _ message: @autoclosure () -> String) {
         guard level <= logLevel else { return }
         let line = Array("\(MonotonicClock.now) \(level.rawValue) \(subject): \(message())\n".utf8)
@@ -67,7 +67,7 @@ final class Board: EventSource {
         step { $0.delayedAnswer(now: MonotonicClock.now) }
     }
 
-    /// Does something to the core, and tells everyone what came of it.
+    /// Does something to the core, and reports the events to all observers.
     @discardableResult
     func step<Result>(_ body: (inout SimulatedCore) -> Result) -> Result {
         let result = body(&core)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// Who a board is to the cloud, and the files that prove it.
+/// A board's id in the cloud, and the files that prove it.
 struct NodeFiles {
     /// The certificate's common name unless given.
     var id: String?

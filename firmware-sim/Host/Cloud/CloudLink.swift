@@ -8,7 +8,7 @@ import RainCryptoOpenSSL
 ///
 /// A board that is still to be claimed gets its identity by the claim, and stays offline if it is on Wi-Fi before.
 ///
-/// What is to be published goes out one after the other, each again and again until its PUBACK, also over a new connection.
+/// Messages are published one after the other. Each is repeated until its PUBACK comes, also over a new connection.
 final class CloudLink: EventSource {
     private enum State {
         /// Not on Wi-Fi yet.
@@ -206,7 +206,7 @@ final class CloudLink: EventSource {
         say("esp_mqtt_glue", "MQTT Connected")
         board.journal.state("mqtt_connected")
         board.step { $0.connectedToCloud() }
-        // That it was refused, nobody would be told: brokers of AWS drop the connection, this one says so in its own log.
+        // The node would not learn of a refusal: AWS brokers drop the connection, this one says so in its own log only.
         mosquitto_subscribe(client, nil, String(decoding: board.core.remoteParametersTopic, as: UTF8.self), 1)
     }
 

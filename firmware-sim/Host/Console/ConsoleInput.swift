@@ -25,6 +25,6 @@ enum ConsoleText {
     static let printedLineEnd = Array("\r\r\n".utf8)
     static let carriageReturn: UInt8 = 0x0D
     static let lineFeed: UInt8 = 0x0A
-    /// What may wait while a command runs: more than any line, less than a flood.
+    /// How many bytes may wait while a command runs: more than any line, and still bounded.
     static let backlogLimit = 4096
 }

@@ -11,7 +11,7 @@ final class ProtocommCommands: ConsoleCommands {
     func run(_ words: [[UInt8]], board: Board, log: BoardLog) -> CommandOutcome {
         guard words.count >= 3 else { return .output([]) }
         let endpoint = Endpoint(name: words[0])
-        // An unknown command is an error of the dispatcher, which nobody prints either.
+        // An unknown command is an error of the dispatcher, which is not printed either.
         guard board.core.serves(endpoint) else { return .output([]) }
         let answer = board.respond(
             to: Self.bytes(hex: words[2]), on: endpoint, session: Self.number(words[1]), transport: "console")

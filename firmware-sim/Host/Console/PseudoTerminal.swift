@@ -18,12 +18,12 @@ final class PseudoTerminal {
             ioctl(descriptor, 0x8004_5430, &number) == 0
         else { throw StartError("no pseudo terminal: \(lastSystemError())") }
         path = "/dev/pts/\(number)"
-        // No echo and no translation by the kernel: that is the board's business.
+        // The kernel neither echoes nor translates: the board does both.
         var settings = termios()
         tcgetattr(descriptor, &settings)
         cfmakeraw(&settings)
         tcsetattr(descriptor, TCSANOW, &settings)
-        // Opened and closed once, so that from now on "hung up" means that nobody has it open.
+        // Opened and closed once, so that from now on "hung up" means that no client has it open.
         close(open(path, O_RDWR | O_NOCTTY | O_CLOEXEC))
         try makeLink()
     }

@@ -5,7 +5,7 @@ import RainJSON
 
 /// The board's UART on a pty: boot log at the first open, echo and replies of the dialect, and the log in between.
 final class SerialConsole: EventSource {
-    /// How often a closed pty is looked at: opening one wakes nobody up.
+    /// How often a closed pty is looked at, because no event reports that it was opened.
     private static let openingInterval: UInt64 = 10
     /// What is kept for a reader that does not read.
     private static let outputLimit = 1 << 16
@@ -74,7 +74,7 @@ final class SerialConsole: EventSource {
     }
 
     func wake(now: UInt64) {
-        // Also of a closed port: the answer goes nowhere then, and is not the next one's.
+        // Also for a closed port: the answer is lost then, and not sent as the answer to the next command.
         if isWaiting { finishCommand(commands.resume(board: board, log: log)) }
         if !isOpen, terminal.isOpen { opened(now: now) }
         guard isOpen else { return }
@@ -93,7 +93,7 @@ final class SerialConsole: EventSource {
         guard !hasBooted else { return }
         hasBooted = true
         log.bootTime = now
-        // What happened before anyone listened comes after the boot log.
+        // Events from before the first open are logged after the boot log.
         let earlier = output
         output = bootText(log) + earlier + input.greeting
     }
@@ -137,7 +137,7 @@ final class SerialConsole: EventSource {
     // MARK: output
 
     private func print(_ bytes: [UInt8]) {
-        // An unplugged cable: what is said then, nobody will read. Before the first open the board is not switched on.
+        // While the cable is unplugged, output is lost. Before the first open the board is not switched on.
         guard isOpen || !hasBooted, output.count + bytes.count <= Self.outputLimit else { return }
         output += bytes
     }

@@ -7,8 +7,8 @@ import RainWaiting
 
 /// The board's HTTP server: one task, one connection, behaving as `esp_http_server` does under `protocomm_httpd`.
 ///
-/// While the task waits for the rest of a request or for a handler, nobody else is let in; a new connection to an idle
-/// server pushes the old one out. A handler's error closes the connection without a response.
+/// While the task waits for the rest of a request or for a handler, no other connection is accepted; a new connection to an idle server
+/// closes the old one. A handler's error closes the connection without a response.
 final class SoftAPServer: EventSource {
     /// `recv_wait_timeout` of the server's configuration.
     static let headerTimeout: UInt64 = 5000
@@ -22,7 +22,7 @@ final class SoftAPServer: EventSource {
         var head: HTTPRequestHead?
         var session: HTTPSessions.Decision?
         var lastByte: UInt64
-        /// A blocking handler holds the task; this is its endpoint.
+        /// The endpoint whose blocking handler occupies the task.
         var pending: Endpoint?
     }
 
@@ -83,7 +83,7 @@ final class SoftAPServer: EventSource {
     func shutDown() {
         guard isListening else { return }
         isListening = false
-        // In this order: a client that sees the connection end finds nobody listening any more.
+        // In this order: a client that sees the connection end can no longer connect.
         close(listener.descriptor)
         closeConnection()
     }
@@ -135,7 +135,7 @@ final class SoftAPServer: EventSource {
                 guard begin(head) else { return }
             case .body(let body): run(body)
             }
-            // A handler holds the task, or the connection is gone.
+            // A handler occupies the task, or the connection is gone.
             guard connection?.pending == nil else { return }
         }
     }

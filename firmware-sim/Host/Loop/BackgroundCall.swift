@@ -3,14 +3,14 @@ import CRainDescriptors
 import Glibc
 import RainWaiting
 
-/// Calls something that may wait for long, on a thread of its own; a descriptor tells the loop of its end.
+/// Makes a call that may block for long, on a thread of its own; a descriptor becomes readable when it ends.
 ///
 /// The process does not wait for a call that is still under way when it ends.
 final class BackgroundCall {
     /// Readable once the call is over; nil unless one is under way. A process has many boards, and few descriptors.
     private(set) var descriptor: Int32?
 
-    /// What the thread has: the end that tells, which it closes.
+    /// What the thread works with: the call, and its end of the pipe, which is closed when the call is over.
     private final class Work: Sendable {
         let body: @Sendable () -> Int32
         let writing: Int32

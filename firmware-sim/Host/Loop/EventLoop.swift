@@ -28,7 +28,7 @@ final class EventLoop {
         _ = pollDescriptors(&descriptors, until: deadline)
         let now = MonotonicClock.now
         for (owner, entry) in zip(owners, descriptors) where entry.isReady {
-            // An earlier one of this turn may have closed it.
+            // An earlier source of this pass may have closed it.
             guard let descriptor = entry.descriptor, owner.interests.contains(where: { $0.descriptor == descriptor })
             else { continue }
             owner.ready(descriptor, events: entry.found.rawValue, now: now)

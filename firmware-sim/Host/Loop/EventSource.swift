@@ -8,9 +8,9 @@ protocol EventSource: AnyObject {
     var due: UInt64? { get }
     /// One of the descriptors is ready.
     func ready(_ descriptor: Int32, events: Int16, now: UInt64)
-    /// Called in each turn of the loop, whatever happened.
+    /// Called in each pass of the loop, whatever happened.
     func wake(now: UInt64)
-    /// Gives back what the system would not take back by itself.
+    /// Gives back what the system does not release by itself.
     func shutDown()
 }
 

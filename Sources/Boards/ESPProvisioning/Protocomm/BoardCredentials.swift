@@ -9,8 +9,8 @@ public struct BoardCredentials: Sendable {
     public var username: String
     /// The scheme to insist on, or nil for the one that the board names.
     public var securityVersion: Int?
-    /// What is known of the board beforehand, from its label (``QRPayload/leastSecurity``). The board names its scheme in clear, and
-    /// whoever is in reach can do so in its place; one that claims less than this is not talked to any further (`securityMismatch`).
+    /// What is known of the board beforehand, from its label (``QRPayload/leastSecurity``). The board names its scheme in clear, and anyone
+    /// in reach can do so in its place. If it claims less than this, the conversation ends (`securityMismatch`).
     public var leastSecurity = SecurityRequirement(version: 0, needsProofOfPossession: false)
     /// Called before a session in which the board does not prove which one it is, since it says that it wants no proof of possession.
     public var whenUnproven: @Sendable (SecurityRequirement) -> Void = { _ in }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ProtocommWire
 
-/// The claim that is under way at a board, and what counts of the one before: what a fault means depends on both.
+/// The claim under way at a board, and what is still relevant of the one before: the meaning of a fault depends on both.
 struct ClaimAttempt: Sendable {
     private var conversation: ClaimConversation?
     /// How many links had broken when it began.
@@ -49,7 +49,7 @@ struct ClaimAttempt: Sendable {
     /// - Parameter restoresLinks: whether the transport makes a link again that broke.
     mutating func fault(_ error: ProvisioningError, restoresLinks: Bool) -> ProvisioningError {
         let cause = error.cause ?? error.message
-        // A board that answers with nothing has lost its place, most likely by a restart.
+        // A board that answers with nothing has lost its state, most likely by a restart.
         let isBroken = [.rejected, .malformed, .invalidArgument, .securityMismatch].contains(error.code)
         if isAtItsEnd {
             guard isBroken || error.code == .deviceLost else { return error }
@@ -68,7 +68,7 @@ struct ClaimAttempt: Sendable {
     /// The board has its certificate.
     mutating func finish() { conversation = nil }
 
-    /// Gives the claim up; says whether the board still has to hear of it.
+    /// Gives the claim up; returns whether the board must still be told.
     mutating func abort() -> Bool {
         defer { conversation = nil }
         return conversation?.canBeAborted == true

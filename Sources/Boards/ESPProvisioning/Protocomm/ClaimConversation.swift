@@ -14,13 +14,13 @@ struct ClaimConversation: Sendable {
     static let standardPiece = 200
     /// Smaller pieces than that would make a claim endless.
     static let smallestPiece = 32
-    /// The board's first words: an address and a platform.
+    /// The board's first message: an address and a platform.
     private static let maximumIntroduction = 512
 
     enum Step: Equatable {
         /// To the board; its answer goes to ``receive(_:)``.
         case send(ClaimPayload)
-        /// The service is to hear this; its reply goes to ``relay(_:)``.
+        /// To the service; its reply goes to ``relay(_:)``.
         case tellService([UInt8])
         case claimed
     }

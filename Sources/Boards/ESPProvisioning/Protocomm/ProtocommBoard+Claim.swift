@@ -46,8 +46,8 @@ extension ProtocommBoard {
         logger.debug("board claimed", metadata: ["peer": "\(peer)"])
     }
 
-    /// Only while the session stands in which the claim began: a board that broke it off has restarted, most likely, and waits for
-    /// a claim, which an abort would end for it.
+    /// Only in the session in which the claim began: a board that broke it off has most likely restarted and is ready for a new claim,
+    /// which an abort would prevent.
     @discardableResult
     public func abortClaim() async -> Bool {
         guard claim.abort(), await session.state == .secured else { return false }
@@ -67,7 +67,7 @@ extension ProtocommBoard {
         return text
     }
 
-    /// Asks on until the service has its turn, or all is done.
+    /// Goes on asking the board until the service has to reply, or the claim is done.
     private func converse(_ first: ClaimPayload) async throws(ProvisioningError) -> ClaimConversation.Step {
         var request = first
         while true {

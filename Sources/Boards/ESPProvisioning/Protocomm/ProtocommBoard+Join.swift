@@ -40,7 +40,7 @@ extension ProtocommBoard {
             case .linkLost: doubt = doubt ?? Doubt(since: time.elapsed())
             case .unanswered(let error):
                 var now = doubt ?? Doubt(since: time.elapsed())
-                // One that lets itself be asked anew and then does the same again is there, and does not mend.
+                // A board that opens a new session and gives the same bad answer again is there, and further attempts do not help.
                 if !error.mayBeSilence, now.lastAnswer == error.code {
                     throw error.code == .rejected ? error : .mayBeJoining(peer, error)
                 }
@@ -145,6 +145,6 @@ extension ProtocommBoard {
 }
 
 extension ProvisioningError {
-    /// Whether nobody said anything, as opposed to something that is of no use.
+    /// Whether there may have been no answer at all, as opposed to one that is of no use.
     fileprivate var mayBeSilence: Bool { ![.rejected, .malformed, .wrongProofOfPossession].contains(code) }
 }

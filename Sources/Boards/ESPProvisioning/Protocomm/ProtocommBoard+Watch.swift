@@ -125,8 +125,8 @@ extension JoinedNetwork {
 }
 
 extension ProvisioningError {
-    /// Whether this may be the silence of a board that is changing its channel, or has left for its network; or an answer that its log
-    /// has torn, for boards have much to say then.
+    /// Whether this may be the silence of a board that is changing its channel, or has left for its network; or an answer broken up by log
+    /// lines, since boards log a lot at that time.
     var mayPassAfterJoining: Bool {
         [.deviceLost, .unavailable, .neverAnswered, .rejected, .securityMismatch, .malformed].contains(code)
     }

@@ -158,7 +158,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
 
     /// The same, asked once: nil where the connection broke before there was an answer, and a new session stands.
     ///
-    /// An exchange that somebody gave up before, and went on without its answer, has left no session to ask in: it is opened again first.
+    /// If an earlier exchange was given up before its answer came, the session can no longer be used: it is opened again first.
     ///
     /// - Parameter restores: false to leave it to the caller to open the new session.
     func askOnce<Message: WireMessage>(

@@ -7,7 +7,7 @@ import RainCore
 struct SecurityPolicy: Sendable, Equatable {
     /// The scheme to insist on, whatever else is known.
     var wanted: Int?
-    /// What is taken from a board, no less.
+    /// The least security that is accepted from a board.
     var least: SecurityRequirement
 
     init(wanted: Int? = nil, least: SecurityRequirement) {

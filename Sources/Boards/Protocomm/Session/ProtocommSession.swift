@@ -13,13 +13,17 @@ public actor ProtocommSession {
     public enum State: Sendable, Equatable {
         /// No handshake yet.
         case clear
+        /// A handshake has succeeded: requests go through its cipher, which under Security 0 leaves them in clear.
         case secured
         /// A lost exchange put the two ends out of step.
         case outOfStep
+        /// An exchange or a handshake is under way; further requests wait until it is done.
         case busy
+        /// ``ProtocommSession/end()`` was called; every request throws `ended`.
         case ended
     }
 
+    /// The board's name, as the transport gives it.
     public nonisolated let peer: String
     let transport: any Transport
     let clock: any Clock<Duration>
@@ -44,6 +48,7 @@ public actor ProtocommSession {
         peer = transport.peer
     }
 
+    /// What the session can do at this moment. It may change before the caller acts on it.
     public var state: State {
         if turn.isEnded { return .ended }
         return switch turn.link {

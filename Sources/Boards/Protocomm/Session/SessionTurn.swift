@@ -14,7 +14,7 @@ enum SessionLink: Sendable {
     case outOfStep
 }
 
-/// Whose turn it is. A value, so that the order of things can be read in one place; ``ProtocommSession`` does the waiting.
+/// Which caller may use the session now. A value, so that the order is decided in one place; ``ProtocommSession`` does the waiting.
 struct SessionTurn: Sendable {
     private enum State: Sendable {
         case idle(SessionLink)
@@ -35,7 +35,7 @@ struct SessionTurn: Sendable {
     var isEnded: Bool { if case .ended = state { true } else { false } }
     var link: SessionLink? { if case .idle(let link) = state { link } else { nil } }
 
-    /// Asks for the turn. Those that have to wait are served in the order of their tickets.
+    /// Asks to use the session. Callers that have to wait are served in the order of their tickets.
     mutating func enter() -> Entry {
         switch state {
         case .idle(let link):
@@ -50,7 +50,7 @@ struct SessionTurn: Sendable {
         }
     }
 
-    /// Gives the turn back. The returned ticket holds it from now on.
+    /// Lets the next caller use the session: the one with the returned ticket; nil where none waits.
     mutating func leave(_ link: SessionLink) -> Int? {
         guard case .busy = state else { return nil }
         guard waiting.isEmpty else { return waiting.removeFirst() }
@@ -65,7 +65,7 @@ struct SessionTurn: Sendable {
         return true
     }
 
-    /// Ends the session and returns the tickets that must be told.
+    /// Ends the session and returns the tickets of the callers that must be woken.
     mutating func end() -> [Int] {
         state = .ended
         defer { waiting = [] }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bluetooth that went away while somebody listens. A value, so that the policy can be read and tested by itself.
+/// What to do when Bluetooth is lost during a scan. A value, so that the policy can be read and tested by itself.
 ///
-/// A restart of BlueZ's and a switch that is flipped back are waited out; hearing nothing for any longer would pass for silence on the
-/// air.
+/// A restart of BlueZ, or an adapter that is switched on again, is waited for. A longer outage is reported, because otherwise it would look
+/// as if no board were in reach.
 struct AdapterLoss {
     /// BlueZ is back a second or two after a restart; an adapter may have its firmware to load.
     static let patience = Duration.seconds(5)
 
-    /// What is the matter now; nil for nothing.
+    /// The problem at the moment; nil for none.
     private(set) var error: BluetoothError?
     private var end: ContinuousClock.Instant?
 

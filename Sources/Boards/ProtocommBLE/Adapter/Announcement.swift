@@ -2,7 +2,7 @@
 import RainWaiting
 import Synchronization
 
-/// Something that comes once, and that any number of tasks wait for, each for as long as it likes.
+/// A value that comes once, and that any number of tasks wait for, each with a time limit of its own.
 final class Announcement<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -11,10 +11,10 @@ final class Announcement<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Tells everyone. What is told later does not count.
+    /// Gives the value to all tasks that wait. Only the first call has an effect.
     func make(_ value: Value) {
-        // Nobody is resumed with the lock held: a task that is being cancelled holds a lock of the runtime's while its handler wants
-        // this one.
+        // No task is resumed while the lock is held: a task that is being cancelled holds a lock of the runtime's while its handler waits
+        // for this one.
         let waiters = state.withLock { state -> [Waiter<Value?>] in
             guard state.value == nil else { return [] }
             state.value = value

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// Calls over one connection to the bus. The first that finds it lost tells all who wait for BlueZ, so that it is not used again.
+/// Calls over one connection to the bus. The first that finds it lost ends all waits for BlueZ, so that it is not used again.
 struct BlueZCalls: Sendable {
     let client: DBusClient
     let watch: ObjectWatch

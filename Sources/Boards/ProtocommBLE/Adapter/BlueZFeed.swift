@@ -2,10 +2,10 @@
 import RainDBus
 import Synchronization
 
-/// What BlueZ says by itself, as it arrives on the thread of the bus, and nobody else in its name.
+/// BlueZ's signals, as they arrive on the thread of the bus, and no signals that pretend to be BlueZ's.
 ///
-/// On the system's bus every user of the machine can send a signal to this connection: a board that is none, the end of a link, the
-/// end of BlueZ. All that counts here is what BlueZ's own connection sent, and what the bus says about whose that is.
+/// On the system's bus every user of the machine can send a signal to this connection, and so invent a board, the end of a link or the end
+/// of BlueZ. Only two senders count here: BlueZ's own connection, and the bus, which says which connection that is.
 final class BlueZFeed: Sendable {
     let watch: ObjectWatch
     let pairing = PairingAgent()
@@ -30,12 +30,12 @@ final class BlueZFeed: Sendable {
         DBusClient.Handlers(
             admits: { message in self.owner.withLock { $0.admits(message) } },
             signal: { self.take($0) },
-            // Of BlueZ's alone: the bus, which is let in for its signals, calls nobody.
+            // Only calls of BlueZ's: the bus, whose signals are accepted as well, makes none.
             call: { self.pairing.answer($0) },
             lost: { _ in self.watch.end(.busLost) })
     }
 
-    /// Has the bus send BlueZ's signals, and learns who that is.
+    /// Subscribes to BlueZ's signals, and asks the bus which connection is BlueZ's.
     func begin(_ client: DBusClient, within limit: () -> Duration) async throws(DBusError) {
         let (rule, question) = owner.withLock { ($0.rule, $0.question) }
         try await client.match("type='signal',sender='\(BlueZName.service)'", within: limit())
@@ -48,7 +48,7 @@ final class BlueZFeed: Sendable {
         }
     }
 
-    /// Who is told what happened, on the thread of the bus.
+    /// Called with what happened, on the thread of the bus.
     func follow(_ body: @escaping @Sendable (Event) -> Void) { follower.withLock { $0 = Follower(take: body) } }
 
     private func take(_ signal: DBusMessage) {

@@ -4,11 +4,11 @@
 extension BluetoothCentral {
     /// Scans, and hands over each board that fits as soon as it is heard, once, until `found` answers false or the time is over.
     ///
-    /// It goes on after an outage of up to five seconds: of the adapter, of BlueZ, of a scan that BlueZ does not begin, of D-Bus itself, for
-    /// which it opens another connection. What lasts longer is told.
+    /// It goes on after an outage of up to five seconds: of the adapter, of BlueZ, of a scan that BlueZ does not begin, of D-Bus itself,
+    /// for which it opens another connection. A longer outage is an error.
     ///
-    /// - Parameter includesConnected: whether a board that somebody on this machine is connected to is handed over as well, though it
-    ///   does not advertise.
+    /// - Parameter includesConnected: whether boards that a program on this machine is connected to are reported as well, though they do
+    ///   not advertise.
     /// - Throws: a problem with this machine's Bluetooth (``BluetoothError/isOfThisMachine``), also where that comes about meanwhile, unless it is over
     ///   within seconds; `connectionFailed` where BlueZ does not scan; `radioLost` where time was over before it was clear whether the bus
     ///   comes back; `cancelled`. Hearing nothing is no error.

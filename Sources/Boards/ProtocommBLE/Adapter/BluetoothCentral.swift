@@ -6,7 +6,7 @@ import Logging
 ///
 /// One value serves a whole process, for as long as that runs: the transports of fifty boards share its connection to the bus and its
 /// scanner. Where D-Bus is restarted, or the adapter comes back under another name, the next use opens both anew. Only the links to boards
-/// are lost then, which is told as any broken link is.
+/// are lost then, which is reported like any broken link.
 public final class BluetoothCentral: Sendable {
     private let lasting: ReconnectingAdapter
 
@@ -36,13 +36,13 @@ public final class BluetoothCentral: Sendable {
 
     private init(_ lasting: ReconnectingAdapter) { self.lasting = lasting }
 
-    /// Lets go of the bus; everything under way ends with `cancelled`.
+    /// Closes the connection to the bus; everything under way ends with `cancelled`.
     public func close() { lasting.close() }
 
     /// The one that was opened last.
     var adapter: OpenAdapter { lasting.last }
 
-    /// Does something that begins anew where the adapter is lost meanwhile: on the one that is opened in its place, while there is time.
+    /// Runs `body`. If the adapter is lost meanwhile, runs it again on the one that is opened in its place, while there is time.
     ///
     /// - Throws: what `body` does, and why no adapter can be opened (``open(adapter:bus:isBlocked:logger:)``).
     func withAdapter<Result>(

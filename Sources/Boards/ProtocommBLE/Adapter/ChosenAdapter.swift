@@ -16,7 +16,7 @@ struct ChosenAdapter: Sendable {
         address = tree[path, BlueZName.adapter]?["Address"]?.text
     }
 
-    /// What keeps it from hearing anything; nil for nothing.
+    /// Why it receives nothing at the moment; nil where it can receive.
     func trouble(in tree: ObjectTree) -> BluetoothError? {
         guard tree.isServed else { return .noBlueZ("it has left the bus") }
         guard isThere(in: tree), let adapter = tree[path, BlueZName.adapter] else { return AdapterChoice.gone(path) }
@@ -32,7 +32,7 @@ struct ChosenAdapter: Sendable {
         }
     }
 
-    /// Whether it is gone, and another would do that is ready.
+    /// Whether it is gone, and another adapter that is ready may take its place.
     func isReplaceable(in tree: ObjectTree) -> Bool {
         guard wanted == nil, tree.isServed, !isThere(in: tree) else { return false }
         return (try? AdapterChoice.path(in: tree, wanted: nil, isBlocked: { false })) != nil

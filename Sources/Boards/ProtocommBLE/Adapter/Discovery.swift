@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// The scanner of one adapter, shared by everyone in this process who looks for a board: BlueZ counts by connection to the bus.
+/// The scanner of one adapter, shared by all searches of this process, because BlueZ counts scans by connection to the bus.
 ///
-/// A scan that BlueZ ended, and that cannot be begun anew, is tried again for as long as anybody listens; what keeps it from beginning is
-/// noted for them meanwhile.
+/// A scan that BlueZ ended, and that cannot be started again, is retried for as long as a search goes on. The reason why it cannot be
+/// started is recorded for those searches meanwhile.
 actor Discovery {
     /// The first pause after a failure, which BlueZ often needs right after an adapter was switched on; each is twice the one before.
     static let shortestPause = Duration.milliseconds(250)
@@ -19,13 +19,13 @@ actor Discovery {
     private var isRunning = false
     /// The last change of the scanner; each waits for the one before.
     private var last: Task<Result<Void, BluetoothError>, Never>?
-    /// Tries again, until it is cancelled or nobody listens.
+    /// Retries the scan, until it is cancelled or no search goes on.
     private var repetition: Task<Void, Never>?
     private var isTroubled = false
 
     /// - Parameters:
     ///   - isReady: whether there is an adapter that can scan. Trying again ends without one; it restarts when the adapter is back.
-    ///   - note: told why those who listen hear nothing, and nil when that is over.
+    ///   - note: called with the reason why searches hear nothing, and with nil when that is over.
     init(
         start: @escaping @Sendable () async -> Result<Void, BluetoothError>, stop: @escaping @Sendable () async -> Void,
         isReady: @escaping @Sendable () -> Bool = { true },

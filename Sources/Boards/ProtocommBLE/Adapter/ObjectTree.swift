@@ -3,8 +3,8 @@ import RainDBus
 
 /// What is known of a service's objects: kept as `ObjectManager` and `Properties` signals tell it.
 ///
-/// Bounded, because the radio around decides how many objects there are and how long their names: only what somebody here asks for is
-/// kept, and of that only so much.
+/// Bounded, because the devices in radio reach decide how many objects there are and how long their names: only the properties that are
+/// used here are kept, and of those only so much.
 struct ObjectTree: Sendable {
     typealias Properties = [String: DBusValue]
 
@@ -37,7 +37,7 @@ struct ObjectTree: Sendable {
     private(set) var objects: [String: [String: Properties]] = [:]
     /// Bytes of all texts that are kept, paths among them.
     private(set) var text = 0
-    /// Devices that came while this process looked on, and that nobody has connected to yet: BlueZ drops those by itself.
+    /// Devices that appeared while this process was watching, and that no program has connected to yet: BlueZ drops those by itself.
     private var newcomers: Set<String> = []
     /// Devices that only this process's connections have BlueZ keep.
     private var ours: Set<String> = []
@@ -99,8 +99,8 @@ struct ObjectTree: Sendable {
     /// This process is about to connect to a device, which BlueZ keeps for good from then on.
     mutating func adopt(_ path: String) { if newcomers.remove(path) != nil { ours.insert(path) } }
 
-    /// Whether nobody misses what BlueZ knows of a device: it is new since this process looks on, this process connected to it first,
-    /// and nobody paired it or trusts it.
+    /// Whether BlueZ may forget a device without loss to another program: it appeared while this process was watching, this process
+    /// connected to it first, and it is neither paired nor trusted.
     func isDispensable(_ path: String) -> Bool {
         guard ours.contains(path), let device = objects[path]?[BlueZName.device] else { return false }
         return !["Paired", "Bonded", "Trusted"].contains { device[$0]?.boolean == true }

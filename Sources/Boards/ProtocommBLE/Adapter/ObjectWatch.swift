@@ -3,15 +3,15 @@ import RainDBus
 import RainWaiting
 import Synchronization
 
-/// The tree of BlueZ's objects as signals change it, and everyone who waits for something in it.
+/// The tree of BlueZ's objects as signals change it, and the tasks that wait for something in it.
 ///
-/// Nobody is resumed, and nothing is cancelled, with the lock held: a task that is being cancelled holds a lock of the runtime's while its
-/// handler wants this one, and resuming it wants the runtime's.
+/// No task is resumed, and nothing is cancelled, while the lock is held: a task that is being cancelled holds a lock of the runtime's while
+/// its handler waits for this one, and resuming the task needs the runtime's.
 final class ObjectWatch: Sendable {
     private struct Search {
         /// The objects that it is about; nil for any.
         var paths: [String]?
-        /// What sends it on its way, where it found what it waits for.
+        /// Looks for what is wanted; returns what resumes the waiting task where it is found.
         var check: (ObjectTree, ObjectTree.Change) -> (() -> Void)?
         var giveUp: (BluetoothError) -> Void
     }
@@ -19,7 +19,7 @@ final class ObjectWatch: Sendable {
     private struct State: ~Copyable {
         var tree = ObjectTree()
         var waiters: [Int: Search] = [:]
-        /// Who waits for a certain object; the others are shown every change.
+        /// The searches that are about certain objects, by path; all others are shown every change.
         var byPath: [String: Set<Int>] = [:]
         var general: Set<Int> = []
         var nextID = 0

@@ -5,9 +5,8 @@ import Synchronization
 
 /// One adapter of BlueZ's, as one connection to the bus reaches it: what it hears, and the links through it.
 ///
-/// It is over for good once that connection is lost, or the adapter has another name: all who wait for something are told so
-/// (`radioLost`), and ``BluetoothCentral`` opens another. BlueZ that is restarted, and an adapter that is off or away for a while, it
-/// outlives.
+/// It cannot be used again once that connection is lost, or the adapter has another name: all waits end with `radioLost`, and
+/// ``BluetoothCentral`` opens another. It survives a restart of BlueZ, and an adapter that is off or unplugged for a while.
 final class OpenAdapter: Sendable {
     let watch: ObjectWatch
     let logger: Logger
@@ -21,7 +20,7 @@ final class OpenAdapter: Sendable {
     /// Whether the adapter could receive when BlueZ last told of it.
     private let wasReady = Mutex(true)
 
-    /// How long opening may take in all: a missing adapter is told before a person wonders.
+    /// How long opening may take in all: short, so that a missing adapter is reported before a person wonders.
     static let openingLimit = Duration.milliseconds(1800)
 
     /// How long BlueZ may take for what it answers at once: whatever does not wait for the radio.
@@ -94,13 +93,13 @@ final class OpenAdapter: Sendable {
 
     deinit { bus.client.close() }
 
-    /// Lets go of the bus; everything under way ends with `cancelled`.
+    /// Closes the connection to the bus; everything under way ends with `cancelled`.
     func close() {
         watch.end(.cancelled)
         bus.client.close()
     }
 
-    /// Makes way for another adapter where this one is gone and any would do.
+    /// Ends this value where its adapter is gone and any other would do, so that another is opened.
     func endIfReplaceable() {
         if watch.read({ chosen.isReplaceable(in: $0) }) { watch.end(.adapterMoved(path)) }
     }

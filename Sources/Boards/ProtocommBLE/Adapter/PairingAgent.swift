@@ -15,7 +15,7 @@ final class PairingAgent: Sendable {
 
     private let state = Mutex(State())
 
-    /// Tells BlueZ about this agent, unless it knows.
+    /// Registers this agent with BlueZ, unless it is registered already.
     func register(_ call: (DBusCall) async throws(DBusError) -> [DBusValue]) async throws(DBusError) {
         guard !state.withLock({ $0.isRegistered }) else { return }
         do {
@@ -29,7 +29,7 @@ final class PairingAgent: Sendable {
         state.withLock { $0.isRegistered = true }
     }
 
-    /// BlueZ has come or gone: the next one knows of no agent.
+    /// BlueZ has come or gone: the agent must be registered again.
     func forget() { state.withLock { $0.isRegistered = false } }
 
     func allow(_ device: String) { state.withLock { _ = $0.devices.insert(device) } }

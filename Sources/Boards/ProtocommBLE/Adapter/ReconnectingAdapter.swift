@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The adapter that a process uses for years: opened anew by the next who wants it, once it was lost, and once for all who want it then.
+/// The adapter of a long-running process. After it was lost, the next caller opens it again, and callers that come meanwhile share that
+/// attempt.
 final class ReconnectingAdapter: Sendable {
     typealias Outcome = Result<OpenAdapter, BluetoothError>
 
@@ -35,8 +36,8 @@ final class ReconnectingAdapter: Sendable {
 
     /// One that works, as far as anybody knows.
     ///
-    /// - Parameter end: how long to wait for it, where it is opened anew. However long that is, what keeps it from opening is told after
-    ///   ``AdapterLoss/patience``, counted from the loss.
+    /// - Parameter end: how long to wait for it, where it is opened anew. However long that is, the reason why it cannot be opened is
+    ///   reported after ``AdapterLoss/patience``, counted from the loss.
     /// - Throws: why it cannot be opened, as ``BluetoothCentral/open(adapter:bus:isBlocked:logger:)``; `cancelled`.
     func current(until end: ContinuousClock.Instant) async throws(BluetoothError) -> OpenAdapter {
         last.endIfReplaceable()

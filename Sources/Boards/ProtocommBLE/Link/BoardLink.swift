@@ -4,10 +4,10 @@ import ProtocommWire
 
 /// A connection to one board: its endpoints, and the exchange of one value for another.
 struct BoardLink: Sendable {
-    /// Through which it goes.
+    /// The adapter that the connection goes through.
     let adapter: OpenAdapter
     let board: DiscoveredBoard
-    /// Keeps the other transports of this process away.
+    /// Keeps other transports of this process from using the board.
     let hold: BoardHold
     let endpoints: EndpointMap
     /// Bytes of one packet, as the two ends agreed; nil where BlueZ does not say (before 5.62).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// How an attempt at a connection ended that came to nothing.
+/// How a failed attempt at a connection ended.
 enum AttemptError: Error {
     case failed(ConnectFailure, DBusError)
     /// Connected, and gone before everything was known.
@@ -19,8 +19,8 @@ enum AttemptError: Error {
     }
 }
 
-/// The attempts at one connection: what is done after each that came to nothing, and what is told in the end. A value, so that the
-/// policy can be read and tested by itself.
+/// The attempts at one connection: what is done after each failure, and which error is reported in the end. A value, so that the policy can
+/// be read and tested by itself.
 struct ConnectAttempts: Sendable {
     enum Next: Equatable {
         /// After that pause, with the board that was found.
@@ -48,10 +48,10 @@ struct ConnectAttempts: Sendable {
     /// Which one this is, from 1.
     var number: Int { budget.attempts + 1 }
 
-    /// What an attempt leads to.
+    /// What to do after an attempt.
     ///
     /// - Parameter board: how messages name it.
-    /// - Throws: what to tell, where there is none after it.
+    /// - Throws: the error to report, where no further attempt is made.
     mutating func failed(
         _ error: AttemptError, board: String, now: ContinuousClock.Instant = .now
     ) throws(BluetoothError) -> Next {
@@ -78,7 +78,7 @@ struct ConnectAttempts: Sendable {
         return isHeard ? .sameBoard(pause) : .listenAgain(pause)
     }
 
-    /// What to tell where no board was found: that it was heard before, and what broke the connections.
+    /// The error to report where no board was found: that it was heard before, and what broke the connections.
     func unfound(_ error: BluetoothError) -> BluetoothError {
         error.code == .notFound ? last ?? error : error
     }

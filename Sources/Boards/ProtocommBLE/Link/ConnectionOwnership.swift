@@ -18,7 +18,7 @@ final class ConnectionOwnership: Sendable {
     private let state = Mutex(State())
     private let freed: @Sendable (String) -> Void
 
-    /// - Parameter freed: told of each board that nobody holds any longer.
+    /// - Parameter freed: called with each board that no transport has any longer.
     init(freed: @escaping @Sendable (String) -> Void) { self.freed = freed }
 
     /// Takes a board, by its path; nil where a transport is connecting to it, or connected. One whose link has ended has lost it.
@@ -57,7 +57,7 @@ extension ConnectionOwnership.State {
     }
 }
 
-/// A board that one transport has, until it releases it or nobody knows of it any longer.
+/// The right of one transport to use a board, until it is released or this object is dropped.
 final class BoardHold: Sendable {
     private let holds: ConnectionOwnership
     private let path: String

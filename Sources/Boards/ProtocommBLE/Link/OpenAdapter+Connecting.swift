@@ -84,7 +84,7 @@ extension OpenAdapter {
 
     // MARK: finding
 
-    /// Waits until a board is heard that nobody in this process has.
+    /// Waits until a board is heard that no transport of this process has.
     ///
     /// One that this machine is connected to already is taken only where it was named, since nothing tells whether another program talks
     /// to it or left it behind (the official client does after a failure): that connection is ended, its session is not ours.

@@ -3,6 +3,7 @@ import RainCrypto
 
 /// What a board keeps of a password: enough to check it, not enough to be it.
 public struct Security2Verifier: Sendable {
+    /// The random bytes that go into the verifier; no secret, as the board sends them to each client.
     public let salt: [UInt8]
     /// v = g^x, up to 384 bytes, big-endian.
     public let verifier: [UInt8]

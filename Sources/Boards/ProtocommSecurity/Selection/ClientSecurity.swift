@@ -3,8 +3,11 @@ import RainCrypto
 
 /// The client's end of whichever scheme the board's capabilities ask for.
 public enum ClientSecurity<Suite: CryptoSuite>: SecurityScheme {
+    /// For boards without security: everything travels in clear.
     case security0(Security0Client)
+    /// For Security 1: X25519 with a proof of possession, AES-256-CTR.
     case security1(Security1Client<Suite>)
+    /// For Security 2: SRP-6a with a user name and a password, AES-256-GCM.
     case security2(Security2Client<Suite>)
 
     public mutating func start() throws(HandshakeError) -> HandshakeStep {

@@ -3,8 +3,11 @@ import RainCrypto
 
 /// The board's end of whichever scheme it was built with.
 public enum DeviceSecurity<Suite: CryptoSuite, Random: RandomSource>: DeviceSecurityScheme {
+    /// A board without security: everything travels in clear.
     case security0(Security0Device)
+    /// A board with Security 1: X25519 with a proof of possession, AES-256-CTR.
     case security1(Security1Device<Suite, Random>)
+    /// A board with Security 2: SRP-6a with a user name and a password, of which it keeps a ``Security2Verifier``; AES-256-GCM.
     case security2(Security2Device<Suite, Random>)
 
     public mutating func respond(

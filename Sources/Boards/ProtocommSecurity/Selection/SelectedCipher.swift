@@ -3,8 +3,11 @@ import RainCrypto
 
 /// The cipher of whichever scheme was selected at run time, without an existential.
 public enum SelectedCipher<Suite: CryptoSuite>: SessionCipher {
+    /// Passes messages on in clear.
     case security0(PlainCipher)
+    /// AES-256-CTR: messages are confidential, but not authenticated.
     case security1(Security1Cipher<Suite>)
+    /// AES-256-GCM: messages are confidential and authenticated.
     case security2(Security2Cipher<Suite>)
 
     public mutating func encrypt(_ plaintext: [UInt8]) throws(CipherError) -> [UInt8] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The two kinds of descriptor that a stream can stand on.
+/// The two kinds of descriptor that a stream can use.
 enum StreamDescriptor: Sendable {
     case socket(Int32)
     case terminal(Int32, close: @Sendable (_ hasUnsent: Bool) -> Void)

@@ -94,7 +94,7 @@ extension StreamLoop {
         for writer in state.withLock({ $0.endOutput(error) }) { writer.resume(returning: error) }
     }
 
-    /// Tells everyone who waits, and everyone who comes, why there is no more.
+    /// Ends every waiting call, and every later one, with the reason why the stream is over.
     private func end(_ error: ByteStreamError) {
         endInput(error)
         endOutput(error)

@@ -2,7 +2,7 @@
 import Glibc
 import RainWaiting
 
-/// The way to one connected socket, on a thread that may block.
+/// Opens one connected socket, on a thread that may block.
 struct TCPAttempt: Sendable {
     let host: String
     let port: UInt16
@@ -10,7 +10,7 @@ struct TCPAttempt: Sendable {
 
     var peer: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// - Parameter interrupt: readable once nobody waits any more.
+    /// - Parameter interrupt: readable once the caller has stopped waiting.
     func run(_ interrupt: WakePipe) -> Result<Int32, ByteStreamError> {
         let addresses: [SocketAddress]
         switch HostLookup.addresses(of: host, port: port, until: deadline, interrupt: interrupt) {
@@ -41,7 +41,7 @@ struct TCPAttempt: Sendable {
             close(descriptor)
             return .failure(error)
         }
-        // What is written is a message most of the time, and nothing follows that it could wait for.
+        // Most writes are whole messages, so holding them back for more bytes would only delay them.
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         return .success(descriptor)

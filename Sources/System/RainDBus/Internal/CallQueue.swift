@@ -16,16 +16,16 @@ final class CallQueue: Sendable {
     private struct State {
         var nextID = 0
         var unsent: [PendingCall] = []
-        /// Who waits for which call; none is kept once it was answered.
+        /// The waiting callers, by the number of their call; each is removed when its call is answered.
         var calls: [Int: CallWaiter] = [:]
-        /// Why nobody will be answered any more.
+        /// Why no further call will be answered; nil while the connection works.
         var end: DBusError?
     }
 
     /// Whether the connection was made.
     let start = Waiter<Result<Void, DBusError>>()
     private let state = Mutex(State())
-    /// Rings when there is something to look at.
+    /// Wakes the bus's thread when there is something to do.
     let wakeup: WakePipe
 
     init() throws(DBusError) {
@@ -34,7 +34,7 @@ final class CallQueue: Sendable {
     }
 
     /// - Returns: the number of the call.
-    /// - Throws: why nobody will be answered any more.
+    /// - Throws: why no further call will be answered.
     func post(
         _ call: DBusCall, deadline: UInt64, _ inOrder: (@Sendable ([DBusValue]) -> Void)?, _ waiter: CallWaiter
     ) throws(DBusError) -> Int {
@@ -55,7 +55,7 @@ final class CallQueue: Sendable {
         state.withLock { $0.calls.removeValue(forKey: id) }?.resume(returning: result)
     }
 
-    /// What is to be sent, or nil when it is over.
+    /// The calls to be sent; nil once the queue is closed.
     func take() -> [PendingCall]? {
         wakeup.drain()
         return state.withLock { state in

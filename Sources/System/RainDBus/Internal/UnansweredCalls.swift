@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The calls to us that nobody answered yet, each with what its answer is made from: a bounded number, the oldest of which falls out.
+/// The incoming calls that were not answered yet, each with what its answer is made from. Their number is bounded: the oldest is dropped
+/// first.
 struct UnansweredCalls<Call> {
     private struct Caller: Hashable {
         var sender: String?
@@ -14,13 +15,13 @@ struct UnansweredCalls<Call> {
 
     private let limit: Int
     private var calls: [Caller: Call] = [:]
-    /// The oldest first; of some the call was answered meanwhile.
+    /// The oldest first. Some of these calls may have been answered meanwhile.
     private var callers: [Caller] = []
 
     init(limit: Int = DBusLimits.unanswered) { self.limit = limit }
 
-    /// - Returns: what falls out for it: an earlier call of the same number, or, beyond the limit, the oldest. Whoever does not answer
-    ///   for so long does not mean to.
+    /// - Returns: what is dropped in its place: an earlier call of the same number, or, beyond the limit, the oldest call, which is
+    ///   unlikely to be answered after so long.
     mutating func keep(_ call: Call, of message: DBusMessage) -> Call? {
         let caller = Caller(message)
         if let earlier = calls.updateValue(call, forKey: caller) { return earlier }
@@ -31,7 +32,7 @@ struct UnansweredCalls<Call> {
         return oldest
     }
 
-    /// What the answer to a call is made from; nil where it was answered, wants none, or has fallen out.
+    /// What the answer to a call is made from; nil where it was answered, wants no answer, or was dropped.
     mutating func take(_ message: DBusMessage) -> Call? {
         let caller = Caller(message)
         guard let call = calls.removeValue(forKey: caller) else { return nil }

@@ -3,6 +3,7 @@ import RainWaiting
 
 /// What one typed line is expected to bring back.
 public protocol ConsoleReply: Sendable {
+    /// What the line has brought, once that is decided: an answer, for example, or a refusal.
     associatedtype Outcome: Sendable
     /// The line to type, without CR.
     var command: [UInt8] { get }
@@ -21,6 +22,7 @@ public actor CommandConsole {
     /// Lines end with CR alone: a LF after it would begin the next line (`protocomm_console.c` knows no LF).
     private static let carriageReturn: UInt8 = 0x0D
 
+    /// The port that the console types on. Whoever else reads from it takes the console's bytes.
     public nonisolated let port: SerialPort
     private let clock: any Clock<Duration>
     /// Bytes that were read after the outcome of a line was decided.
@@ -50,7 +52,7 @@ public actor CommandConsole {
         return outcome
     }
 
-    /// Throws away what the board has said, and finds its prompt again unless it stands there. ``restarts`` counts until now then.
+    /// Throws away what the board has said, and finds its prompt again unless it stands there. On return ``restarts`` counts up to now.
     public func makeReady() async throws(SerialPortError) {
         discardInput()
         while !isAtPrompt {
@@ -126,5 +128,6 @@ public actor CommandConsole {
         try await read { prompts.append($0) == .prompt ? () : nil }
     }
 
+    /// Closes the port; a call that is waiting for it throws `closed`. Closing twice is harmless.
     public func close() async { await port.close() }
 }

@@ -8,6 +8,7 @@
 /// the C library's output: it may be cut by whole lines, and may itself land in the middle of one. But its last piece always
 /// stands at the end of a line. Prompts that show before the echo is complete belong to something earlier.
 public struct ConsoleTranscript: Sendable {
+    /// One line of what the board printed.
     public struct Line: Sendable, Equatable {
         /// Without its end and without terminal escapes.
         public var text: [UInt8]
@@ -19,20 +20,24 @@ public struct ConsoleTranscript: Sendable {
         public var isTruncated: Bool
     }
 
+    /// What a byte from the console has completed.
     public enum Event: Sendable, Equatable {
+        /// A line that the board printed; empty lines, and lines that are nothing but echo, are left out.
         case line(Line)
         /// The console is ready for the next line.
         case prompt
     }
 
+    /// What both consoles write, after an LF, when they are ready for the next line.
     public static let prompt = Array(">> ".utf8)
-    /// So many letters of the echo are no chance find in a log line.
+    /// A piece of the echo of this length is no coincidence in a log line.
     private static let significantLength = 4
 
     private let command: [UInt8]
     private var assembler = LineAssembler()
     private var lineFeeds = 0
     private var echoed = 0
+    /// Whether all of the typed line has come back as an echo. Prompts before that are not reported.
     public private(set) var isEchoComplete: Bool
     /// How many empty lines end right here. A prompt begins with LF, and so ends one.
     public var emptyLines: Int { max(0, lineFeeds - 1) }

@@ -5,6 +5,7 @@
 /// A line longer than ``limit`` is given up to the limit and the rest of it is dropped: boot ROMs at another baud rate, and
 /// firmware that prints binary, can send anything.
 public struct LineAssembler: Sendable, Equatable {
+    /// The bytes that are kept of one line at most, without its end.
     public let limit: Int
     /// What came since the last line end, such as a prompt.
     public private(set) var pending: [UInt8] = []

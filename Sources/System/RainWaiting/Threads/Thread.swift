@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Runs `body` on a new thread of its own, which ends with it: for what blocks, and so must not hold one of the few that tasks run on.
+/// Runs `body` on a new thread of its own, which ends with it: for code that blocks, and so must not run in the pool of tasks.
 ///
 /// - Returns: 0, or the system's error where it starts none (`pthread_create(3)`); `body` is not run then.
 package func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {

@@ -3,7 +3,7 @@ import ArgumentParser
 
 /// Which of this machine's Bluetooth adapters plays the board.
 enum AdapterChoice: Equatable, Sendable, CustomStringConvertible {
-    /// `hci0`: the kernel's name for it, which may be another one's after the next start of the machine.
+    /// `hci0`: the kernel's name, which may belong to another adapter after the next start of the machine.
     case name(String)
     /// Its address, in capitals.
     case address(String)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// How a board takes to the air on a real adapter, and leaves it: decides, and does nothing itself.
+/// Decides how a board starts and stops advertising on a real adapter. It does no I/O itself.
 ///
 /// Power, name, characteristics, advertisement, in this order. When the Bluetooth service or the adapter goes away, the front waits
 /// for it and begins again. There is one link at a time, as on the board.
@@ -29,16 +29,16 @@ struct AdapterFront {
         case onAir
         case linkOpened
         case linkLost
-        /// It cannot go on before something changes on this machine.
+        /// It cannot go on until something changes on this machine.
         case refused(AdapterRefusal)
     }
 
     enum Phase: Equatable {
-        /// Nothing was asked yet, or there is nobody to ask.
+        /// Nothing was asked yet, or the Bluetooth service is not there.
         case idle
         case seeking, powering, naming, registering, advertising
         case onAir
-        /// The board has stopped, and is off the air.
+        /// The board has stopped, and does not advertise.
         case offAir
     }
 
@@ -47,10 +47,10 @@ struct AdapterFront {
     private(set) var phase = Phase.idle
     /// The object path of the adapter, once it was found.
     private(set) var adapter: AdapterTree.Adapter?
-    /// The device at the other end of the link: one that asked something of the board's. No other is the board's to disconnect.
+    /// The device at the other end of the link: one that sent a request to the board. The board may disconnect no other.
     private(set) var peer: String?
     private var isServing = true
-    /// The adapter was told to bear the board's name.
+    /// The adapter was given the board's name.
     private var hasRenamed = false
 
     init(choice: AdapterChoice, name: String) {
@@ -85,12 +85,12 @@ struct AdapterFront {
         case .connected(let device, let isConnected): return device == peer && !isConnected ? lose() : []
         case .heard(let device): return isOurs(device) ? open(device) : []
         case .serving(let serves): return serving(serves)
-        // It advertises again at once; only the link is gone.
+        // It advertises again at once; only the link is lost.
         case .rebooted: return (peer.map { [.call(.disconnect(device: $0))] } ?? []) + lose()
         }
     }
 
-    /// What gives the adapter back as it was found; nobody waits for the answers.
+    /// The calls that restore the adapter as it was found; their answers are not waited for.
     func callsAtShutdown() -> [AdapterCall] {
         guard let adapter else { return [] }
         var calls: [AdapterCall] = phase == .onAir ? [.unregisterAdvertisement, .unregisterApplication] : []
@@ -115,7 +115,7 @@ struct AdapterFront {
 
     private mutating func failed(_ call: AdapterCall, _ error: DBusError) -> [Action] {
         switch (phase, call) {
-        // A name is a courtesy: the advertisement has the board's own.
+        // The adapter's name is optional, because the advertisement has the board's own.
         case (.naming, .rename): return goOn(to: .registering, .registerApplication)
         case (.seeking, .listObjects), (.powering, .powerOn), (.registering, .registerApplication),
             (.advertising, .registerAdvertisement):
@@ -130,7 +130,7 @@ struct AdapterFront {
             phase = .idle
             return [.refused(AdapterRefusal(noAdapter: choice, among: tree.adapters))]
         }
-        // On a second round the adapter bears our name already.
+        // When the search is repeated, the adapter may have our name already.
         if let adapter, adapter.path == found.path, found.alias == name { found.alias = adapter.alias }
         adapter = found
         guard found.isPowered else { return goOn(to: .powering, .powerOn) }

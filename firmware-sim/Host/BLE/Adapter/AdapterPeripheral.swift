@@ -18,16 +18,16 @@ final class AdapterPeripheral: EventSource {
     private let server: GATTServer
     private let objects: BoardObjects
     private var front: AdapterFront
-    /// Whose signals and calls count: every user of the machine can send some.
+    /// The owner of the service's name. Only its signals and calls count, because every user of the machine can send some.
     private var owner = DBusNameOwner(of: AdapterCall.service)
     private var calls: [UInt64: AdapterCall] = [:]
-    /// The write that holds the board's one task.
+    /// The write whose handler occupies the board's one task.
     private var owed: DBusMessage?
     /// Of the link; nil before the first request on it.
     private var mtu: Int?
     private var refusal: AdapterRefusal?
     private var isClosed = false
-    /// Since the last turn: the link breaks, and the board advertises on.
+    /// Since the last pass of the loop: the link breaks, and the board goes on advertising.
     private var hasRebooted = false
 
     /// The longest name that a scan response has room for.
@@ -145,7 +145,7 @@ final class AdapterPeripheral: EventSource {
 
     private func take(_ message: DBusMessage) {
         switch message.kind {
-        // The bus itself, which is let in for its signals, calls nobody.
+        // The bus itself, whose signals are accepted as well, makes no calls.
         case .call: answer(message)
         case .reply:
             guard let call = message.replySerial.flatMap({ calls.removeValue(forKey: $0) }) else { return }

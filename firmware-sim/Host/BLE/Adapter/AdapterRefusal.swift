@@ -15,7 +15,7 @@ struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
         self.description = description
     }
 
-    /// What became of the connection to the bus itself.
+    /// Why the connection to the bus itself failed.
     init(connecting error: DBusError) {
         switch error.code {
         case .accessDenied:

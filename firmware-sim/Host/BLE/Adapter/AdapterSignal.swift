@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// What a signal of the Bluetooth service's own means for a board.
+/// What a signal of the Bluetooth service means for a board.
 enum AdapterSignal {
     static func events(of signal: DBusMessage) -> [AdapterFront.Event] {
         switch signal.member {

@@ -16,9 +16,9 @@ final class BlueZService: EventSource {
     /// Calls that the radio has not answered yet.
     private var calls: [UInt64: DBusMessage] = [:]
     private var nextCall: UInt64 = 0
-    /// Boards whose handlers are at work on a write.
+    /// Boards whose handlers still work on a write.
     private var busy: Set<Int> = []
-    /// Boards that ceased to serve since the last turn.
+    /// Boards that stopped serving since the last pass of the loop.
     private var stopped: [Int] = []
     /// Boards that restarted: their links break, and they advertise again.
     private var rebooted: [Int] = []

@@ -5,14 +5,14 @@ import ProtocommWire
 
 /// A board's GATT server: what both radios, the simulated one and a real adapter, put in front of a ``Board``.
 ///
-/// The caller tells of links, writes and reads, one at a time, in the order in which they come over the air.
+/// The caller reports links, writes and reads, one at a time, in the order in which they come over the air.
 final class GATTServer {
     let board: Board
     let application: GATTApplication
     let stack: GATTStack
     private var values: GATTValues
     private var session: UInt32?
-    /// The characteristic whose handler holds the board.
+    /// The characteristic whose handler occupies the board.
     private var busy: Int?
 
     init(board: Board, stack: GATTStack = .nimble, limit: Int? = nil) {
@@ -57,7 +57,8 @@ final class GATTServer {
         return values.take(answer, at: characteristic)
     }
 
-    /// The outcome of the write that is answered ``GATTWriteOutcome/later``, if it has come; to be asked when the board was woken.
+    /// The outcome of the write that was answered with ``GATTWriteOutcome/later``, if it has come; to be asked for when the board was
+    /// woken.
     func delayedOutcome() -> GATTWriteOutcome? {
         guard let characteristic = busy else { return nil }
         let endpoint = application.characteristics[characteristic].endpoint

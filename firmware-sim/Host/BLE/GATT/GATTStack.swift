@@ -23,7 +23,7 @@ enum GATTStack: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the client is told when a handler failed.
+    /// The error that the client gets when a handler failed.
     var handlerFailure: ATTError {
         switch self {
         case .nimble: .invalidPDU

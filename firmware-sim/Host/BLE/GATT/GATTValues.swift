@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
 
-/// What became of a write.
+/// The outcome of a write.
 enum GATTWriteOutcome: Sendable, Equatable {
     case acknowledged
     case refused(ATTError, closesLink: Bool)
-    /// The handler holds the board's one task; the write is answered when it is done.
+    /// The handler occupies the board's one task; the write is answered when it is done.
     case later
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// Who is looking for devices, and for which.
+/// Which connections are looking for devices, and for which devices.
 ///
 /// A session belongs to a connection on the bus, and ends with it. A filter outlives its session: it holds until its owner
 /// replaces it or leaves the bus (`doc/adapter-api.txt`).
@@ -72,7 +72,7 @@ struct DiscoverySessions: Sendable {
 
     mutating func stopAll() { owners = [] }
 
-    /// Whether any of the sessions wants to hear of such a device.
+    /// Whether such a device is reported to any of the sessions.
     func accept(name: String?, address: String, uuids: [String], rssi: Int16) -> Bool {
         owners.contains { owner in
             filters[owner]?.accepts(name: name, address: address, uuids: uuids, rssi: rssi) ?? true

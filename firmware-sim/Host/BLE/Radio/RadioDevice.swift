@@ -7,7 +7,7 @@ struct RadioDevice: Sendable {
         /// `call` waits for the outcome, unless the connection was asked for by Pair.
         case connecting(RadioCall?)
         case up
-        /// Somebody disconnects; the callers wait until the link is down.
+        /// A client disconnects; the callers wait until the link is down.
         case closing([RadioCall])
     }
 
@@ -39,7 +39,7 @@ struct RadioDevice: Sendable {
 
     // The link.
     var link = Link.down
-    /// Counts links and attempts, so that a timer knows whether it is meant.
+    /// Counts links and attempts, so that a timer knows whether it still applies.
     var attempt: UInt64 = 0
     var isResolved = false
     var pairing: RadioCall?
@@ -98,7 +98,7 @@ struct RadioDevice: Sendable {
     }
 }
 
-/// A read or write that somebody waits for. A link carries one at a time; the others wait in line.
+/// A read or write that a client waits for. A link carries one at a time; the others wait in line.
 struct GATTOperation: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         case write([UInt8])

@@ -25,7 +25,7 @@ struct RadioFaults: Sendable, Equatable {
     var resolveDelay: UInt64 = 300
     /// From Disconnect to the end of the link: two seconds in BlueZ.
     var disconnectDelay: UInt64 = 2000
-    /// How long a device that nobody connected to stays in the tree unseen.
+    /// How long a device that no client has connected to stays in the tree after it was last seen.
     var forgetDelay: UInt64 = 30_000
     /// Characteristics need a paired link.
     var needsPairing = false

@@ -54,7 +54,7 @@ extension SimulatedBlueZ {
 
     // MARK: devices that come and go
 
-    /// Sees to it that a board that advertises is noticed while somebody scans.
+    /// Makes sure that a board that advertises is reported while a client scans.
     mutating func expectSighting(_ index: Int, now: UInt64) {
         guard adapter.isDiscovering, devices[index].isAdvertising, !devices[index].isSightingDue else { return }
         devices[index].isSightingDue = true

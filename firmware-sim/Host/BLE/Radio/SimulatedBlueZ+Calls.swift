@@ -8,7 +8,7 @@ extension SimulatedBlueZ {
         do throws(BlueZError) { try dispatch(call, now: now) } catch { fail(call, error) }
     }
 
-    /// A connection left the bus: what belonged to it is over. Links are nobody's, and stay.
+    /// A connection left the bus: its sessions, filters and agents end. Links belong to no connection, and stay.
     mutating func senderVanished(_ sender: String, now: UInt64) {
         advance(to: now)
         agents[sender] = nil

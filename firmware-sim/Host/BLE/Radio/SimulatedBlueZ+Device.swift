@@ -28,7 +28,7 @@ extension SimulatedBlueZ {
             throw .unknownObject(path)
         }
         switch devices[index].link {
-        // Somebody else may have connected; two clients share a link.
+        // Another client may have connected; two clients share a link.
         case .up: reply(call)
         case .connecting, .closing: throw .connectionAborted
         case .down: begin(index, call, now: now)

@@ -20,8 +20,8 @@ struct SimulatedBlueZ: Sendable {
 
     enum Ending: Sendable { case linked, aborted, abortedQuietly }
 
-    /// How often a board that advertises is told of while somebody scans: far less than its 160 ms, as BlueZ drops duplicates.
-    /// Many boards take turns, or clients would do nothing but listen.
+    /// How often a board that advertises is reported while a client scans: far less often than its 160 ms, as BlueZ drops duplicates. Many
+    /// boards alternate, or clients would do nothing but read reports.
     var sightingPause: UInt64 { max(900, 2 * UInt64(devices.count)) }
     /// The latest first sighting after a scan began.
     static let firstSighting: UInt64 = 250
