@@ -111,6 +111,19 @@ struct RainKitClientTests {
         }
     }
 
+    @Test("a sign-in that fails leaves the client with the account that it used")
+    func failedSignIn() async throws {
+        try await withTemporaryFolder { folder in
+            let bench = try await GatewayBench(nodes: [], in: folder)
+            let user = try await bench.kit.userID()
+            let error = await #expect(throws: AccountError.self) {
+                try await bench.kit.signIn(user: SimulatedCloud.user, password: "not the password")
+            }
+            #expect(error?.code == .invalidCredentials)
+            #expect(try await bench.kit.userID() == user)
+        }
+    }
+
     @Test("several clients in one process do not know of each other")
     func several() async throws {
         try await withTemporaryFolder { folder in
