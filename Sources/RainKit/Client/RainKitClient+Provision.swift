@@ -49,7 +49,13 @@ extension RainKitClient {
         _ board: any Board, _ request: OnboardingRequest,
         report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
     ) async throws(OnboardingError) -> OnboardedNode {
-        let cloud = request.needsAccount ? try await signedInCloud() : nil
+        let cloud: Onboarder.Cloud?
+        do throws(OnboardingError) {
+            cloud = request.needsAccount ? try await signedInCloud() : nil
+        } catch {
+            await board.close()
+            throw error
+        }
         return try await onboarder(board, cloud).run(request, report: report)
     }
 
