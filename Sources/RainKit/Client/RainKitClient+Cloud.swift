@@ -17,7 +17,8 @@ extension RainKitClient {
         do throws(AccountError) {
             return try await onboardingCloud()
         } catch {
-            throw OnboardingError(.account(error), step: .account, message: error.message)
+            throw OnboardingError(
+                error.code == .cancelled ? .cancelled : .account(error), step: .account, message: error.message)
         }
     }
 

@@ -36,7 +36,8 @@ extension RainKitClient {
         do throws(ProvisioningError) {
             board = try await open(address, with: credentials, within: request.deadline)
         } catch {
-            throw OnboardingError(.board(error), step: .identify, message: error.message)
+            throw OnboardingError(
+                error.code == .cancelled ? .cancelled : .board(error), step: .identify, message: error.message)
         }
         var request = request
         request.deadline = max(.zero, request.deadline - (ContinuousClock.now - began))
