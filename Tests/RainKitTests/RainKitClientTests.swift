@@ -66,6 +66,8 @@ struct RainKitClientTests {
             var steps: [OnboardingStep] = []
             for try await event in run { steps.append(event.step) }
             #expect(steps.first == .account && steps.last == .confirm)
+            // On a board's own access point the cloud may be out of reach: the challenge was fetched with the account.
+            #expect(!steps.contains(.challenge))
             #expect(try await run.node.nodeID == NodeID("node-sequence"))
         }
     }

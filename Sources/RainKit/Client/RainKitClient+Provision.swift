@@ -25,6 +25,8 @@ extension RainKitClient {
     }
 
     /// The same, with everything that can be asked for.
+    ///
+    /// Over a transport that leaves this machine's network, what the cloud has to give is fetched before the board is asked anything.
     @discardableResult
     public func provision(
         _ address: BoardAddress, with credentials: BoardCredentials, _ request: OnboardingRequest,
@@ -41,6 +43,8 @@ extension RainKitClient {
         }
         var request = request
         request.deadline = max(.zero, request.deadline - (ContinuousClock.now - began))
+        let leavesNetwork = (try? transport(for: address))?.leavesNetwork ?? false
+        if request.mapsToUser, leavesNetwork { request.fetchesChallengeFirst = true }
         return try await onboarder(board, cloud).run(request, report: report)
     }
 
