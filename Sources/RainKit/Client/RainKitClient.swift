@@ -68,7 +68,8 @@ public final class RainKitClient: Sendable {
 
     /// Takes a signed-out account off the list.
     public func forget(_ account: AccountAccess) throws(AccountError) {
-        guard let name = account.place.account else { return }
+        // After a sign-in here the list has the name that the user turned out to have.
+        guard let name = account.newSession?.account?.key.account ?? account.place.account else { return }
         try accounts.known.change { $0.remove(name, at: account.name) }
     }
 }
