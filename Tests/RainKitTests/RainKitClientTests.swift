@@ -137,6 +137,19 @@ struct RainKitClientTests {
         }
     }
 
+    @Test("a client that nobody has signed in to finds the session that another process makes later")
+    func signedInLater() async throws {
+        try await withTemporaryFolder { folder in
+            let cloud = try await SimulatedCloud.start(in: folder)
+            let waiting = try GatewayBench.client(of: cloud, in: folder)
+            let error = await #expect(throws: AccountError.self) { try await waiting.userID() }
+            #expect(error?.code == .notSignedIn)
+            let other = try GatewayBench.client(of: cloud, in: folder)
+            try await other.signIn(user: SimulatedCloud.user, password: SimulatedCloud.password)
+            #expect(try await waiting.userID() == other.userID())
+        }
+    }
+
     @Test("several clients in one process do not know of each other")
     func several() async throws {
         try await withTemporaryFolder { folder in

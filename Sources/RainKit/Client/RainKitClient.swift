@@ -57,11 +57,19 @@ public final class RainKitClient: Sendable {
     public func account() throws(AccountError) -> AccountAccess {
         if let known = current.withLock({ $0 }) { return known }
         let found = try storedAccount()
+        guard try isListed(found) else { return found }
         return current.withLock { current in
             if let current { return current }
             current = found
             return found
         }
+    }
+
+    /// Whether somebody has signed in to it. Otherwise another process may yet, under another name or in another store: the next call looks again.
+    private func isListed(_ account: AccountAccess) throws(AccountError) -> Bool {
+        if configuration.sessions != nil || account.place.kind != .file { return true }
+        guard let name = account.place.account else { return false }
+        return try accounts.known.load().entry(name, at: account.name) != nil
     }
 
     func use(_ account: AccountAccess) { current.withLock { $0 = account } }
