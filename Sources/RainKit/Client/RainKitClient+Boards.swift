@@ -26,9 +26,11 @@ extension RainKitClient {
         let transports = configuration.transports.filter { transport in
             transport.canDiscover && schemes?.contains(transport.scheme) != false
         }
+        var search = search
+        search.logger = search.logger ?? configuration.logger
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: FoundBoard.self)
         // Ended by the stream: when its last listener is gone, the search is cancelled.
-        let looking = Task {
+        let looking = Task { [search] in
             do throws(ProvisioningError) {
                 for scheme in schemes ?? [] { _ = try transport(for: BoardAddress(scheme: scheme)) }
                 let failures = try await Self.discover(search, through: transports, continuation)
