@@ -2,6 +2,7 @@
 import Logging
 import RainAccount
 import RainMaker
+import RainOnboarding
 import Synchronization
 
 /// The front door: signs in, keeps the session, finds boards, and puts them on Wi-Fi and into the account.
@@ -20,6 +21,7 @@ public final class RainKitClient: Sendable {
     /// The accounts that were signed in from this folder.
     public let accounts: AccountDirectory
     private let current = Mutex<AccountAccess?>(nil)
+    private let boardRecords = Mutex<[String: BoardRecords]>([:])
 
     public init(_ configuration: RainKitConfiguration) {
         self.configuration = configuration
@@ -80,4 +82,24 @@ public final class RainKitClient: Sendable {
         guard let name = account.newSession?.account?.key.account ?? account.place.account else { return }
         try accounts.known.change { $0.remove(name, at: account.name) }
     }
+
+    /// What runs leave of boards, for one identity system. All runs share the two stores: each store has a queue for its file.
+    func records(at name: String) -> BoardRecords {
+        boardRecords.withLock { records in
+            if let known = records[name] { return known }
+            let new = BoardRecords(
+                pending: configuration.pendingMappings
+                    ?? FilePendingMappings(path: "\(configuration.state)/pending-\(name).json"),
+                claimed: configuration.claimedBoards
+                    ?? FileClaimedBoards(path: "\(configuration.state)/claimed-\(name).json"))
+            records[name] = new
+            return new
+        }
+    }
+}
+
+/// What a later run has to know of boards.
+struct BoardRecords: Sendable {
+    var pending: any PendingMappingStore
+    var claimed: any ClaimedBoardStore
 }
