@@ -17,6 +17,7 @@ import Synchronization
 /// A client may be shared by any number of tasks, and a process may have several: none of them has global state. What it keeps is in the
 /// folder of its ``configuration``, which other processes may share too.
 public final class RainKitClient: Sendable {
+    /// What the client was made with; another configuration takes another client.
     public let configuration: RainKitConfiguration
     /// The accounts that were signed in from this folder.
     public let accounts: AccountDirectory
@@ -67,7 +68,8 @@ public final class RainKitClient: Sendable {
         }
     }
 
-    /// Whether somebody has signed in to it. Otherwise another process may yet, under another name or in another store: the next call looks again.
+    /// Whether somebody has signed in to it. Otherwise another process may yet, under another name or in another store: the next call looks
+    /// again.
     private func isListed(_ account: AccountAccess) throws(AccountError) -> Bool {
         if configuration.sessions != nil || account.place.kind != .file { return true }
         guard let name = account.place.account else { return false }

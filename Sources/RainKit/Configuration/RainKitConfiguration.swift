@@ -33,6 +33,7 @@ public struct RainKitConfiguration: Sendable {
     public var pendingMappings: (any PendingMappingStore)?
     /// Which boards have been claimed; a file in ``state`` if nil.
     public var claimedBoards: (any ClaimedBoardStore)?
+    /// For everything the client does; no secret is logged.
     public var logger: Logger
 
     /// - Parameters:
