@@ -102,6 +102,17 @@ struct RainKitClientTests {
         }
     }
 
+    @Test("nobody signed in: a board that was opened before is closed")
+    func notSignedInWithBoard() async throws {
+        let kit = RainKitClient(.inMemory())
+        let board = UntouchedBoard()
+        let error = await #expect(throws: OnboardingError.self) {
+            try await kit.provision(board, OnboardingRequest(network: .none))
+        }
+        #expect(error?.step == .account)
+        #expect(await board.isClosed)
+    }
+
     @Test("another process, or the next start, finds the session in the folder")
     func keepsItsSession() async throws {
         try await withTemporaryFolder { folder in
