@@ -59,6 +59,12 @@ public struct RainKitConfiguration: Sendable {
     }
 }
 
+/// Printed or dumped, a configuration shows nothing of the environment, in which there may be secrets.
+extension RainKitConfiguration: CustomStringConvertible, CustomReflectable {
+    public var description: String { "RainKitConfiguration(state: \(state), deployment: \(deployment.name))" }
+    public var customMirror: Mirror { Mirror(self, children: ["state": state, "deployment": deployment.name]) }
+}
+
 /// The environment that this process was started with.
 func processEnvironment() -> [String: String] {
     var result: [String: String] = [:]
