@@ -11,6 +11,7 @@ public struct DeploymentFile: Sendable {
     public struct Content: Sendable, Equatable {
         /// The name in use where no other is asked for.
         public var current: String?
+        /// The user's own deployments, in the order in which they were added.
         public var added: [Deployment]
 
         public init(current: String? = nil, added: [Deployment] = []) {
@@ -20,6 +21,7 @@ public struct DeploymentFile: Sendable {
 
         /// Espressif's own and the added ones, which may not take their names.
         public var all: [Deployment] { [.global, .china] + added }
+        /// The deployment to use where none is asked for: `global` unless another was chosen.
         public var currentName: String { current ?? Deployment.global.name }
 
         /// Throws `invalidConfiguration` for a name that nobody added.
@@ -57,6 +59,7 @@ public struct DeploymentFile: Sendable {
     }
 
     private let document: PrivateDocument<Stored>
+    /// The JSON file; it is made when something is first changed.
     public var path: String { document.path }
 
     public init(path: String) { document = PrivateDocument(path: path) }

@@ -48,6 +48,25 @@ struct DiscoveryTests {
         #expect(error?.reason == "powered_off")
     }
 
+    @Test("a transport that fails after its first board has not looked to the end")
+    func failsLater() async throws {
+        let kit = Self.client(ScriptedBoards(scheme: "one", names: ["a"], failure: Self.off))
+        var found: [String?] = []
+        let error = await #expect(throws: ProvisioningError.self) {
+            for try await board in kit.boards() { found.append(board.name) }
+        }
+        #expect(error?.reason == "powered_off" && found == ["a"])
+    }
+
+    @Test("a scheme that is not registered is refused")
+    func unknownScheme() async throws {
+        let kit = Self.client(ScriptedBoards(scheme: "one", names: ["a"]))
+        let error = await #expect(throws: ProvisioningError.self) {
+            for try await _ in kit.boards(over: ["bluetooth"]) {}
+        }
+        #expect(error?.code == .invalidArgument)
+    }
+
     @Test("leaving the loop ends a search that would go on")
     func left() async throws {
         let kit = Self.client(ScriptedBoards(scheme: "one", names: ["a"], keepsLooking: true))

@@ -68,6 +68,18 @@ struct OnboarderTests {
         #expect(scene.pending.all().isEmpty)
     }
 
+    @Test("a cloud without challenges still gets the boards that need none, over their own access point")
+    func noChallenges() async throws {
+        let scene = Scene()
+        let cloud = ScriptedCloud(faults: ["challenge": [.unsupported]])
+        let node = try await scene.run(
+            ScriptedBoard(scene.clock), cloud,
+            OnboardingRequest(network: .given(Scene.home), fetchesChallengeFirst: true)
+        ).get()
+        #expect(node.mapping == .confirmed)
+        #expect(await cloud.calls.prefix(2) == ["user", "challenge"])
+    }
+
     @Test("a wrong Wi-Fi password ends the run with the board reset and nothing pending")
     func wrongPassword() async throws {
         let scene = Scene()

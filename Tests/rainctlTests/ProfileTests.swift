@@ -53,6 +53,15 @@ struct ProfileTests {
         }
     }
 
+    @Test("looking for boards needs no profile")
+    func boardsWithoutProfile() async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await Maker(folder).rainctl(
+                "device", "discover", "--transport", "serial", "--profile", "nowhere")
+            #expect(outcome.status == 0)
+        }
+    }
+
     @Test("a CA file named from where one stands is found from everywhere")
     func relativeAuthorities() async throws {
         try await withTemporaryFolder { folder in

@@ -10,7 +10,9 @@ public struct AccountAccess: Sendable {
     public let name: String
     /// Where the service's paths begin; empty where it has no one such place.
     public let base: String
+    /// The PEM file of authorities that its servers are checked against; nil for the system's.
     public let certificateAuthorities: String?
+    /// Signs in and out, renews tokens, and sends requests in the user's name.
     public let session: AccountSession
     /// Where the session is kept.
     public let place: SessionPlace
@@ -71,8 +73,11 @@ extension AccountAccess {
 
 /// Where a session is kept: in what kind of store, under which account's name, and the path if it has one.
 public struct SessionPlace: Sendable, Equatable {
+    /// Which kind of store it is.
     public var kind: StoreKind
+    /// The account's name in the store; nil where that is known only after the sign-in.
     public var account: String?
+    /// The session's file; nil for a store that is no file.
     public var path: String?
 
     public init(kind: StoreKind, account: String? = nil, path: String? = nil) {

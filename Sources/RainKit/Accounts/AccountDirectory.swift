@@ -12,6 +12,7 @@ import RainSecretService
 /// let session = try AccountSession.rainMaker(.global, http: client, store: kept.store, account: kept.key.account)
 /// ```
 public struct AccountDirectory: Sendable {
+    /// The list of the accounts that were signed in, in `accounts.json` of the folder.
     public let known: KnownAccounts
     /// Where session files and the locks of all stores are.
     public let sessionsFolder: String
@@ -30,8 +31,11 @@ public struct AccountDirectory: Sendable {
 
     /// An account's place.
     public struct KeptAccount: Sendable {
+        /// Under which provider's and account's name the store has the session.
         public var key: CredentialKey
+        /// Which of the stores it is, for people and for the list of accounts.
         public var kind: StoreKind
+        /// Loads and saves the session.
         public var store: any CredentialStore
 
         public init(key: CredentialKey, kind: StoreKind, store: any CredentialStore) {

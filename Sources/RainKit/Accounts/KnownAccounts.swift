@@ -8,12 +8,17 @@ import RainCore
 /// The accounts that were signed in on this machine: where each session is kept, and which one is in use at each deployment. No secret
 /// is in it.
 public struct KnownAccounts: Sendable {
+    /// An account that was signed in, and the store that its session is in.
     public struct Entry: Sendable, Equatable {
+        /// The name of the deployment, or of the provider.
         public var deployment: String
         /// What the account is called here: its user name, unless another name was given.
         public var name: String
+        /// What the user signs in with: an e-mail address or a telephone number at RainMaker.
         public var userName: String
+        /// The id that the identity system gave the user.
         public var userID: String
+        /// Where the session is; it decides where the next command looks.
         public var store: StoreKind
 
         public init(deployment: String, name: String, userName: String, userID: String, store: StoreKind) {
@@ -34,8 +39,10 @@ public struct KnownAccounts: Sendable {
 
         public init() {}
 
+        /// The accounts at a deployment or provider, in the order of their last sign-in.
         public func entries(at deployment: String) -> [Entry] { entries.filter { $0.deployment == deployment } }
 
+        /// The account that is called so at a deployment or provider; nil if none is.
         public func entry(_ name: String, at deployment: String) -> Entry? {
             entries.first { $0.deployment == deployment && $0.name == name }
         }
@@ -69,6 +76,7 @@ public struct KnownAccounts: Sendable {
             chosen[deployment] = name
         }
 
+        /// Takes an account off the list, and out of use; one that is not there is fine. Its session stays in its store.
         public mutating func remove(_ name: String, at deployment: String) {
             entries.removeAll { $0.deployment == deployment && $0.name == name }
             if chosen[deployment] == name { chosen[deployment] = nil }
@@ -82,6 +90,7 @@ public struct KnownAccounts: Sendable {
     }
 
     private let document: PrivateDocument<Stored>
+    /// The list's JSON file; absent until somebody signs in.
     public var path: String { document.path }
 
     public init(path: String) { document = PrivateDocument(path: path) }

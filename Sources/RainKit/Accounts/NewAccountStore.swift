@@ -8,6 +8,7 @@ import Synchronization
 /// Saving notes the account in the list, puts the session under its name into the store that was chosen, and removes what an earlier
 /// sign-in left in another store. From then on this store is that one. Where it fails, all is as it was.
 public final class NewAccountStore: CredentialStore {
+    /// The kind of store that was tried; what is remembered for an account may lead to another (``account``).
     public let kind: StoreKind
     /// Why it is not the place that one would expect, for the person to read.
     public let note: String?

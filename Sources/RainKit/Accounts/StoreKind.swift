@@ -16,5 +16,6 @@ public enum StoreKind: String, Sendable, CaseIterable, Codable {
 public enum StoreChoice: Sendable, Equatable {
     /// What is remembered for the account; otherwise the Secret Service where it answers, and a file where it does not.
     case automatic
+    /// This one and no other; a store that cannot be used now is an error.
     case kind(StoreKind)
 }

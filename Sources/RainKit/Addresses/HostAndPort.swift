@@ -3,7 +3,9 @@ import ESPProvisioning
 
 /// `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`, as transports over a network have in their addresses.
 public struct HostAndPort: Sendable, Equatable {
+    /// A name or an address; an IPv6 address keeps its brackets, as URLs need them.
     public var host: String
+    /// From 1 to 65535.
     public var port: Int
 
     /// Throws `invalidArgument` for anything else.

@@ -11,6 +11,7 @@ import RainOnboarding
 ///
 /// The run begins at once. Leaving its loop, or letting go of the value, cancels it; so does cancelling the task that waits for ``node``.
 public struct ProvisioningRun: AsyncSequence, Sendable {
+    /// What happens to the board: a step begins, tells of its progress, and ends.
     public typealias Element = OnboardingEvent
     private let events: AsyncThrowingStream<OnboardingEvent, any Error>
     private let task: Task<OnboardedNode, any Error>

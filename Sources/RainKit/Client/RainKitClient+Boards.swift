@@ -14,7 +14,8 @@ extension RainKitClient {
     /// Boards that wait to be provisioned, from all transports at once, each as soon as it is found and once.
     ///
     /// The stream ends when the search's time is over, and stops looking when its loop is left. It throws ``ESPProvisioning/ProvisioningError``
-    /// where no transport could look; one that cannot while others find something is told of by `unavailable`.
+    /// where no transport could look to the end; one that cannot while others find something is told of by `unavailable`. It throws
+    /// `invalidArgument` for a scheme that is not registered.
     ///
     /// - Parameters:
     ///   - schemes: the transports to look through; all that can find boards if nil.
@@ -25,10 +26,13 @@ extension RainKitClient {
         let transports = configuration.transports.filter { transport in
             transport.canDiscover && schemes?.contains(transport.scheme) != false
         }
+        var search = search
+        search.logger = search.logger ?? configuration.logger
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: FoundBoard.self)
         // Ended by the stream: when its last listener is gone, the search is cancelled.
-        let looking = Task {
+        let looking = Task { [search] in
             do throws(ProvisioningError) {
+                for scheme in schemes ?? [] { _ = try transport(for: BoardAddress(scheme: scheme)) }
                 let failures = try await Self.discover(search, through: transports, continuation)
                 for failure in failures { unavailable(failure) }
                 continuation.finish()
@@ -67,9 +71,9 @@ extension RainKitClient {
             return results
         }
         let failures = results.compactMap(\.failure)
-        if let failure = failures.first, results.allSatisfy({ $0.count == 0 }) || failure.code == .cancelled {
-            throw failure
-        }
+        // A transport that found boards before it failed has not looked to the end.
+        let someFound = results.contains { $0.failure == nil && $0.count > 0 }
+        if let failure = failures.first, !someFound || failure.code == .cancelled { throw failure }
         return failures
     }
 

@@ -17,7 +17,8 @@ extension RainKitClient {
         do throws(AccountError) {
             return try await onboardingCloud()
         } catch {
-            throw OnboardingError(.account(error), step: .account, message: error.message)
+            throw OnboardingError(
+                error.code == .cancelled ? .cancelled : .account(error), step: .account, message: error.message)
         }
     }
 
@@ -25,12 +26,10 @@ extension RainKitClient {
         try checkBackend()
         let account = try account()
         let user = try await account.session.userID()
+        let records = records(at: account.name)
         return Onboarder.Cloud(
-            mapping: try mapping(account, user: user), claiming: claiming(account),
-            pending: configuration.pendingMappings
-                ?? FilePendingMappings(path: "\(configuration.state)/pending-\(account.name).json"),
-            claimed: configuration.claimedBoards
-                ?? FileClaimedBoards(path: "\(configuration.state)/claimed-\(account.name).json")
+            mapping: try mapping(account, user: user), claiming: claiming(account), pending: records.pending,
+            claimed: records.claimed
         ) { () async throws(AccountError) in
             try await account.session.user().userID
         }

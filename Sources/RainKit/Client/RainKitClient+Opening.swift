@@ -20,7 +20,7 @@ extension RainKitClient {
     }
 
     /// For someone who signs in: an account whose place for the session is proven to work, before anything is asked. The client uses it
-    /// from then on.
+    /// once ``signIn(with:to:)`` has succeeded.
     ///
     /// - Parameters:
     ///   - user: who signs in, as far as that is known before.
@@ -29,12 +29,6 @@ extension RainKitClient {
     public func newAccount(
         user: String? = nil, in choice: StoreChoice = .automatic
     ) async throws(AccountError) -> AccountAccess {
-        let account = try await openNewAccount(user: user, in: choice)
-        use(account)
-        return account
-    }
-
-    private func openNewAccount(user: String?, in choice: StoreChoice) async throws(AccountError) -> AccountAccess {
         let provider = try configuration.provider.map { selection throws(AccountError) in
             try configuredProvider(selection)
         }

@@ -25,6 +25,8 @@ extension RainKitClient {
     }
 
     /// The same, with everything that can be asked for.
+    ///
+    /// Over a transport that leaves this machine's network, what the cloud has to give is fetched before the board is asked anything.
     @discardableResult
     public func provision(
         _ address: BoardAddress, with credentials: BoardCredentials, _ request: OnboardingRequest,
@@ -36,10 +38,13 @@ extension RainKitClient {
         do throws(ProvisioningError) {
             board = try await open(address, with: credentials, within: request.deadline)
         } catch {
-            throw OnboardingError(.board(error), step: .identify, message: error.message)
+            throw OnboardingError(
+                error.code == .cancelled ? .cancelled : .board(error), step: .identify, message: error.message)
         }
         var request = request
         request.deadline = max(.zero, request.deadline - (ContinuousClock.now - began))
+        let leavesNetwork = (try? transport(for: address))?.leavesNetwork ?? false
+        if request.mapsToUser, leavesNetwork { request.fetchesChallengeFirst = true }
         return try await onboarder(board, cloud).run(request, report: report)
     }
 
@@ -49,7 +54,13 @@ extension RainKitClient {
         _ board: any Board, _ request: OnboardingRequest,
         report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
     ) async throws(OnboardingError) -> OnboardedNode {
-        let cloud = request.needsAccount ? try await signedInCloud() : nil
+        let cloud: Onboarder.Cloud?
+        do throws(OnboardingError) {
+            cloud = request.needsAccount ? try await signedInCloud() : nil
+        } catch {
+            await board.close()
+            throw error
+        }
         return try await onboarder(board, cloud).run(request, report: report)
     }
 

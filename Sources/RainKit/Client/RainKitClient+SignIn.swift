@@ -18,7 +18,8 @@ extension RainKitClient {
         try await signIn(user: user, password: Secret(password))
     }
 
-    /// Signs in and keeps the session, in the place of any earlier one of that account.
+    /// Signs in and keeps the session, in the place of any earlier one of that account. A sign-in that fails changes nothing: the client
+    /// goes on with the account that it used before.
     ///
     /// - Parameter store: where the session is to be kept. That is tried before anybody is asked for anything.
     @discardableResult
@@ -28,12 +29,17 @@ extension RainKitClient {
         try await signIn(with: method, to: try await newAccount(user: method.user, in: store))
     }
 
-    /// Signs in to an account of ``newAccount(user:in:)``.
+    /// Signs in to an account of ``newAccount(user:in:)``, which the client uses from then on.
     @discardableResult
     public func signIn(
         with method: SignInMethod, to account: AccountAccess
     ) async throws(AccountError) -> UserInfo {
         let context = SignInContext(account: account, tools: configuration.tools)
-        return try await account.session.signIn(try await method.credentials(context))
+        // Tries the store once more before anybody is asked: one of the program's own was not tried before.
+        let user = try await account.session.signIn { () async throws(AccountError) in
+            try await method.credentials(context)
+        }
+        use(account)
+        return user
     }
 }

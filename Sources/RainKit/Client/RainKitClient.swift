@@ -2,6 +2,7 @@
 import Logging
 import RainAccount
 import RainMaker
+import RainOnboarding
 import Synchronization
 
 /// The front door: signs in, keeps the session, finds boards, and puts them on Wi-Fi and into the account.
@@ -16,10 +17,12 @@ import Synchronization
 /// A client may be shared by any number of tasks, and a process may have several: none of them has global state. What it keeps is in the
 /// folder of its ``configuration``, which other processes may share too.
 public final class RainKitClient: Sendable {
+    /// What the client was made with; another configuration takes another client.
     public let configuration: RainKitConfiguration
     /// The accounts that were signed in from this folder.
     public let accounts: AccountDirectory
     private let current = Mutex<AccountAccess?>(nil)
+    private let boardRecords = Mutex<[String: BoardRecords]>([:])
 
     public init(_ configuration: RainKitConfiguration) {
         self.configuration = configuration
@@ -57,6 +60,7 @@ public final class RainKitClient: Sendable {
     public func account() throws(AccountError) -> AccountAccess {
         if let known = current.withLock({ $0 }) { return known }
         let found = try storedAccount()
+        guard try isListed(found) else { return found }
         return current.withLock { current in
             if let current { return current }
             current = found
@@ -64,11 +68,40 @@ public final class RainKitClient: Sendable {
         }
     }
 
+    /// Whether somebody has signed in to it. Otherwise another process may yet, under another name or in another store: the next call looks
+    /// again.
+    private func isListed(_ account: AccountAccess) throws(AccountError) -> Bool {
+        if configuration.sessions != nil || account.place.kind != .file { return true }
+        guard let name = account.place.account else { return false }
+        return try accounts.known.load().entry(name, at: account.name) != nil
+    }
+
     func use(_ account: AccountAccess) { current.withLock { $0 = account } }
 
     /// Takes a signed-out account off the list.
     public func forget(_ account: AccountAccess) throws(AccountError) {
-        guard let name = account.place.account else { return }
+        // After a sign-in here the list has the name that the user turned out to have.
+        guard let name = account.newSession?.account?.key.account ?? account.place.account else { return }
         try accounts.known.change { $0.remove(name, at: account.name) }
     }
+
+    /// What runs leave of boards, for one identity system. All runs share the two stores: each store has a queue for its file.
+    func records(at name: String) -> BoardRecords {
+        boardRecords.withLock { records in
+            if let known = records[name] { return known }
+            let new = BoardRecords(
+                pending: configuration.pendingMappings
+                    ?? FilePendingMappings(path: "\(configuration.state)/pending-\(name).json"),
+                claimed: configuration.claimedBoards
+                    ?? FileClaimedBoards(path: "\(configuration.state)/claimed-\(name).json"))
+            records[name] = new
+            return new
+        }
+    }
+}
+
+/// What a later run has to know of boards.
+struct BoardRecords: Sendable {
+    var pending: any PendingMappingStore
+    var claimed: any ClaimedBoardStore
 }

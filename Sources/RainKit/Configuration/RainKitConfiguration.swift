@@ -33,6 +33,7 @@ public struct RainKitConfiguration: Sendable {
     public var pendingMappings: (any PendingMappingStore)?
     /// Which boards have been claimed; a file in ``state`` if nil.
     public var claimedBoards: (any ClaimedBoardStore)?
+    /// For everything the client does; no secret is logged.
     public var logger: Logger
 
     /// - Parameters:
@@ -56,6 +57,12 @@ public struct RainKitConfiguration: Sendable {
         configuration.claimedBoards = InMemoryClaimedBoards()
         return configuration
     }
+}
+
+/// Printed or dumped, a configuration shows nothing of the environment, in which there may be secrets.
+extension RainKitConfiguration: CustomStringConvertible, CustomReflectable {
+    public var description: String { "RainKitConfiguration(state: \(state), deployment: \(deployment.name))" }
+    public var customMirror: Mirror { Mirror(self, children: ["state": state, "deployment": deployment.name]) }
 }
 
 /// The environment that this process was started with.

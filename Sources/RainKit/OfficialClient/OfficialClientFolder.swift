@@ -15,6 +15,7 @@ import RainCore
 /// FOLDER/rainmaker_config.json             the same and `host`, of versions without profiles
 /// ```
 public struct OfficialClientFolder: Sendable {
+    /// The folder that holds `profiles`; it is only read.
     public let path: String
 
     public init(path: String) { self.path = path }
@@ -32,7 +33,9 @@ public struct OfficialClientFolder: Sendable {
 
     /// A session of that client's, and where it is good for.
     public struct Found: Sendable {
+        /// The cloud that the session is for, from that client's profile.
         public var deployment: Deployment
+        /// The tokens and their user, ready for a store of this library's.
         public var session: SavedSession
         /// The file that it is from.
         public var file: String

@@ -10,6 +10,7 @@ import RainPrivateFiles
 ///
 /// What is in them decides where passwords are sent, so they must belong to the user or to root, and nobody else may write them.
 public struct ProviderFolder: Sendable {
+    /// The folder; it may be absent.
     public let path: String
 
     /// A folder with more files than that holds something else.

@@ -11,12 +11,19 @@ public struct RememberedProviders: Sendable {
     public struct Settings: Sendable, Equatable, Codable {
         /// The provider's name.
         public var provider: String
+        /// One of the definition's environments, such as `staging`; its default if nil.
         public var environment: String?
+        /// The base URL, for a provider that runs at many places.
         public var base: String?
+        /// The id that the provider gave this client; nil for that of the definition.
         public var clientID: String?
+        /// The path of the file with the client's secret, which is read whenever it is needed.
         public var clientSecretFile: String?
+        /// The OAuth scopes to ask for; those of the definition if nil.
         public var scope: [String]?
+        /// The provider's own name for the way of signing in.
         public var mode: String?
+        /// Values of the definition's parameters, by name; none of them secret.
         public var parameters: [String: String]?
         /// Where the profile's secrets are, by name.
         public var secretFiles: [String: String]?
@@ -34,6 +41,7 @@ public struct RememberedProviders: Sendable {
     /// - Parameter state: the client's folder.
     public init(state: String) { self.init(path: "\(state)/providers.json") }
 
+    /// - Parameter path: the JSON file; made when the first settings are remembered.
     public init(path: String) { document = PrivateDocument(path: path) }
 
     /// By the name under which sessions are kept.
@@ -41,6 +49,7 @@ public struct RememberedProviders: Sendable {
         try document.load(orThrow: failure)?.providers ?? [:]
     }
 
+    /// Keeps settings in the place of earlier ones of that name. Throws `cannotStore`, and `storeUnreadable` for a damaged file.
     public func remember(_ settings: Settings, as name: String) throws(AccountError) {
         try document.change(orThrow: failure) { stored throws(AccountError) in
             var providers = stored?.providers ?? [:]

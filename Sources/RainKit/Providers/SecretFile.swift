@@ -8,7 +8,7 @@ enum SecretFile {
     /// The largest one that is read.
     static let maximumBytes = 4096
 
-    /// The file's bytes without one line end behind them. A pipe is read as far as it has been written.
+    /// The file's bytes without one line end behind them. A pipe is read to its end, and may take five seconds for each part.
     ///
     /// Throws `storeUnreadable` for a file that is not there, may not be read, or is longer than a secret is.
     static func contents(of path: String, name: String) throws(AccountError) -> Secret {
@@ -19,11 +19,13 @@ enum SecretFile {
         defer { for index in buffer.indices { buffer[index] = 0 } }
         var count = 0
         while count < buffer.count {
+            // A pipe that nobody has opened for writing would look empty.
+            guard hasMore(descriptor) else { throw failure(name, path, "nothing was written to it in time") }
             let room = buffer.count - count
             let more = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + count, room) }
             if more == 0 { break }
             guard more > 0 else {
-                if errno == EINTR || errno == EAGAIN && hasMore(descriptor) { continue }
+                if errno == EINTR || errno == EAGAIN { continue }
                 throw failure(name, path, String(cString: strerror(errno)))
             }
             count += more
@@ -34,10 +36,13 @@ enum SecretFile {
         return Secret(buffer[..<count])
     }
 
-    /// Whether a pipe that is empty now is written to within five seconds.
+    /// Whether there is something to read, or the end, within five seconds: at once for a file.
     private static func hasMore(_ descriptor: Int32) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&watched, 1, 5000) > 0
+        while true {
+            let count = poll(&watched, 1, 5000)
+            if count >= 0 || errno != EINTR { return count > 0 }
+        }
     }
 
     private static func failure(_ name: String, _ path: String, _ why: String) -> AccountError {

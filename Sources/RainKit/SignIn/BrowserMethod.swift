@@ -31,6 +31,7 @@ public struct BrowserMethod: Sendable {
     public struct SchemeHandling: Sendable {
         /// The folder for the socket, below `XDG_RUNTIME_DIR`.
         public var folder: @Sendable () throws(AccountError) -> String
+        /// Makes this program the desktop's handler of the scheme (without `:`), before the page is shown. Its error ends the sign-in.
         public var register: @Sendable (_ scheme: String) async throws(AccountError) -> Void
 
         public init(

@@ -16,10 +16,12 @@ public struct RedirectRoute: Sendable {
     public var loopbackPath = "/callback"
     /// The registered page that sends browsers on to this machine.
     public var relay: String?
+    /// Whether the relay page hands on a `state` that has a random part behind the port (`port:N:RANDOM`).
     public var relayTakesExtendedState = false
     /// The registered address with a scheme of its own.
     public var schemeRedirect: String?
 
+    /// As the deployment has registered its sign-in page: through its relay page if it has one, else to this machine.
     public init(_ deployment: Deployment) {
         let web = deployment.webSignIn
         name = "the profile \(deployment.name)"

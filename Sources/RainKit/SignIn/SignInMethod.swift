@@ -24,6 +24,7 @@ public struct SignInMethod: Sendable {
         SignInMethod(user: user) { _ in credentials }
     }
 
+    /// With a user name, such as an e-mail address, and a password.
     public static func password(user: String, _ password: Secret) -> SignInMethod {
         credentials(.password(user: user, password: password), user: user)
     }
@@ -59,6 +60,8 @@ public struct SignInMethod: Sendable {
 
 /// What a ``SignInMethod`` signs in to.
 public struct SignInContext: Sendable {
+    /// The account whose provider or deployment is asked.
     public var account: AccountAccess
+    /// HTTP, cryptography, randomness and clocks of the client that signs in.
     public var tools: RainKitTools
 }

@@ -13,7 +13,8 @@ public struct BoardSearch: Sendable {
     public var services: Set<String>
     /// The address's parameters, such as `adapter`.
     public var parameters: [String: String]
-    public var logger: Logger
+    /// Hears of the search; the client's logger if nil.
+    public var logger: Logger?
 
     public init(
         for time: Duration = .seconds(10), name: String? = nil, prefix: String? = nil, services: Set<String> = [],
@@ -24,7 +25,7 @@ public struct BoardSearch: Sendable {
         self.prefix = prefix
         self.services = services
         self.parameters = parameters
-        self.logger = logger ?? Logger(label: "rainkit") { _ in SwiftLogNoOpLogHandler() }
+        self.logger = logger
     }
 }
 

@@ -60,7 +60,9 @@ public struct BoardOption: Sendable, Hashable {
     /// The address's parameter that it gives; nil for its location.
     public var parameter: String?
 
+    /// The option gives the address's location, such as a port's path.
     public static func location(_ name: String) -> BoardOption { BoardOption(name: name, parameter: nil) }
+    /// The option gives the address's parameter of the same name.
     public static func parameter(_ name: String) -> BoardOption { BoardOption(name: name, parameter: name) }
 }
 
@@ -72,6 +74,7 @@ public struct BoardOpening: Sendable {
     public var tools: RainKitTools
     /// By when the board must be found.
     public var foundBy: ContinuousClock.Instant
+    /// For what the board and its transport log, at `debug` and `trace` above all.
     public var logger: Logger
 
     public init(

@@ -4,6 +4,7 @@ import RainCore
 
 /// A board that is set up, as far as the request asked.
 public struct OnboardedNode: Sendable, Equatable {
+    /// Whether the node is in the user's account.
     public enum Mapping: String, Sendable {
         /// The cloud has confirmed that the node is the user's.
         case confirmed
@@ -15,11 +16,13 @@ public struct OnboardedNode: Sendable, Equatable {
     public var nodeID: NodeID?
     /// The network it is on, or nil where its Wi-Fi was left alone.
     public var network: JoinedNetwork?
+    /// What became of the request to put it into the account.
     public var mapping: Mapping
     /// Whether this run gave the board its certificate.
     public var claimed: Bool
     /// Whether this run only finished at the cloud what an earlier one had begun.
     public var resumed: Bool
+    /// What the board said of itself; nil where it was not asked, as after a run that only finished an earlier one.
     public var identity: BoardIdentity?
     /// The time the run took.
     public var elapsed: Duration

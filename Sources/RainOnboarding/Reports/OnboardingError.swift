@@ -6,8 +6,11 @@ import RainCore
 
 /// Why a board was not set up, and in which step.
 public struct OnboardingError: Error, Sendable, CustomStringConvertible {
+    /// Who or what ended the run.
     public enum Cause: Sendable {
+        /// The board, the way to it, or its verdict about the Wi-Fi credentials.
         case board(ProvisioningError)
+        /// The cloud, or the session with it: nobody signed in, no network, a refusal.
         case account(AccountError)
         /// The time for the run is over.
         case deadline
@@ -15,11 +18,15 @@ public struct OnboardingError: Error, Sendable, CustomStringConvertible {
         case mappingRefused(MappingStatus)
         /// The board has no cloud certificate yet, and nobody here can give it one.
         case claimNeeded
+        /// What later runs have to know could not be kept, or what earlier ones left could not be read.
         case cannotKeepPending(RecordStoreError)
+        /// The task was cancelled, or a person was asked and gave up.
         case cancelled
     }
 
+    /// For programs that decide by it; ``message`` is for people.
     public var cause: Cause
+    /// The step that the run was in.
     public var step: OnboardingStep
     /// One or two sentences: what happened, and what to try. Never holds a secret.
     public var message: String

@@ -4,16 +4,23 @@ import RainCore
 
 /// One thing that happened while a board was set up: what progress lines and `--events` are made of.
 public struct OnboardingEvent: Sendable {
+    /// How far a step has come.
     public enum State: Sendable {
+        /// The step begins; it may begin again with other Wi-Fi credentials.
         case started
+        /// Something is known before the step ends.
         case progress(OnboardingProgress)
+        /// The step has done what it is there for.
         case finished
         /// The cloud could not be reached; the step is made up for later in the run.
         case deferred(String)
+        /// The step, and with it the run, has ended with this error.
         case failed(OnboardingError)
     }
 
+    /// The step that it happened in.
     public var step: OnboardingStep
+    /// What has happened in it.
     public var state: State
     /// Counts the tries at Wi-Fi credentials, from 1.
     public var attempt: Int
@@ -25,7 +32,9 @@ public struct OnboardingEvent: Sendable {
 
 /// What a step has to tell before it ends.
 public enum OnboardingProgress: Sendable, Equatable {
+    /// The board has answered, and said what it is and can do.
     case identified(BoardIdentity)
+    /// The networks that the board hears, strongest first.
     case heard([AccessPoint])
     /// The service lets the board be claimed.
     case claimInitiated(NodeID)
@@ -33,12 +42,16 @@ public enum OnboardingProgress: Sendable, Equatable {
     case certificateRequested
     /// The board has its certificate.
     case claimed(NodeID)
+    /// How the board's attempt to join comes along.
     case wifi(WiFiProgress)
+    /// The board is on its network; its address is empty where the board did not say it.
     case connected(JoinedNetwork)
     /// An earlier run's mapping was finished.
     case resumed(NodeID)
     /// An earlier run's mapping could not be finished and is given up.
     case abandoned(NodeID, String)
+    /// The board is not there yet, and is looked for until the deadline.
     case waitingForBoard
+    /// The cloud has not confirmed the mapping yet, and is asked again.
     case waitingForCloud
 }

@@ -5,6 +5,7 @@ import RainCore
 
 /// What an onboarding is to do.
 public struct OnboardingRequest: Sendable {
+    /// What becomes of the board's Wi-Fi.
     public enum Network: Sendable {
         /// Join this one; the board is not asked to scan.
         case given(WiFiNetwork)
@@ -14,15 +15,18 @@ public struct OnboardingRequest: Sendable {
         case none
     }
 
+    /// The network to join, or how one is chosen.
     public var network: Network
     /// Whether the board is put into the account.
     public var mapsToUser: Bool
     /// Nothing but the claim of a board that needs one: neither account nor Wi-Fi.
     public var claimsOnly: Bool
+    /// Tags and metadata that the cloud keeps with the node.
     public var notes: MappingNotes
     /// What the board's label calls it, where the caller knows: many boards are reached through one port or address, and what an earlier
     /// run left of one of them says nothing of another.
     public var label: String?
+    /// Whether the board forgets failed Wi-Fi credentials before it is handed others.
     public var resetsFirst: Bool
     /// The time for the whole run.
     public var deadline: Duration

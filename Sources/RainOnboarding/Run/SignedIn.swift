@@ -19,6 +19,16 @@ struct SignedIn: Sendable {
         }
     }
 
+    /// Before it is known whether the board signs challenges: nil where the cloud has none, which other boards do without.
+    func earlyChallenge() async throws(StepFailure) -> MappingChallenge? {
+        do throws(StepFailure) {
+            return try await fetchChallenge()
+        } catch {
+            guard case .account(let cause) = error.cause, cause.code == .unsupported else { throw error }
+            return nil
+        }
+    }
+
     func fetchChallenge() async throws(StepFailure) -> MappingChallenge {
         do throws(AccountError) {
             return try await cloud.mapping.initiateChallenge(lifetime: Patience.challengeLifetime)

@@ -5,6 +5,7 @@ import RainCore
 
 /// What a later run needs to finish a mapping that this one could not.
 public struct PendingMapping: Sendable, Equatable {
+    /// What shows the cloud that the board was in the user's hands.
     public enum Proof: Sendable, Equatable {
         /// The user's half of a mapping by secret, and the cloud's request once the PUT went through.
         case secret(MappingSecret, request: RequestID?)
@@ -12,6 +13,7 @@ public struct PendingMapping: Sendable, Equatable {
         case signature([UInt8], request: RequestID)
     }
 
+    /// How far the board itself had come when the run ended.
     public enum Stage: String, Sendable {
         /// The board knows; it has no Wi-Fi credentials of this run, or failed with them.
         case associated
@@ -21,9 +23,13 @@ public struct PendingMapping: Sendable, Equatable {
         case online
     }
 
+    /// The board's node id; there is one pending mapping for each.
     public var node: NodeID
+    /// Whose the node will be: only a run of this user finishes it.
     public var user: UserID
+    /// What the cloud is still to be told, or has been told already.
     public var proof: Proof
+    /// Decides whether a later run has to talk to the board again.
     public var stage: Stage
     /// How the board was reached.
     public var peer: String

@@ -19,8 +19,9 @@ struct OwnerOptions: ParsableArguments {
                 .usage, message: "--no-mapping puts the board into no account, so --provider and --backend have no use."
             )
         }
-        guard !noMapping, let name = context.providerName(which.provider) else {
-            guard backend == nil || noMapping else {
+        if noMapping { return context.boardClient() }
+        guard let name = context.providerName(which.provider) else {
+            guard backend == nil else {
                 throw CommandFailure(
                     .usage, message: "--backend goes with --provider: users of RainMaker belong to RainMaker's cloud.")
             }

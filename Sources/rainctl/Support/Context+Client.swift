@@ -42,13 +42,21 @@ extension Context {
         return RainKitClient(configuration)
     }
 
+    /// For boards alone: neither the file of deployments nor an account is read.
+    func boardClient() -> RainKitClient {
+        var configuration = RainKitConfiguration(state: folders.state, logger: logger)
+        configuration.environment = environment
+        configuration.transports = Transports.registered
+        return RainKitClient(configuration)
+    }
+
     /// For the account of the provider that is named, or of the RainMaker deployment in use.
     func client(_ which: ProviderOption) throws(AccountError) -> RainKitClient {
         try client(provider: providerName(which.provider).map { ProviderSelection($0) })
     }
 
-    /// For what only RainMaker's cloud can do. Throws `unsupported` where the environment names another identity provider: what was asked for
-    /// must not happen in somebody else's name.
+    /// For what only RainMaker's cloud can do. Throws `missingParameter` where the environment names another identity provider: what was
+    /// asked for must not happen in somebody else's name.
     func rainMakerClient() throws(AccountError) -> RainKitClient {
         if let name = providerName(nil) {
             throw AccountError(

@@ -19,7 +19,8 @@ public struct BluetoothBoards: BoardTransport {
     ) async throws(ProvisioningError) {
         let adapter = search.parameters["adapter"]
         do throws(BluetoothError) {
-            let central = try await centrals.central(adapter, logger: search.logger)
+            let logger = search.logger ?? Logger(label: "rainkit") { _ in SwiftLogNoOpLogHandler() }
+            let central = try await centrals.central(adapter, logger: logger)
             try await central.discover(search.filter, for: search.time) { board in
                 await found(FoundBoard(board, adapter: adapter))
             }

@@ -9,6 +9,7 @@ import RainCore
 public struct FileClaimedBoards: ClaimedBoardStore {
     private let file: RecordFile<StoredBoard>
 
+    /// - Parameter path: the JSON file; it and its folder are made when a board is first kept.
     public init(path: String) { self.init(path: path) {} }
 
     /// - Parameter beforeAccess: called on the thread that reads and writes the file, before each call's work.

@@ -10,6 +10,7 @@ import RainPrivateFiles
 public struct FilePendingMappings: PendingMappingStore {
     private let file: RecordFile<StoredMapping>
 
+    /// - Parameter path: the JSON file; it and its folder are made when a mapping is first kept.
     public init(path: String) { self.init(path: path) {} }
 
     /// - Parameter beforeAccess: called on the thread that reads and writes the file, before each call's work.

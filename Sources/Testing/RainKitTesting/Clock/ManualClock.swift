@@ -5,10 +5,13 @@ import Synchronization
 ///
 /// Sleeping tasks wake, in the order of their deadlines, when ``advance(by:)`` reaches them, or at once when they are cancelled.
 public final class ManualClock: Clock {
+    /// A moment of one clock; those of two clocks have nothing to do with each other.
     public struct Instant: InstantProtocol {
         /// The time since the clock was made.
         public var offset: Duration
+        /// The moment so much later, or earlier if it is negative.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// The time from here to the other; negative if that is earlier.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
@@ -56,6 +59,7 @@ public final class ManualClock: Clock {
     /// The deadline of the sleeper that would wake first.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
+    /// Waits until the test has moved the clock that far; at once if it is there. Throws `CancellationError`; the tolerance has no effect.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             defer { state.nextID += 1 }

@@ -13,6 +13,7 @@ import RainCore
 public enum CredentialStoreConformance {
     /// A store to be checked, on an empty place of its own.
     public struct Subject: Sendable {
+        /// The store that is checked; it must hold no session.
         public var store: any CredentialStore
         /// A second store on the same place, as another process would have it; nil if no other process can share it.
         public var other: (any CredentialStore)?
@@ -33,7 +34,9 @@ public enum CredentialStoreConformance {
 
     /// Which promise was broken, and how.
     public struct Failure: Error, CustomStringConvertible {
+        /// What every store promises, as one sentence.
         public var promise: String
+        /// What the store did instead.
         public var detail: String
         public var description: String { "\(promise): \(detail)" }
     }

@@ -7,8 +7,10 @@ import Synchronization
 /// A request that is not expected is refused with `invalidRequest` and remembered; ``finish()`` throws if there was one, or if
 /// an expected one never came. So nothing can go out that a test did not mean.
 public final class ScriptedHTTPClient: HTTPClient {
+    /// What the far end does with a request: answers, waits, or fails.
     public typealias Answer = @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
+    /// The requests that were not in the script, or the first in it that never came.
     public struct ScriptError: Error, CustomStringConvertible {
         public let description: String
     }
@@ -41,12 +43,14 @@ public final class ScriptedHTTPClient: HTTPClient {
         state.withLock { $0.unordered.append(Expectation(method: method, target: target, answer: answer)) }
     }
 
+    /// Adds a request that is answered with a JSON body.
     public func expect(_ method: HTTPRequest.Method, _ target: String, status: Int = 200, _ body: String) {
         let response = HTTPResponse(
             status: status, headers: [HTTPHeader("Content-Type", "application/json")], body: Array(body.utf8))
         expect(method, target) { _ in response }
     }
 
+    /// Adds a request that fails before there is an answer, as on a broken network.
     public func expect(_ method: HTTPRequest.Method, _ target: String, failure code: HTTPError.Code) {
         expect(method, target) { request throws(HTTPError) in
             throw HTTPError(code, host: "scripted", message: "a scripted fault")

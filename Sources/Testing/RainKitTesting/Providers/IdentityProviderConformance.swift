@@ -15,10 +15,12 @@ import RainCore
 public enum IdentityProviderConformance {
     /// A provider to be checked, and a server of its own.
     public struct Subject: Sendable {
+        /// Makes the provider on the HTTP client and the clock that a check hands in.
         public typealias Make = @Sendable (any HTTPClient, any WallClock) throws -> any IdentityProvider
 
         /// Reaches the server.
         public var http: any HTTPClient
+        /// The time by which the server's tokens expire.
         public var clock: any WallClock
         /// Credentials that are good now; made anew each time, as codes can be used once.
         public var right: @Sendable () async throws -> SignInCredentials
@@ -28,6 +30,7 @@ public enum IdentityProviderConformance {
         public var secrets: [String]
         /// Ends the session at the server, so that it can be renewed no more; nil if nobody can.
         public var revoke: (@Sendable (Tokens) async throws -> Void)?
+        /// Makes a provider whenever a check needs one.
         public var make: Make
 
         public init(
@@ -47,7 +50,9 @@ public enum IdentityProviderConformance {
 
     /// Which promise was broken, and how.
     public struct Failure: Error, CustomStringConvertible {
+        /// What every provider promises, as one sentence.
         public var promise: String
+        /// What the provider did instead; holds no secret.
         public var detail: String
         public var description: String { "\(promise): \(detail)" }
     }

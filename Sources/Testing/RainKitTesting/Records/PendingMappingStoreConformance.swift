@@ -12,6 +12,7 @@ import RainOnboarding
 public enum PendingMappingStoreConformance {
     /// A store to be checked, on an empty place of its own.
     public struct Subject: Sendable {
+        /// The store that is checked; it must be empty.
         public var store: any PendingMappingStore
         /// A second store on the same place, as another process would have it; nil if no other process can share it.
         public var other: (any PendingMappingStore)?

@@ -11,7 +11,9 @@ import ProtocommWire
 public enum TransportConformance {
     /// What the board at the far end does with a request.
     public enum Board {
+        /// What a handler at the board makes of one request.
         public enum Reply: Sendable, Equatable {
+            /// These bytes come back.
             case answer([UInt8])
             /// The way in which the transport's firmware says that a handler failed.
             case refuse
@@ -32,7 +34,9 @@ public enum TransportConformance {
 
     /// Which promise was broken, and how.
     public struct Failure: Error, CustomStringConvertible {
+        /// What every transport promises, as one sentence.
         public var promise: String
+        /// What the transport did instead.
         public var detail: String
         public var description: String { "\(promise): \(detail)" }
     }

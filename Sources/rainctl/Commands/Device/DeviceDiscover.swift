@@ -52,7 +52,7 @@ struct DeviceDiscover: AsyncParsableCommand {
             for: timeout.duration, name: deviceName, prefix: prefix, services: Set(service),
             parameters: adapter.map { ["adapter": $0] } ?? [:], logger: context.logger)
         var boards: [FoundBoard] = []
-        let client = try context.client()
+        let client = context.boardClient()
         // With a board on a cable, Bluetooth is not needed.
         for try await board in client.boards(
             search, over: transport.scheme.map { [$0] }, unavailable: { context.output.warn($0.message) })
