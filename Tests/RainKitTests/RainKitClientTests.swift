@@ -140,11 +140,13 @@ struct RainKitClientTests {
     @Test("signing out takes an account off the list whose name was known only after the sign-in")
     func signsOutNameless() async throws {
         try await withTemporaryFolder { folder in
-            let kit = try GatewayBench.client(of: try await SimulatedCloud.start(in: folder), in: folder)
+            let cloud = try await SimulatedCloud.start(in: folder)
+            let kit = try GatewayBench.client(of: cloud, in: folder)
             try await kit.signIn(
                 with: .credentials(.password(user: SimulatedCloud.user, password: Secret(SimulatedCloud.password))))
             try await kit.signOut()
             #expect(try kit.accounts.known.load().entries.isEmpty)
+            try await cloud.process.terminate()
         }
     }
 

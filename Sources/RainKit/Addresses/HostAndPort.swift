@@ -18,7 +18,7 @@ public struct HostAndPort: Sendable, Equatable {
         let allowed = host.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"/?#@%\\".utf8.contains($0) }
         guard !host.isEmpty, allowed, (1...65535).contains(port) else {
             throw ProvisioningError(
-                .invalidArgument, message: "A board's host is HOST or HOST:PORT.", remedies: [.host])
+                .invalidArgument, message: "A board's host is HOST or HOST:PORT.", reason: "usage", remedies: [.host])
         }
         self.host = String(host)
         self.port = port

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import Logging
+import RainWaiting
 
 extension RainKitClient {
     /// The transport that an address names. Throws `invalidArgument` where none of that scheme is registered.
@@ -86,10 +87,19 @@ extension RainKitClient {
     ) async throws(ProvisioningError) -> any Board {
         // "Not found" and what to try says more than "late": there is a moment left to say it.
         let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
-        return try await transport(for: address).board(
-            at: address,
-            BoardOpening(
-                credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger))
+        let transport = try transport(for: address)
+        let opening = BoardOpening(
+            credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger)
+        let timer = configuration.tools.timer
+        // A transport of the program's own may not keep to the time.
+        let opened = await withDeadline(limit, sleep: { try await timer.sleep(for: $0) }) {
+            () async throws(ProvisioningError) in
+            try await transport.board(at: address, opening)
+        }
+        if let opened { return try opened.get() }
+        throw ProvisioningError(
+            .unavailable, message: "No board was found at \(address) in time.", reason: "not_found",
+            remedies: [.moreTime])
     }
 }
 

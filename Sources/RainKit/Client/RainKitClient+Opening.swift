@@ -61,9 +61,12 @@ extension RainKitClient {
         var deployment = deployment
         deployment.certificateAuthorities = configuration.certificateAuthorities ?? deployment.certificateAuthorities
         let http = configuration.tools.http(deployment.certificateAuthorities)
-        let session = try AccountSession.rainMaker(
-            deployment, http: http, store: store, account: account, clock: configuration.tools.clock,
-            logger: configuration.logger)
+        let tools = configuration.tools
+        let server = ServerClock(clock: tools.clock)
+        let session = AccountSession(
+            provider: RainMakerIdentity(deployment, http: server.listening(to: http), clock: tools.clock), http: http,
+            store: store, key: try CredentialKey(deployment.name, account: account), clock: tools.clock, server: server,
+            logger: configuration.logger, timer: tools.timer)
         return AccountAccess(deployment, session: session, http: http, store: store, place: place)
     }
 
@@ -81,7 +84,7 @@ extension RainKitClient {
         let session = AccountSession(
             provider: provider.provider, http: provider.http, store: store,
             key: try CredentialKey(provider.name, account: account), clock: configuration.tools.clock,
-            server: provider.server, logger: configuration.logger)
+            server: provider.server, logger: configuration.logger, timer: configuration.tools.timer)
         return AccountAccess(
             provider.provider, named: provider.name, session: session, http: provider.http,
             certificateAuthorities: configuration.certificateAuthorities, store: store, place: place)

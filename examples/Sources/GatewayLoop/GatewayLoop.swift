@@ -38,10 +38,16 @@ struct GatewayLoop {
         while done.count < count {
             let finished = try await withThrowingTaskGroup(of: BoardAddress?.self) { group in
                 var started = done
-                for try await board in kit.boards(BoardSearch(for: .seconds(10)), over: schemes)
-                where started.insert(board.address).inserted {
-                    group.addTask { try await provision(board) }
-                    if started.count == count { break }
+                do {
+                    for try await board in kit.boards(BoardSearch(for: .seconds(10)), over: schemes)
+                    where started.insert(board.address).inserted {
+                        group.addTask { try await provision(board) }
+                        if started.count == count { break }
+                    }
+                } catch let error as ProvisioningError {
+                    // Bluetooth is off, say: boards that were found go on, and the next search may find more.
+                    print("search: \(error)")
+                    try await Task.sleep(for: .seconds(1))
                 }
                 return try await group.reduce(into: Set<BoardAddress>()) { $0.formUnion([$1].compactMap(\.self)) }
             }
