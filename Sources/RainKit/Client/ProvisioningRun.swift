@@ -39,7 +39,7 @@ public struct ProvisioningRun: AsyncSequence, Sendable {
         self.task = task
     }
 
-    /// What came of it. Throws ``RainOnboarding/OnboardingError``.
+    /// What came of it. Throws `OnboardingError`.
     public var node: OnboardedNode {
         get async throws {
             try await withTaskCancellationHandler {
@@ -64,7 +64,7 @@ public struct ProvisioningRun: AsyncSequence, Sendable {
             leaving = Leaving(task: task)
         }
 
-        /// The next event; nil once the run has ended well. Throws ``RainOnboarding/OnboardingError`` where it has not.
+        /// The next event; nil once the run has ended well. Throws `OnboardingError` where it has not.
         public mutating func next() async throws -> OnboardingEvent? { try await events.next() }
     }
 

@@ -14,7 +14,7 @@ extension RainKitClient {
 
     /// Boards that wait to be provisioned, from all transports at once, each as soon as it is found and once.
     ///
-    /// The stream ends when the search's time is over, and stops looking when its loop is left. It throws ``ESPProvisioning/ProvisioningError``
+    /// The stream ends when the search's time is over, and stops looking when its loop is left. It throws `ProvisioningError`
     /// where no transport could look to the end; one that cannot while others find something is told of by `unavailable`. It throws
     /// `invalidArgument` for a scheme that is not registered.
     ///

@@ -14,7 +14,7 @@ extension RainKitClient {
     /// - Parameters:
     ///   - proof: the board's proof of possession; nil for a board that wants none.
     ///   - report: is told what happens, in order.
-    /// - Throws: ``RainOnboarding/OnboardingError``: which step failed and why; `notSignedIn` before anything goes to the board.
+    /// - Throws: `OnboardingError`: which step failed and why; `notSignedIn` before anything goes to the board.
     @discardableResult
     public func provision(
         _ address: BoardAddress, proof: ProofOfPossession? = nil, network: WiFiNetwork,

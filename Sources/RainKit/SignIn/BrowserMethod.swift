@@ -27,7 +27,7 @@ public struct BrowserMethod: Sendable {
     /// Takes the person to the page.
     public var show: ShowSignInPage
 
-    /// How a scheme of the program's own is handled: see ``SchemeHandler``.
+    /// How a scheme of the program's own is handled: see `SchemeHandler`.
     public struct SchemeHandling: Sendable {
         /// The folder for the socket, below `XDG_RUNTIME_DIR`.
         public var folder: @Sendable () throws(AccountError) -> String

@@ -10,7 +10,7 @@ actor BluetoothCentrals {
 
     init(bus: DBusAddress) { self.bus = bus }
 
-    /// Throws what ``ProtocommBLE/BluetoothCentral`` throws where it cannot be opened; the next caller tries again.
+    /// Throws what `BluetoothCentral` throws where it cannot be opened; the next caller tries again.
     func central(_ adapter: String?, logger: Logger) async throws(BluetoothError) -> BluetoothCentral {
         let key = adapter ?? ""
         // Not the caller's: others wait for it as well. It is done within two seconds.
