@@ -30,7 +30,8 @@ public struct OnboardingRequest: Sendable {
     public var resetsFirst: Bool
     /// The time for the whole run.
     public var deadline: Duration
-    /// Fetch a challenge before the board is touched, for a board whose access point has no way to the internet.
+    /// Fetch a challenge before the board is touched, for a board whose access point has no way to the internet. A cloud that gives none
+    /// ends the run only where the board turns out to need one.
     public var fetchesChallengeFirst: Bool
     /// Look for a board that is not there yet until the deadline.
     public var waitsForBoard: Bool

@@ -49,7 +49,8 @@ extension OnboardingRun {
         guard steps.contains(.verify) else { return .secret }
         if let challenge = account.challenge { return .signature(challenge) }
         return .signature(
-            try await context.perform(.challenge) { () async throws(StepFailure) in try await account.fetchChallenge() }
+            try await context.perform(.challenge) { () async throws(StepFailure) in try await account.requireChallenge()
+            }
         )
     }
 

@@ -30,7 +30,7 @@ struct OnboardingRun: Sendable {
         guard let cloud else { return nil }
         return try await context.perform(.account) { () async throws(StepFailure) in
             var account = try await SignedIn(cloud)
-            if request.fetchesChallengeFirst { account.challenge = try await account.earlyChallenge() }
+            if request.fetchesChallengeFirst { try await account.fetchChallengeEarly() }
             return account
         }
     }
