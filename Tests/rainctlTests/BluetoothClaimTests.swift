@@ -19,11 +19,12 @@ struct BluetoothClaimTests {
             let journal = Journal(path: folder.file("board.ndjson"))
             let board = try await ChildProcess.start(
                 try Executables.path("firmware-sim"),
-                [
-                    "--ble", "--name", "PROV_c1a1m0", "--journal", journal.path, "--pop",
-                    SimulatedBoard.proofOfPossession,
-                    "--wifi", "\(SimulatedBoard.ssid):\(SimulatedBoard.passphrase)",
-                ] + cloud.unclaimedBoardOptions + options, environment: environment)
+                SimulatedBoard.arguments(
+                    [
+                        "--ble", "--name", "PROV_c1a1m0", "--journal", journal.path, "--pop",
+                        SimulatedBoard.proofOfPossession,
+                        "--wifi", "\(SimulatedBoard.ssid):\(SimulatedBoard.passphrase)",
+                    ] + cloud.unclaimedBoardOptions + options), environment: environment)
             let ready = try JSONValue(parsing: Array(try await board.readyLine().utf8))
             let outcome = try await maker.rainctl(
                 [

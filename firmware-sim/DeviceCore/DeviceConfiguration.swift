@@ -12,9 +12,20 @@ public struct DeviceConfiguration: Sendable {
         case none
     }
 
+    /// What provisions the board: an ESP-IDF's `wifi_provisioning`, by the version that changed it, or what followed it.
+    public enum Component: Sendable, Equatable {
+        case wifiProvisioning44
+        /// Announces `sec_ver`.
+        case wifiProvisioning50
+        /// Has `prov-ctrl`.
+        case wifiProvisioning51
+        /// Calls itself `netprov-v1.2`, and announces `wifi_prov`.
+        case networkProvisioning
+    }
+
     public var nodeID: [UInt8]
     public var security: SecurityVersion
-    /// `sec_patch_ver`; only Security 2 has one other than 0.
+    /// The newest patch version of Security 2 that its protocomm knows. Where that is 0, it is older than `sec_patch_ver`.
     public var patchVersion: UInt32
     public var hasProofOfPossession: Bool
     public var association: Association
@@ -24,15 +35,16 @@ public struct DeviceConfiguration: Sendable {
     public var macAddress: [UInt8]
     /// The faults of the claims to come: each claim takes the next one.
     public var claimFaults: [ClaimFault]
+    public var component: Component
     public var provisioning: ProvisioningOptions
     /// The application's own endpoint, which answers as ESP-IDF's `custom-data` example does.
     public var customEndpoint: Endpoint?
 
     public init(
-        nodeID: [UInt8], security: SecurityVersion, patchVersion: UInt32 = 0, hasProofOfPossession: Bool = true,
+        nodeID: [UInt8], security: SecurityVersion, patchVersion: UInt32 = 1, hasProofOfPossession: Bool = true,
         association: Association = .userMapping, isClaimed: Bool = true, macAddress: [UInt8] = [],
-        claimFaults: [ClaimFault] = [], provisioning: ProvisioningOptions = ProvisioningOptions(),
-        customEndpoint: Endpoint? = nil
+        claimFaults: [ClaimFault] = [], component: Component = .networkProvisioning,
+        provisioning: ProvisioningOptions = ProvisioningOptions(), customEndpoint: Endpoint? = nil
     ) {
         self.nodeID = nodeID
         self.security = security
@@ -42,17 +54,24 @@ public struct DeviceConfiguration: Sendable {
         self.isClaimed = isClaimed
         self.macAddress = macAddress.isEmpty && !isClaimed ? nodeID : macAddress
         self.claimFaults = claimFaults
+        self.component = component
         self.provisioning = provisioning
         self.customEndpoint = customEndpoint
     }
 
     /// Every endpoint that the board has while it is being provisioned.
     public var endpoints: [Endpoint] {
-        var all = [Endpoint.control, .scan, .session, .config, .version]
+        var all = [Endpoint.scan, .session, .config, .version]
+        if component.hasControl { all.insert(.control, at: 0) }
         if association == .userMapping { all.append(.userMapping) }
         if !isClaimed { all.append(.claim) }
         if association == .challengeResponse { all.append(.challengeResponse) }
         if let customEndpoint { all.append(customEndpoint) }
         return all
     }
+}
+
+extension DeviceConfiguration.Component {
+    var hasControl: Bool { self == .wifiProvisioning51 || self == .networkProvisioning }
+    var announcesSecurity: Bool { self != .wifiProvisioning44 }
 }

@@ -38,7 +38,8 @@ struct FirmwareSim: ParsableCommand {
         }
         let hasKey = cloud.key != nil || bluetooth.nodes != nil
         if kind.noPop, kind.pop != nil { throw ValidationError("--pop and --no-pop exclude each other") }
-        if kind.noPop, kind.security == 2 {
+        if firmware.security == 2, kind.username.isEmpty { throw ValidationError("Security 2 needs a user name") }
+        if kind.noPop, firmware.security == 2 {
             throw ValidationError("Security 2 needs a proof of possession: leave --no-pop out, or use --security 1")
         }
         let hasCertificate = cloud.cert != nil || bluetooth.nodes != nil
@@ -79,7 +80,7 @@ struct FirmwareSim: ParsableCommand {
             ready.append(.init("http", .string(server.address.description)))
         }
         let qrCode = board.identity.qrCode(
-            security: kind.security, transport: bluetooth.isServed ? "ble" : "softap")
+            security: firmware.security, transport: bluetooth.isServed ? "ble" : "softap")
         var console: SerialConsole?
         if let broker = cloud.mqtt, let authority = cloud.ca {
             for each in boards {

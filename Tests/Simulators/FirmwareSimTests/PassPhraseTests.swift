@@ -33,7 +33,8 @@ struct PassPhraseTests {
     @Test("a claim that brings such a certificate is refused, and the board goes on")
     func claim() async throws {
         try await withChildProcess(
-            try Executables.path("firmware-sim"), ["--http", "127.0.0.1:0", "--security", "0", "--unclaimed"],
+            try Executables.path("firmware-sim"),
+            SimulatedBoard.arguments(["--http", "127.0.0.1:0", "--security", "0", "--unclaimed"]),
             input: .open
         ) { board in
             let ready = try JSONValue(parsing: Array(try await board.readyLine().utf8))

@@ -6,7 +6,7 @@ import TestSupport
 func withBoard<Result>(
     _ arguments: [String], journal: String? = nil, body: (ChildProcess, JSONValue) async throws -> Result
 ) async throws -> Result {
-    let arguments = arguments + (journal.map { ["--journal", $0] } ?? [])
+    let arguments = SimulatedBoard.arguments(arguments + (journal.map { ["--journal", $0] } ?? []))
     return try await withChildProcess(try Executables.path("firmware-sim"), arguments) { child in
         let ready = try JSONValue(parsing: Array(try await child.readyLine().utf8))
         return try await body(child, ready)

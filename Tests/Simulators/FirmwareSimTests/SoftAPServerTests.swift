@@ -105,6 +105,26 @@ struct SoftAPServerTests {
                 "431 Request Header Fields Too Large", "Header fields are too long"
             ),
             ("nonsense\r\n\r\n", "400 Bad Request", "Bad request syntax"),
+            ("BREW /proto-ver HTTP/1.1\r\n\r\n", "400 Bad Request", "Bad request syntax"),
+            // The hello of a TLS client.
+            ("\u{16}\u{03}\u{01}\u{02}", "400 Bad Request", "Bad request syntax"),
+            (
+                "PURGE /proto-ver HTTP/1.1\r\n\r\n", "405 Method Not Allowed",
+                "Specified method is invalid for this resource"
+            ),
+            (
+                "GET http://192.168.4.1/proto-ver HTTP/1.1\r\n\r\n", "405 Method Not Allowed",
+                "Specified method is invalid for this resource"
+            ),
+            (
+                "POST http://192.168.4.1/nothing HTTP/1.1\r\nContent-Length: 1\r\n\r\nx", "404 Not Found",
+                "Nothing matches the given URI"
+            ),
+            (
+                "POST /proto-ver HTTP/1.2\r\nContent-Length: 1\r\n\r\nx", "505 Version Not Supported",
+                "HTTP version not supported by server"
+            ),
+            ("GET /proto-ver\r\n\r\n", "505 Version Not Supported", "HTTP version not supported by server"),
         ])
     func refusals(request: String, status: String, message: String) async throws {
         try await withServer { address in
@@ -123,7 +143,11 @@ struct SoftAPServerTests {
             "POST /proto-ver HTTP/1.1\r\n\r\n", "POST /proto-ver HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
             "POST /proto-ver HTTP/1.1\r\nContent-Length: 4097\r\n\r\n\(String(repeating: "x", count: 4097))",
             "POST /proto-ver HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+            "POST /proto-ver HTTP/1.1\r\nContent-Length: 5000000000\r\n\r\nx",
             "POST /proto-ver?x=1 HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
+            // The endpoint's name is all but the first byte, whatever the target's form.
+            "POST http://192.168.4.1/proto-ver HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
+            "POST http://192.168.4.1 HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
             "POST /prov-config HTTP/1.1\r\nContent-Length: 2\r\n\r\nxx",
         ])
     func silentCloses(request: String) async throws {

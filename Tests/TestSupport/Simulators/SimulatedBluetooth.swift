@@ -40,7 +40,7 @@ public final class SimulatedBluetooth: Sendable {
             all += ["--pop", SimulatedBoard.proofOfPossession]
         }
         let process = try await ChildProcess.start(
-            try Executables.path("firmware-sim"), all + arguments,
+            try Executables.path("firmware-sim"), SimulatedBoard.arguments(all + arguments),
             environment: ["TMPDIR": folder.path, "DBUS_SYSTEM_BUS_ADDRESS": bus.address])
         let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
         guard case .array(let boards)? = ready["ble"]?["boards"] else {

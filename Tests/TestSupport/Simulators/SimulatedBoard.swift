@@ -23,7 +23,7 @@ public final class SimulatedBoard: Sendable {
         var all = ["--journal", journal]
         if !arguments.contains("--wifi"), !arguments.contains("--ap") { all += ["--wifi", "\(ssid):\(passphrase)"] }
         if !arguments.contains("--pop"), !arguments.contains("--no-pop") { all += ["--pop", proofOfPossession] }
-        let process = try await startSimulator("firmware-sim", all + arguments, namespace, in: folder)
+        let process = try await startSimulator("firmware-sim", Self.arguments(all + arguments), namespace, in: folder)
         let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
         return SimulatedBoard(
             process: process, http: ready["http"]?.string, console: ready["console"]?.string,

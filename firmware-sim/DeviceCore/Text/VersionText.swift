@@ -9,12 +9,16 @@ extension DeviceConfiguration {
         if association == .challengeResponse {
             text.append("\t\"rmaker_extra\":\t{\n\t\t\"ver\":\t\"1.0\",\n\t\t\"cap\":\t[\"ch_resp\"]\n\t},\n")
         }
-        text.append("\t\"prov\":\t{\n\t\t\"ver\":\t\"netprov-v1.2\",\n\t\t\"sec_ver\":\t")
-        text.append(decimal: UInt64(security.rawValue))
-        // Firmware that can only do patch version 0 of Security 2 is older than the key.
-        if security != .security2 || patchVersion > 0 {
-            text.append(",\n\t\t\"sec_patch_ver\":\t")
-            text.append(decimal: security == .security2 ? UInt64(patchVersion) : 0)
+        text.append("\t\"prov\":\t{\n\t\t\"ver\":\t\"")
+        text.append(component == .networkProvisioning ? "netprov-v1.2\"" : "v1.1\"")
+        if component.announcesSecurity {
+            text.append(",\n\t\t\"sec_ver\":\t")
+            text.append(decimal: UInt64(security.rawValue))
+            // protocomm has the key since it has patch versions, whichever scheme the board has.
+            if patchVersion > 0 {
+                text.append(",\n\t\t\"sec_patch_ver\":\t")
+                text.append(decimal: security == .security2 ? UInt64(patchVersion) : 0)
+            }
         }
         text.append(",\n\t\t\"cap\":\t[")
         if security == .security0 {
@@ -22,7 +26,8 @@ extension DeviceConfiguration {
         } else if security == .security1, !hasProofOfPossession {
             text.append("\"no_pop\", ")
         }
-        text.append("\"wifi_prov\", \"wifi_scan\"]\n\t}\n}")
+        if component == .networkProvisioning { text.append("\"wifi_prov\", ") }
+        text.append("\"wifi_scan\"]\n\t}\n}")
         return text
     }
 }

@@ -39,14 +39,17 @@ extension FirmwareSim {
         _ identity: BoardIdentity, _ credentials: NodeFiles, radio accessPoints: SimulatedRadio, journal: Journal,
         verifiers: inout VerifierCache, random: inout BoardRandom
     ) throws -> Board {
+        let firmware = firmware
         let configuration = DeviceConfiguration(
-            nodeID: Array(identity.nodeID.utf8), security: SecurityVersion(rawValue: Int32(kind.security)),
-            patchVersion: UInt32(kind.patch), hasProofOfPossession: !identity.proofOfPossession.isEmpty,
-            association: kind.mapping.association, isClaimed: !kind.unclaimed,
+            nodeID: Array(identity.nodeID.utf8), security: SecurityVersion(rawValue: Int32(firmware.security)),
+            patchVersion: UInt32(firmware.patch), hasProofOfPossession: !identity.proofOfPossession.isEmpty,
+            association: firmware.mapping.association, isClaimed: !kind.unclaimed,
             macAddress: Array(identity.macAddress.utf8), claimFaults: kind.claimFault.map(\.fault),
+            component: firmware.component,
             provisioning: ProvisioningOptions(
-                attempts: radio.attempts, resetsOnFailure: radio.resetOnFailure, stopsByItself: !radio.noAutoStop),
-            customEndpoint: kind.customEndpoint.map { Endpoint(name: Array($0.utf8)) })
+                attempts: firmware.attempts, resetsOnFailure: firmware.resetsOnFailure,
+                stopsByItself: !radio.noAutoStop),
+            customEndpoint: firmware.customEndpoint.map { Endpoint(name: Array($0.utf8)) })
         let core = SimulatedCore(
             configuration: configuration, radio: accessPoints,
             security: try security(of: identity, &verifiers, random: &random), signer: try credential(credentials))
@@ -55,10 +58,10 @@ extension FirmwareSim {
             random: random.fork())
     }
 
-    /// An unclaimed board makes its key itself.
+    /// An unclaimed board makes its key itself. So does one that signs challenges and was given none: no cloud knows that key.
     private func credential(_ files: NodeFiles) throws -> NodeKey? {
         if let file = files.key { return try NodeKey(file: file) }
-        return kind.unclaimed ? try NodeKey() : nil
+        return kind.unclaimed || firmware.mapping == .challengeResponse ? try NodeKey() : nil
     }
 
     private var simulatedRadio: SimulatedRadio {
@@ -74,14 +77,14 @@ extension FirmwareSim {
         of identity: BoardIdentity, _ verifiers: inout VerifierCache, random: inout BoardRandom
     ) throws -> DeviceSecurity<OpenSSLCrypto, BoardRandom> {
         let proof = Array(identity.proofOfPossession.utf8)
-        switch kind.security {
+        switch firmware.security {
         case 0: return .security0(Security0Device())
         case 1: return .security1(Security1Device(proofOfPossession: proof, random: random.fork()))
         default:
             let verifier = try verifiers.verifier(of: identity, random: &random)
             return .security2(
                 Security2Device(
-                    verifier: verifier, patchVersion: kind.patch == 1 ? .countedNonce : .constantNonce,
+                    verifier: verifier, patchVersion: firmware.patch == 1 ? .countedNonce : .constantNonce,
                     random: random.fork()))
         }
     }

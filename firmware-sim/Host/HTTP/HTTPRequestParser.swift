@@ -3,12 +3,16 @@
 /// The head of one request, as far as the board's server looks at it.
 struct HTTPRequestHead: Equatable {
     var method: [UInt8]
-    /// Query included: the server looks endpoints up by the whole target.
+    /// In whatever form, query included: protocomm's handler takes all but its first byte for the endpoint.
     var target: [UInt8]
+    /// What a 32-bit `size_t` holds of the number, as `httpd_parse.c` keeps it: 4294967300 is 4.
     var contentLength: Int
     var isChunked: Bool
     /// The value of the first `Cookie` header, which is the one that `httpd_req_get_hdr_value_str` finds.
     var cookie: [UInt8]?
+
+    /// What the server looks its handlers up by.
+    var path: [UInt8]? { HTTPTarget(target).path }
 }
 
 /// Reads requests as ESP-IDF's `esp_http_server` does, limits included, from bytes that come in any pieces.
@@ -73,11 +77,16 @@ struct HTTPRequestParser {
             buffer = []
             return nil
         }
-        guard let lineEnd = buffer.firstIndex(of: 0x0A) else {
-            return buffer.count >= Self.lineLimit ? .refused(.uriTooLong) : nil
-        }
-        guard lineEnd + 1 < Self.lineLimit else { return .refused(.uriTooLong) }
+        let lineEnd = buffer.firstIndex(of: 0x0A)
+        let line = buffer[..<(lineEnd ?? buffer.endIndex)].prefix(Self.lineLimit)
+        let reading = HTTPRequestLine.read(line, isWhole: lineEnd == line.endIndex)
+        if reading == .impossible { return .refused(.badRequest) }
+        guard let lineEnd else { return buffer.count >= Self.lineLimit ? .refused(.uriTooLong) : nil }
+        guard lineEnd + 1 < Self.lineLimit, case .line(let request) = reading else { return .refused(.uriTooLong) }
         let headerStart = lineEnd + 1
+        guard headerStart < buffer.endIndex else { return nil }
+        // Looked at with the first header, or with the empty line. Before ESP-IDF 5.5 every HTTP/1.x passed.
+        guard request.version == [1, 0] || request.version == [1, 1] else { return .refused(.versionNotSupported) }
         guard let headerEnd = endOfHeaders(from: headerStart) else {
             return buffer.count - headerStart > Self.headerLimit ? .refused(.headersTooLarge) : nil
         }
@@ -85,9 +94,19 @@ struct HTTPRequestParser {
         if size > Self.headerLimit { return .refused(.headersTooLarge) }
         // One byte too many for the terminating NUL, which another part of the server finds out.
         if size == Self.headerLimit { return .refused(.internalError) }
-        let step = Self.head(line: buffer[..<lineEnd], headers: buffer[headerStart..<headerEnd])
+        let headers: HTTPHeaderBlock
+        do throws(HTTPHeaderBlock.Malformed) {
+            headers = try HTTPHeaderBlock(buffer[headerStart..<headerEnd])
+        } catch { return .refused(.badRequest) }
+        // The server handles no CONNECT and no other upgrade, and says so before it looks for a handler.
+        guard !headers.isUpgrade, request.method != HTTPRequestLine.connect else { return .refused(.badRequest) }
+        // The handler runs when the first byte of the body is there; until then the client may still be too late (408).
+        guard buffer.count > headerEnd || !headers.hasBody else { return nil }
         buffer.removeFirst(headerEnd)
-        return step
+        return .head(
+            HTTPRequestHead(
+                method: request.method, target: request.target, contentLength: headers.contentLength,
+                isChunked: headers.isChunked, cookie: headers.cookie))
     }
 
     /// The index after the empty line that ends the headers.
@@ -98,66 +117,5 @@ struct HTTPRequestParser {
             lineStart = end + 1
         }
         return nil
-    }
-
-    private static func head(line: ArraySlice<UInt8>, headers: ArraySlice<UInt8>) -> Step {
-        let words = withoutCarriageReturn(line).split(separator: 0x20, omittingEmptySubsequences: false)
-        guard words.count == 3, !words[1].isEmpty, words[0].allSatisfy(isUppercase), !words[0].isEmpty else {
-            return .refused(.badRequest)
-        }
-        guard words[2].starts(with: "HTTP/".utf8), words[2].count == 8, words[2].dropFirst(6).first == UInt8(ascii: ".")
-        else { return .refused(.badRequest) }
-        guard words[2].dropFirst(5).first == UInt8(ascii: "1") else { return .refused(.versionNotSupported) }
-        var head = HTTPRequestHead(
-            method: Array(words[0]), target: Array(words[1]), contentLength: 0, isChunked: false, cookie: nil)
-        var hasLength = false
-        for line in headers.split(separator: 0x0A) {
-            let line = withoutCarriageReturn(line)
-            if line.isEmpty { continue }
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else {
-                return .refused(.badRequest)
-            }
-            let name = lowercased(line[..<colon])
-            let value = trimmed(line[(colon + 1)...])
-            switch name {
-            case Array("content-length".utf8):
-                guard !hasLength, let length = decimal(value) else { return .refused(.badRequest) }
-                hasLength = true
-                head.contentLength = length
-            case Array("transfer-encoding".utf8):
-                if lowercased(value) == Array("chunked".utf8) { head.isChunked = true }
-            case Array("cookie".utf8): head.cookie = head.cookie ?? Array(value)
-            default: break
-            }
-        }
-        if head.isChunked { head.contentLength = 0 }
-        return .head(head)
-    }
-
-    private static func withoutCarriageReturn(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        line.last == 0x0D ? line.dropLast() : line
-    }
-
-    private static func isUppercase(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
-
-    private static func lowercased(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        text.map { isUppercase($0) ? $0 | 0x20 : $0 }
-    }
-
-    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var text = text
-        while let first = text.first, first == 0x20 || first == 0x09 { text.removeFirst() }
-        while let last = text.last, last == 0x20 || last == 0x09 { text.removeLast() }
-        return text
-    }
-
-    private static func decimal(_ text: ArraySlice<UInt8>) -> Int? {
-        guard !text.isEmpty, text.count <= 18 else { return nil }
-        var value = 0
-        for byte in text {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            value = value * 10 + Int(byte - UInt8(ascii: "0"))
-        }
-        return value
     }
 }

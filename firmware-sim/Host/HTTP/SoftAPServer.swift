@@ -143,6 +143,10 @@ final class SoftAPServer: EventSource {
     /// Finds the handler and the session; false where that was the end of the connection.
     private func begin(_ head: HTTPRequestHead) -> Bool {
         guard let connection else { return false }
+        guard head.path != nil else {
+            drop("a target without a path")
+            return false
+        }
         guard isKnownPath(head) else {
             refuse(.notFound)
             return false
@@ -163,10 +167,11 @@ final class SoftAPServer: EventSource {
         return true
     }
 
-    /// The server finds its handler by path and method. It is the handler that takes the query for a part of the name, at its very end.
+    /// The server finds its handler by path and method (`httpd_uri.c`). It is the handler that takes the whole target but its first byte
+    /// for the endpoint (`protocomm_httpd.c`), and so fails where a query or, in the absolute form, a host belongs to it.
     private func isKnownPath(_ head: HTTPRequestHead) -> Bool {
-        let path = head.target.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        return path.first == UInt8(ascii: "/") && board.core.serves(Endpoint(name: Array(path.dropFirst())))
+        guard let path = head.path, path.first == UInt8(ascii: "/") else { return false }
+        return board.core.serves(Endpoint(name: Array(path.dropFirst())))
     }
 
     private func endpoint(_ head: HTTPRequestHead) -> Endpoint { Endpoint(name: Array(head.target.dropFirst())) }

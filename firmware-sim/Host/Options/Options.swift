@@ -72,11 +72,19 @@ struct BluetoothOptions: ParsableArguments {
 }
 
 struct BoardOptions: ParsableArguments {
-    @Option(help: "Security scheme: 0, 1 or 2.")
-    var security = 1
+    @Option(
+        help: ArgumentHelp(
+            """
+            The firmware: \(Preset.allCases.map(\.rawValue).joined(separator: ", ")). The options below change single things of \
+            it. (default: rainmaker-1.14, with Security 1 on protocomm's console, whose lines are too short for 2)
+            """, valueName: "firmware"))
+    var preset: Preset?
 
-    @Option(help: "Patch version of Security 2: 0 or 1.")
-    var patch = 1
+    @Option(help: "Security scheme: 0, 1 or 2.")
+    var security: Int?
+
+    @Option(help: "Patch version of Security 2: 0 or 1. 0 is an older protocomm, which announces none.")
+    var patch: Int?
 
     @Option(help: "Proof of possession; eight random hex digits unless given.")
     var pop: String?
@@ -94,7 +102,7 @@ struct BoardOptions: ParsableArguments {
     var nodeId: String?
 
     @Option(help: "How the board is put into an account: user, ch-resp or none.")
-    var mapping: MappingOption = .user
+    var mapping: MappingOption?
 
     @Option(help: "An endpoint of the application's own, such as custom-data, that takes anything.")
     var customEndpoint: String?
@@ -117,11 +125,10 @@ struct BoardOptions: ParsableArguments {
     var claimFault: [ClaimFaultOption] = []
 
     mutating func validate() throws {
-        guard (0...2).contains(security) else { throw ValidationError("--security is 0, 1 or 2") }
-        guard (0...1).contains(patch) else { throw ValidationError("--patch is 0 or 1") }
+        guard (0...2).contains(security ?? 0) else { throw ValidationError("--security is 0, 1 or 2") }
+        guard (0...1).contains(patch ?? 0) else { throw ValidationError("--patch is 0 or 1") }
         if claimed, unclaimed { throw ValidationError("--claimed and --unclaimed exclude each other") }
         if !claimFault.isEmpty, !unclaimed { throw ValidationError("--claim-fault goes with --unclaimed") }
-        if security == 2, username.isEmpty { throw ValidationError("Security 2 needs a user name") }
         if let nodeId, nodeId.isEmpty || nodeId.utf8.count > 64 {
             throw ValidationError("--node-id has 1 to 64 bytes")
         }
@@ -143,17 +150,19 @@ struct RadioOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Seconds from an accepted Apply to the address or the verdict of one attempt.", valueName: "s"))
-    var joinDelay = 0.4
+            """
+            Seconds from an accepted Apply to the address or the verdict of one attempt. Firmware waits 1 s before it joins.
+            """, valueName: "s"))
+    var joinDelay = 1.4
 
     @Option(help: ArgumentHelp("Seconds that an active scan stays on each of 13 channels.", valueName: "s"))
     var channelDelay = 0.03
 
     @Option(help: ArgumentHelp("Attempts before a failure is told; 0 is the old behaviour.", valueName: "n"))
-    var attempts: UInt32 = 0
+    var attempts: UInt32?
 
-    @Flag(help: "After a failure the board makes itself ready for other credentials.")
-    var resetOnFailure = false
+    @Flag(inversion: .prefixedNo, help: "After a failure the board makes itself ready for other credentials.")
+    var resetOnFailure: Bool?
 
     @Flag(help: "The board goes on serving after success.")
     var noAutoStop = false
@@ -164,7 +173,7 @@ struct RadioOptions: ParsableArguments {
     mutating func validate() throws {
         guard (0...3600).contains(joinDelay) else { throw ValidationError("--join-delay is 0 to 3600 seconds") }
         guard (0...60).contains(channelDelay) else { throw ValidationError("--channel-delay is 0 to 60 seconds") }
-        guard attempts <= 1000 else { throw ValidationError("--attempts is at most 1000") }
+        guard attempts ?? 0 <= 1000 else { throw ValidationError("--attempts is at most 1000") }
     }
 }
 

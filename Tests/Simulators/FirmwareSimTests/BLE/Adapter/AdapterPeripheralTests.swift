@@ -23,7 +23,9 @@ struct AdapterPeripheralTests {
             let journal = folder.file("journal.ndjson")
             try await withChildProcess(
                 try Executables.path("firmware-sim"),
-                ["--ble-adapter", "hci1", "--name", "PROV_c0ffee", "--security", "0", "--journal", journal] + arguments,
+                SimulatedBoard.arguments(
+                    ["--ble-adapter", "hci1", "--name", "PROV_c0ffee", "--security", "0", "--journal", journal]
+                        + arguments),
                 environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
             ) { board in
                 let ready = try JSONValue(parsing: Array(try await board.readyLine().utf8))
@@ -180,7 +182,8 @@ struct AdapterPeripheralTests {
             let journal = folder.file("journal.ndjson")
             try await withChildProcess(
                 try Executables.path("firmware-sim"),
-                ["--ble-adapter", "hci1", "--name", "PROV_c0ffee", "--security", "0", "--journal", journal],
+                SimulatedBoard.arguments(
+                    ["--ble-adapter", "hci1", "--name", "PROV_c0ffee", "--security", "0", "--journal", journal]),
                 environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
             ) { _ in
                 #expect(await service.called("RegisterAdvertisement"))
@@ -213,10 +216,10 @@ struct AdapterPeripheralTests {
             let journal = folder.file("journal.ndjson")
             try await withChildProcess(
                 try Executables.path("firmware-sim"),
-                [
+                SimulatedBoard.arguments([
                     "--ble-adapter", "AA:BB:CC:00:00:01", "--name", "PROV_c0ffee", "--security", "0", "--journal",
                     journal,
-                ],
+                ]),
                 environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
             ) { board in
                 _ = try await board.readyLine()
