@@ -10,6 +10,8 @@ final class RedirectMatcher: Sendable {
         case answer(AuthorizationResponse)
         /// Not the answer to this attempt, and why. The sign-in keeps waiting.
         case stray(OAuth2FormatError)
+        /// An answer to another attempt, or of another server. The sign-in keeps waiting.
+        case foreign(ForeignAnswer)
         /// The answer has been accepted before this one.
         case late
     }
@@ -23,8 +25,17 @@ final class RedirectMatcher: Sendable {
     /// Whether the answer comes in the fragment, behind a `#`. Browsers do not send fragments to servers.
     let expectsFragment: Bool
     private let accepted = Mutex<AuthorizationResponse?>(nil)
+    private let foreign = Mutex(Foreign())
+    private let report: ReportForeignAnswer?
 
-    init(_ attempt: AuthorizationAttempt, at target: RedirectTarget) {
+    private struct Foreign {
+        var last: ForeignAnswer?
+        /// What was told already: an attacker may send answers without end.
+        var toldFlaws: Set<String> = []
+    }
+
+    init(_ attempt: AuthorizationAttempt, at target: RedirectTarget, report: ReportForeignAnswer? = nil) {
+        self.report = report
         addresses = [target.redirectURI] + target.aliases
         state = attempt.request.state
         issuer = attempt.issuer
@@ -35,6 +46,14 @@ final class RedirectMatcher: Sendable {
     }
 
     var answer: AuthorizationResponse? { accepted.withLock { $0 } }
+    /// The last answer that was not accepted.
+    var foreignAnswer: ForeignAnswer? { foreign.withLock { $0.last } }
+
+    /// Tells the program of an answer that was not accepted, once for each flaw. For sources whose sender is not the person who waits.
+    func tell(_ answer: ForeignAnswer) {
+        let isNew = foreign.withLock { $0.toldFlaws.insert(answer.flaw.message).inserted }
+        if isNew { report?(answer.warning) }
+    }
 
     /// An address that a browser was sent to.
     func consider(url: String) -> Verdict {
@@ -79,12 +98,18 @@ final class RedirectMatcher: Sendable {
         let response: AuthorizationResponse
         do throws(OAuth2FormatError) {
             response = try read()
+        } catch {
+            return .stray(error)
+        }
+        do throws(OAuth2FormatError) {
             if let state {
                 try response.check(
                     state: state, issuer: issuer, requiresIssuer: requiresIssuer, mayLackState: mayLackState)
             }
         } catch {
-            return .stray(error)
+            let answer = ForeignAnswer(error, response)
+            foreign.withLock { $0.last = answer }
+            return .foreign(answer)
         }
         return accepted.withLock { accepted in
             guard accepted == nil else { return .late }

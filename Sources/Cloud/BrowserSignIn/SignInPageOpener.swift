@@ -2,8 +2,10 @@
 import RainAccount
 import RainOAuth
 
-/// Takes a person to the sign-in page: opens a browser, prints the address, or both. It must come back soon; a browser that does
-/// not open is no error, as the address can be opened by hand.
+/// Takes a person to the sign-in page: opens a browser, prints the address, or both. A browser that does not open is no error, as the
+/// address can be opened by hand.
+///
+/// The answer is waited for meanwhile. When the wait is over the task is cancelled, and must come back then.
 public typealias ShowSignInPage = @Sendable (_ url: String) async -> Void
 
 /// The steps that all agents share once their listener is ready: make the request, show the page, wait for the redirect.
@@ -11,6 +13,7 @@ struct SignInPageOpener: Sendable {
     var pasted: (any PastedAddresses)?
     var limit: Duration
     var clock: any Clock<Duration>
+    var report: ReportForeignAnswer?
     var show: ShowSignInPage
 
     func authorize(
@@ -19,12 +22,18 @@ struct SignInPageOpener: Sendable {
     ) async throws(AccountError) -> AuthorizationResponse {
         let attempt = try attempt(target)
         let url = try attempt.url()
-        let matcher = RedirectMatcher(attempt, at: target)
+        let matcher = RedirectMatcher(attempt, at: target, report: report)
         var sources: [any RedirectSource] = []
         if let listener { sources.append(listener) }
         if let pasted { sources.append(PasteSource(addresses: pasted)) }
-        await show(url)
-        return try await firstMatchingRedirect(for: matcher, from: sources, within: limit, by: clock)
+        // The browser may be back before whatever opens it has ended: the answer is waited for from now on.
+        async let _: Void = show(url)
+        do throws(AccountError) {
+            return try await firstMatchingRedirect(for: matcher, from: sources, within: limit, by: clock)
+        } catch {
+            guard error.code == .noAnswer, let foreign = matcher.foreignAnswer else { throw error }
+            throw foreign.failure(after: error)
+        }
     }
 }
 

@@ -24,6 +24,8 @@ public struct BrowserMethod: Sendable {
     public var limit = Duration.seconds(300)
     /// Makes the desktop start this program's handler for a scheme of its own, in a folder for its socket. Nil where there is none.
     public var schemeHandler: SchemeHandling?
+    /// Is told at once of answers that belong to another sign-in or another server. They are not used, and do not end the wait.
+    public var report: ReportForeignAnswer?
     /// Takes the person to the page.
     public var show: ShowSignInPage
 

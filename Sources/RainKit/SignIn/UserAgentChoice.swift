@@ -12,16 +12,16 @@ struct UserAgentChoice {
 
     func agent() throws(AccountError) -> any AuthorizationUserAgent {
         if method.onlyPasted { return try pasteAgent() }
-        let (limit, show, pasted) = (method.limit, method.show, method.pasted)
+        let (limit, show, pasted, report) = (method.limit, method.show, method.pasted, method.report)
         switch way {
         case .loopback:
             return LoopbackUserAgent(
                 port: method.port ?? 0, path: route.loopbackPath, pasted: pasted, within: limit, by: tools.timer,
-                show: show)
+                report: report, show: show)
         case .relay:
             return RelayUserAgent(
                 relay: try relay(), port: method.port ?? 0, sendsExtendedState: route.relayTakesExtendedState,
-                pasted: pasted, within: limit, by: tools.timer, show: show)
+                pasted: pasted, within: limit, by: tools.timer, report: report, show: show)
         case .scheme:
             let redirect = try schemeRedirect()
             guard let handling = method.schemeHandler else {
@@ -31,7 +31,7 @@ struct UserAgentChoice {
             }
             return CustomSchemeUserAgent(
                 redirectURI: redirect, folder: try handling.folder(), pasted: pasted, within: limit, by: tools.timer,
-                register: handling.register, show: show)
+                register: handling.register, report: report, show: show)
         }
     }
 

@@ -46,6 +46,7 @@ struct BrowserSignIn: Sendable {
         browser.pasted = pasted
         browser.limit = limit
         browser.schemeHandler = try schemeHandler()
+        browser.report = { [output = context.output] foreign in output.warn(foreign.message.asSentence) }
         return .browser(browser)
     }
 

@@ -36,10 +36,10 @@ struct BrowserSignInTests {
         try await browser.open("http://127.0.0.1:\(port)/favicon.ico")
         _ = try await browser.text(containing: "Nothing here")
         try await browser.open("http://127.0.0.1:\(port)/callback?code=stray&state=wrong")
-        _ = try await browser.text(containing: "Not the awaited answer")
+        _ = try await browser.text(containing: "Not accepted")
         // The other family hears it too.
         try await browser.open("http://[::1]:\(port)/callback?code=stray&state=wrong")
-        _ = try await browser.text(containing: "Not the awaited answer")
+        _ = try await browser.text(containing: "Not accepted")
 
         try await browser.open(address)
         _ = try await browser.text(containing: "GitHub (simulated)")

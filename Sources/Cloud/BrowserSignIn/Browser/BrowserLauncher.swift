@@ -20,12 +20,15 @@ public struct BrowserLauncher: Sendable {
         return chosen.filter { !$0.isEmpty && $0 != [url] } + [["xdg-open", url]]
     }
 
-    /// Whether a browser seems to have opened: some command succeeded, or was still running after a moment.
+    /// Whether a browser seems to have opened: some command succeeded, or was still running after a moment, or when the task was
+    /// cancelled.
     /// - Parameter url: http or https; anything else is not opened, as a desktop might run it.
     public func open(_ url: String) async -> Bool {
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else { return false }
         for command in commands(for: url) {
-            switch await DetachedProgram.run(command, environment: environment, within: .seconds(3)) {
+            let status = await DetachedProgram.run(command, environment: environment, within: .seconds(3))
+            if Task.isCancelled { return true }
+            switch status {
             case 0: return true
             case nil where DesktopSession.hasProgram(command[0], path: environment["PATH"]): return true
             default: continue

@@ -66,6 +66,9 @@ struct CallbackSocket: RedirectSource {
             switch matcher.consider(url: url) {
             case .answer: word = "taken\n"
             case .stray: word = "stray\n"
+            case .foreign(let answer):
+                matcher.tell(answer)
+                word = "stray\n"
             case .late: word = "late\n"
             }
             _ = Array(word.utf8).withUnsafeBytes { send(peer, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }

@@ -21,12 +21,12 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
         redirectURI: String, folder: String, pasted: (any PastedAddresses)? = nil,
         within limit: Duration = .seconds(300), by clock: any Clock<Duration> = ContinuousClock(),
         register: @escaping @Sendable (_ scheme: String) async throws(AccountError) -> Void,
-        show: @escaping ShowSignInPage
+        report: ReportForeignAnswer? = nil, show: @escaping ShowSignInPage
     ) {
         target = redirectURI
         self.folder = folder
         self.register = register
-        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
+        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, report: report, show: show)
     }
 
     public func authorize(

@@ -31,6 +31,9 @@ struct CallbackRules {
             if case .refused = response.outcome { return (.notSignedIn, true) }
             return (.received, true)
         case .stray: return (.stray, false)
+        case .foreign(let answer):
+            matcher.tell(answer)
+            return (.foreign(answer), false)
         case .late: return (.late, false)
         }
     }

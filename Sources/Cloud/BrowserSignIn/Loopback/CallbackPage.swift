@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainOAuth
 import RainAccount
 
 /// The pages that the browser shows after the redirect: plain HTML that loads nothing else and is not cached.
@@ -24,6 +25,13 @@ struct CallbackPage: Equatable {
         400, "Bad Request", "Not the awaited answer",
         "This is no answer to the sign-in that is under way, which goes on waiting. Go back to the page where you began."
     )
+    /// Says what is wrong, as the person may be on an old page, or led here by somebody else's.
+    static func foreign(_ answer: ForeignAnswer) -> CallbackPage {
+        CallbackPage(
+            400, "Bad Request", "Not accepted",
+            "This answer belongs to another sign-in (\(answer.flaw.message)). It was not used, and the sign-in that is under way goes on "
+                + "waiting: finish it in the page that it opened, or begin again in the terminal.")
+    }
     static let late = CallbackPage(
         409, "Conflict", "Answered already",
         "This sign-in has had its answer. Close this page and go back to the terminal.")

@@ -16,15 +16,16 @@ public struct LoopbackUserAgent: AuthorizationUserAgent {
     ///   - port: 0 for any free one.
     ///   - path: as it is registered; it begins with `/`.
     ///   - pasted: may bring the answer too, where the browser cannot reach this machine.
+    ///   - report: is told of answers that were not accepted.
     ///   - show: takes the person to the page.
     public init(
         port: UInt16 = 0, path: String = "/callback", pasted: (any PastedAddresses)? = nil,
         within limit: Duration = .seconds(300), by clock: any Clock<Duration> = ContinuousClock(),
-        show: @escaping ShowSignInPage
+        report: ReportForeignAnswer? = nil, show: @escaping ShowSignInPage
     ) {
         self.port = port
         self.path = path
-        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
+        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, report: report, show: show)
     }
 
     public func authorize(
@@ -55,12 +56,12 @@ public struct RelayUserAgent: AuthorizationUserAgent {
     public init(
         relay: String, port: UInt16 = 0, sendsExtendedState: Bool = false, pasted: (any PastedAddresses)? = nil,
         within limit: Duration = .seconds(300), by clock: any Clock<Duration> = ContinuousClock(),
-        show: @escaping ShowSignInPage
+        report: ReportForeignAnswer? = nil, show: @escaping ShowSignInPage
     ) {
         self.relay = relay
         self.port = port
         self.sendsExtendedState = sendsExtendedState
-        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, show: show)
+        opener = SignInPageOpener(pasted: pasted, limit: limit, clock: clock, report: report, show: show)
     }
 
     public func authorize(

@@ -67,6 +67,7 @@ struct PasteSource: RedirectSource {
             switch matcher.consider(url: String(text)) {
             case .answer, .late: return
             case .stray(let error): await addresses.refuse(Self.words(for: error))
+            case .foreign(let answer): await addresses.refuse(Self.words(for: answer.flaw))
             }
         }
         throw AccountError(.noAnswer, message: "none of the pasted addresses was the sign-in page's answer")

@@ -91,7 +91,8 @@ public struct AuthorizationResponse: Sendable, Equatable {
         state expected: State, issuer known: String?, requiresIssuer: Bool = false, mayLackState: Bool = false
     ) throws(OAuth2FormatError) {
         guard state == expected || state == nil && mayLackState else {
-            throw OAuth2FormatError(.mismatch, "the state is not the one that was sent")
+            throw OAuth2FormatError(
+                .mismatch, state == nil ? "the answer has no state" : "the state is not the one that was sent")
         }
         guard known == nil || issuer == nil || issuer == known else {
             throw OAuth2FormatError(.mismatch, "the answer comes from another issuer")

@@ -381,7 +381,7 @@ struct SPiDSimulatedTests {
             var waiting = AuthorizationAttempt(request)
             waiting.answersWithoutParameters = attempt.answersWithoutParameters
             let answers = RedirectMatcher(waiting, at: target)
-            guard case .stray = answers.consider(url: robot.redirect + "?state=other") else {
+            guard case .foreign = answers.consider(url: robot.redirect + "?state=other") else {
                 Issue.record("a stranger's state was taken")
                 return
             }
