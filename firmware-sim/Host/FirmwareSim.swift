@@ -50,6 +50,9 @@ struct FirmwareSim: ParsableCommand {
         if kind.mapping == .challengeResponse, !hasKey, !kind.unclaimed {
             throw ValidationError("--mapping ch-resp signs challenges: give the node's private key with --key FILE")
         }
+        if radio.vanish != nil, bluetooth.isServed {
+            throw ValidationError("--vanish goes with --http and --console; over BLE the radio has --ble-fault")
+        }
         if cloud.mqtt != nil, cloud.ca == nil || !kind.unclaimed && (!hasCertificate || !hasKey) {
             throw ValidationError(
                 "--mqtt connects with certificates: give --ca, and --cert and --key or --nodes unless --unclaimed")
@@ -72,11 +75,17 @@ struct FirmwareSim: ParsableCommand {
         let board = boards[0]
         let loop = EventLoop()
         loop.add(TerminationSignals(watchesParent: watching.exitWithParent) { loop.stop() })
+        let vanishing = radio.vanish.map {
+            Vanishing($0, board, on: loop, random: BoardRandom(seed: watching.seed.map { $0 &+ 3 }))
+        }
+        // Before the board: nothing follows in the pass in which it goes.
+        if let vanishing { loop.add(vanishing) }
         for board in boards { loop.add(board) }
         var ready: [JSONValue.Member] = [.init("ready", true)]
         if let address = listening.http {
             let server = try SoftAPServer(address, board: board)
             loop.add(server)
+            vanishing?.ways.append(server)
             ready.append(.init("http", .string(server.address.description)))
         }
         let qrCode = board.identity.qrCode(
@@ -98,6 +107,8 @@ struct FirmwareSim: ParsableCommand {
                 noise: LogNoise(listening.consoleNoise, random: BoardRandom(seed: watching.seed.map { $0 &+ 1 })))
             console = made
             loop.add(made)
+            vanishing?.ways.append(made)
+            vanishing?.cable = made
             ready.append(.init("console", .string(link)))
         }
         if let choice = bluetooth.bleAdapter {

@@ -19,6 +19,8 @@ final class Board: EventSource {
     private var observers: [(DeviceEvent) -> Void] = []
     /// Of the core; kept because the loop asks each of many boards in every pass.
     private(set) var due: UInt64?
+    /// No answer leaves the board any more: its power goes with the request that it has just taken.
+    var isMute = false
 
     init(
         core: SimulatedCore, identity: BoardIdentity, credentials: NodeFiles, journal: Journal, logLevel: LogLevel,
@@ -58,13 +60,14 @@ final class Board: EventSource {
         }
         journal.request(
             transport: transport, endpoint: endpoint, length: request.count,
-            outcome: answer == .refused ? "refused" : "reply")
+            outcome: answer == .refused ? "refused" : isMute ? "lost" : "reply")
         log(.info, transport, "\(endpoint), \(request.count) bytes: \(answer == .refused ? "refused" : "answered")")
-        return answer
+        return isMute ? .later : answer
     }
 
     func delayedAnswer(on endpoint: Endpoint, transport: String) -> DeviceAnswer {
-        step { $0.delayedAnswer(now: MonotonicClock.now) }
+        if isMute { return .later }
+        return step { $0.delayedAnswer(now: MonotonicClock.now) }
     }
 
     /// Does something to the core, and reports the events to all observers.

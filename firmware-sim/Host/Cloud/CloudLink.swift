@@ -73,6 +73,9 @@ final class CloudLink: EventSource {
             case .joined:
                 guard case .offline = state else { return }
                 guard hasIdentity else {
+                    say(
+                        "esp_rmaker_core",
+                        "Node connected to Wi-Fi without Assisted claiming. Cannot proceed to MQTT connection.")
                     return board.log(.error, "mqtt", "on Wi-Fi without a certificate: claim the board first")
                 }
                 state = .waiting(until: 0)

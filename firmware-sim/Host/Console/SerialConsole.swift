@@ -17,6 +17,7 @@ final class SerialConsole: EventSource {
     private let commands: any ConsoleCommands
     private var noise: LogNoise
     private var log = BoardLog(bootTime: 0)
+    private var isUnplugged = false
     private var isOpen = false
     private var hasBooted = false
     private var isWaiting = false
@@ -85,7 +86,11 @@ final class SerialConsole: EventSource {
         flush()
     }
 
-    func shutDown() { terminal.unplug() }
+    func shutDown() {
+        guard !isUnplugged else { return }
+        (isUnplugged, isOpen) = (true, false)
+        terminal.unplug()
+    }
 
     private func opened(now: UInt64) {
         isOpen = true

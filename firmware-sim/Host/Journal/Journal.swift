@@ -7,7 +7,7 @@ import ProtocommWire
 /// What happened, as one JSON object a line: what tests count and assert on. No secret is ever written.
 ///
 /// Each line has `t` (milliseconds since the start) and `event`. `request`: `transport`, `endpoint`, `bytes` (as they
-/// arrived), `outcome` (`reply` or `refused`). `state`: `change` and what belongs to it. `publish`: `topic` and `bytes`,
+/// arrived), `outcome` (`reply`, `refused`, or `lost` with the board). `state`: `change` and what belongs to it. `publish`: `topic` and `bytes`,
 /// once the broker has acknowledged it. `ready` and `end` are the first and the last.
 ///
 /// Over BLE there may be many boards: `board` then names the one that a line is about. `fault`: `what` the radio did to it.

@@ -4,16 +4,24 @@ import RainWaiting
 /// The one thread of the simulator: waits for descriptors and times, and hands them to their sources.
 final class EventLoop {
     private var sources: [any EventSource] = []
+    /// Those that nobody asks any more, until the end.
+    private var left: [any EventSource] = []
     private var isStopping = false
 
     func add(_ source: any EventSource) { sources.append(source) }
+
+    /// From now on the others do nothing; what they have open stays so.
+    func keepOnly(_ stays: (any EventSource) -> Bool) {
+        left += sources.filter { !stays($0) }
+        sources = sources.filter(stays)
+    }
 
     func stop() { isStopping = true }
 
     /// Runs until ``stop()``, then shuts every source down.
     func run() {
         while !isStopping { turn() }
-        for source in sources { source.shutDown() }
+        for source in sources + left { source.shutDown() }
     }
 
     private func turn() {
@@ -33,7 +41,7 @@ final class EventLoop {
             else { continue }
             owner.ready(descriptor, events: entry.found.rawValue, now: now)
         }
-        for source in sources { source.wake(now: now) }
+        for source in sources where sources.contains(where: { $0 === source }) { source.wake(now: now) }
     }
 
     private var deadline: MonotonicDeadline? {

@@ -170,6 +170,14 @@ struct RadioOptions: ParsableArguments {
     @Option(help: "What goes wrong whenever the board joins: auth, not-found, stuck or none.")
     var fail: FaultOption = .none
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            The board loses its power, or the client its link to the board, so many seconds after an accepted Apply (0: with its \
+            answer); at a random moment within three unless given.
+            """, valueName: "power|link[=s]"))
+    var vanish: VanishOption?
+
     mutating func validate() throws {
         guard (0...3600).contains(joinDelay) else { throw ValidationError("--join-delay is 0 to 3600 seconds") }
         guard (0...60).contains(channelDelay) else { throw ValidationError("--channel-delay is 0 to 60 seconds") }

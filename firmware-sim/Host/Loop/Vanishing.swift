@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import DeviceCore
+import RainJSON
+
+/// Takes the board, or the way to it, out of the loop some time after it has accepted Wi-Fi settings: `--vanish`.
+///
+/// What has left does nothing any more and closes nothing: its peers see silence, as with a board without power. Only a serial cable that
+/// is pulled is noticed at once.
+final class Vanishing: EventSource {
+    private let loop: EventLoop
+    private let journal: Journal
+    private let fault: VanishOption
+    /// The client's ways to the board.
+    var ways: [any EventSource] = []
+    /// Closed when the link goes, as the port of a pulled cable is.
+    var cable: (any EventSource)?
+    private(set) var due: UInt64?
+
+    init(_ fault: VanishOption, _ board: Board, on loop: EventLoop, random: BoardRandom) {
+        self.loop = loop
+        self.fault = fault
+        journal = board.journal
+        var random = random
+        let delay = fault.delay ?? UInt64(random.number() % VanishOption.latest)
+        board.observe { [weak self, weak board] event in
+            guard let self, case .credentialsReceived = event, due == nil else { return }
+            due = MonotonicClock.now + delay
+            if delay == 0 { board?.isMute = true }
+        }
+    }
+
+    var interests: [Interest] { [] }
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {}
+
+    func wake(now: UInt64) {
+        guard let due, due <= now else { return }
+        self.due = .max
+        journal.state("vanished", [.init("what", .string(fault.what.rawValue))])
+        switch fault.what {
+        case .power: loop.keepOnly { $0 is TerminationSignals }
+        case .link:
+            cable?.shutDown()
+            loop.keepOnly { [ways] source in !ways.contains { $0 === source } }
+        }
+    }
+
+    func shutDown() {}
+}
