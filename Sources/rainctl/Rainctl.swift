@@ -41,12 +41,20 @@ struct Rainctl: AsyncParsableCommand {
         guard var waiting = command as? any AsyncParsableCommand else {
             return runAtOnce(command, arguments: arguments)
         }
+        let failure: (any Error)?
         do {
             try await waiting.run()
-            return .ok
+            failure = nil
         } catch {
-            return report(error, arguments: arguments)
+            failure = error
         }
+        await Ending.finishRenewals(isQuiet: Self.isQuiet(arguments))
+        return failure.map { report($0, arguments: arguments) } ?? .ok
+    }
+
+    /// Every command has the option, and reads it itself: here it is wanted after the command's end.
+    private static func isQuiet(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains { $0 == "--quiet" || $0 == "-q" }
     }
 
     private static func report(_ error: any Error, arguments: [String]) -> ExitStatus {

@@ -46,6 +46,8 @@ struct Output: Sendable {
 
     func failure(_ failure: CommandFailure) {
         let result = ErrorResult(failure)
-        isJSON ? StandardStreams.out(JSONText.document(result)) : StandardStreams.err(result.text + "\n")
+        if isJSON { StandardStreams.out(JSONText.document(result)) }
+        // What standard output does not take is said all the same.
+        if !isJSON || StandardStreams.outFailure != nil { StandardStreams.err(result.text + "\n") }
     }
 }

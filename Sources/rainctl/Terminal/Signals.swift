@@ -3,7 +3,7 @@ import CRainDescriptors
 import Glibc
 import RainWaiting
 
-/// Turns SIGINT and SIGTERM into a cancellation, so that a command closes what it opened before it ends.
+/// Turns SIGINT, SIGTERM and SIGHUP into a cancellation, so that a command closes what it opened before it ends.
 ///
 /// Handlers write to a pipe. Blocking the signals does not work on Linux: a thread of libdispatch's blocks none, so a blocked signal
 /// would still end the process there.
@@ -15,7 +15,17 @@ enum Signals {
         var ends: [Int32] = [0, 0]
         guard pipe2(&ends, O_CLOEXEC) == 0 else { return }
         signalPipe = ends[1]
-        for number in [SIGINT, SIGTERM] {
+        let input = ends[0]
+        let failure = startThread {
+            guard waitForSignal(input) else { return }
+            Interruption.begin()
+            cancel()
+            guard waitForSignal(input) else { return }
+            _exit(ExitStatus.cancelled.rawValue)
+        }
+        // Where nobody would read the pipe, a signal ends the process as it does any other.
+        guard failure == 0 else { return }
+        for number in [SIGINT, SIGTERM, SIGHUP] {
             var current = sigaction()
             sigaction(number, nil, &current)
             if isIgnored(current) { continue }
@@ -24,23 +34,20 @@ enum Signals {
                 _ = write(signalPipe, &byte, 1)
             }
         }
-        let input = ends[0]
-        _ = startThread {
-            waitForSignal(input)
-            Interruption.begin()
-            cancel()
-            waitForSignal(input)
-            _exit(ExitStatus.cancelled.rawValue)
-        }
     }
 
     private static func isIgnored(_ action: sigaction) -> Bool {
         unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    private static func waitForSignal(_ input: Int32) {
+    /// - Returns: whether there was one; false where the pipe is broken, which is no signal.
+    private static func waitForSignal(_ input: Int32) -> Bool {
         var byte: UInt8 = 0
-        while read(input, &byte, 1) < 0, errno == EINTR {}
+        while true {
+            let count = read(input, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            return count == 1
+        }
     }
 }
 

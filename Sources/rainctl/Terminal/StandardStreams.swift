@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainWaiting
+import Synchronization
 
 /// Standard output and standard error: whole lines, each in as few writes as the system allows.
 enum StandardStreams {
-    static func out(_ text: String) { write(Array(text.utf8), to: STDOUT_FILENO) }
-    static func err(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
+    static func out(_ text: String) { out(Array(text.utf8)) }
+    static func err(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
+
     /// Bytes as they are.
-    static func out(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
+    static func out(_ bytes: [UInt8]) {
+        guard let failure = write(bytes, to: STDOUT_FILENO) else { return }
+        outFailed.withLock { $0 = $0 ?? failure }
+    }
+
+    /// The first error (`errno`) of writing to standard output: what is missing there was not printed.
+    static var outFailure: Int32? { outFailed.withLock { $0 } }
+    private static let outFailed = Mutex<Int32?>(nil)
 
     /// Erases the line of the terminal in which the cursor stands.
     static let eraseLine = "\r\u{1B}[2K"
@@ -14,15 +24,23 @@ enum StandardStreams {
     static var errIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
     static var inIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    /// - Returns: the error, where not everything could be written.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
-                guard errno == EINTR else { return }
+                let failure = errno
+                switch failure {
+                case EINTR: continue
+                // The terminal or pipe is one that somebody else has made non-blocking.
+                case EAGAIN: _ = pollDescriptor(descriptor, for: .writable)
+                default: return failure
+                }
                 continue
             }
             rest = rest.dropFirst(count)
         }
+        return nil
     }
 }

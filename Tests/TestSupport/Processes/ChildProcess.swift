@@ -99,11 +99,20 @@ public final class ChildProcess: Sendable {
 
     /// Waits until standard output holds `text` somewhere.
     public func output(containing text: String, within limit: Duration = .seconds(20)) async throws {
-        let found = await output.wait(within: limit) { lines in
+        try await wait(for: text, in: output, within: limit)
+    }
+
+    /// Waits until standard error holds `text` somewhere.
+    public func errorOutput(containing text: String, within limit: Duration = .seconds(20)) async throws {
+        try await wait(for: text, in: errors, within: limit)
+    }
+
+    private func wait(for text: String, in stream: Watched<OutputLines>, within limit: Duration) async throws {
+        let found = await stream.wait(within: limit) { lines in
             lines.text.contains(text) ? true : (lines.ended ? false : nil)
         }
         guard found == true else {
-            throw ProcessError("\(name) did not write \"\(text)\": \(standardOutput.suffix(2000))")
+            throw ProcessError("\(name) did not write \"\(text)\": \(stream.read(\.text).suffix(2000))")
         }
     }
 

@@ -65,7 +65,7 @@ struct KillTests {
     /// A quarter dies at moments from their start to beyond their end; and up to three times whoever has the lock dies with it, at a moment
     /// of its turn, as that is when there is something to lose.
     private func stampede(_ gateway: Gateway, mayEnd: Bool, _ round: Int) async throws -> Int {
-        let hunter = LockHunter(gateway.lock)
+        let hunter = LockHunter(gateway.lock, signals: [SIGKILL])
         let hunt = Task { await hunter.run(prey: 3) }
         let statuses = try await withThrowingTaskGroup(of: (TestSupport.ExitStatus, String).self) { group in
             for number in 0..<Self.processes {
@@ -73,7 +73,7 @@ struct KillTests {
                 group.addTask {
                     let child = try await gateway.maker.start(["account", "token"])
                     defer { child.kill() }
-                    hunter.mayKill(child.pid)
+                    hunter.mayEnd(child.pid)
                     if number.isMultiple(of: 4) {
                         try await Task.sleep(for: delay)
                         child.signal(SIGKILL)
@@ -90,49 +90,6 @@ struct KillTests {
             #expect(status == .exited(0) || mayEnd && status == .exited(77), "round \(round): \(errors)")
         }
         return statuses.count { $0.0 == .signalled(Int(SIGKILL)) }
-    }
-
-    /// Kills who holds a lock, a random while after it was seen to.
-    private final class LockHunter: Sendable {
-        private struct State {
-            var mayDie: Set<pid_t> = []
-            var isStopped = false
-        }
-        private let state = Mutex(State())
-        private let inode: UInt64
-
-        init(_ lock: String) {
-            var status = stat()
-            inode = stat(lock, &status) == 0 ? UInt64(status.st_ino) : 0
-        }
-
-        /// Only processes of this test are killed.
-        func mayKill(_ pid: pid_t) { state.withLock { _ = $0.mayDie.insert(pid) } }
-        func stop() { state.withLock { $0.isStopped = true } }
-
-        func run(prey: Int) async {
-            var left = prey
-            while left > 0, !state.withLock({ $0.isStopped }) {
-                if let holder, state.withLock({ $0.mayDie.contains(holder) }) {
-                    try? await Task.sleep(for: .microseconds(Int.random(in: 0...12_000)))
-                    kill(holder, SIGKILL)
-                    state.withLock { _ = $0.mayDie.remove(holder) }
-                    left -= 1
-                } else {
-                    try? await Task.sleep(for: .microseconds(200))
-                }
-            }
-        }
-
-        /// proc(5): `1: FLOCK  ADVISORY  WRITE 4711 08:01:393217 0 EOF`; those who wait have an arrow.
-        private var holder: pid_t? {
-            let lines = (try? readFile("/proc/locks"))?.split(separator: "\n") ?? []
-            for line in lines where line.hasSuffix(":\(inode) 0 EOF") && !line.contains("->") {
-                let words = line.split(separator: " ")
-                if words.count > 4, words[1] == "FLOCK" { return pid_t(words[4]) }
-            }
-            return nil
-        }
     }
 
     /// Reads the store again and again, as a program would that comes at a bad moment.

@@ -6,6 +6,7 @@ import RainCore
 /// renewed the session meanwhile, its tokens are taken.
 struct Renewal: Sendable {
     let keeper: TokenKeeper
+    let turn: RenewalTurn
     /// The access token that is not good any more, if it was one.
     let rejected: Secret?
     let unsaved: TokenKeeper.Unsaved?
@@ -31,8 +32,9 @@ struct Renewal: Sendable {
             // Where new tokens cannot be kept, none are asked for: the provider may forget the old ones when it gives them.
             try await access.probe()
             do throws(RenewalError) {
-                let renewed = try await renewed(session)
-                return try await save(renewed, over: stored, access)
+                return try await turn.asking { () async throws(RenewalError) in
+                    try await save(try await renewed(session), over: stored, access)
+                }
             } catch {
                 switch error {
                 case .unavailable(let cause): throw Self.passing(cause)

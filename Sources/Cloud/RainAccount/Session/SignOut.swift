@@ -3,6 +3,7 @@
 /// One sign-out, made while holding the store's lock: the provider is told, and the session removed.
 struct SignOut: Sendable {
     let keeper: TokenKeeper
+    let turn: RenewalTurn
     let unsaved: TokenKeeper.Unsaved?
     let pause: TokenKeeper.Pause?
     let tell: @Sendable (Tokens) async throws(AccountError) -> Void
@@ -58,6 +59,7 @@ struct SignOut: Sendable {
     }
 
     private func renewal(replacing session: SavedSession?) -> Renewal {
-        Renewal(keeper: keeper, rejected: session?.tokens.access, unsaved: unsaved, pause: pause)
+        Renewal(
+            keeper: keeper, turn: turn, rejected: session?.tokens.access, unsaved: unsaved, pause: pause)
     }
 }

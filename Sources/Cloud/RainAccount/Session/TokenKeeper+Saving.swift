@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
+import RainWaiting
 
 extension TokenKeeper {
     func keep(_ unsaved: Unsaved?) { self.unsaved = unsaved }
@@ -49,11 +50,23 @@ extension TokenKeeper {
         _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> Void
     ) async throws(AccountError) -> AccountError? {
         _ = try await stored()
-        let ending = SignOut(keeper: self, unsaved: unsaved, pause: activePause, tell: tell)
-        let failure = try await store.exclusively(key, within: StoreLockTimes.wait) {
-            access async throws(AccountError) in
-            try await ending.run(access)
+        let turn = RenewalTurn()
+        let ending = SignOut(keeper: self, turn: turn, unsaved: unsaved, pause: activePause, tell: tell)
+        _ = turn.join()
+        let waiter = Waiter<Result<AccountError?, AccountError>>()
+        turn.start { [store, key] in
+            do throws(AccountError) {
+                let failure = try await store.exclusively(key, within: StoreLockTimes.wait) {
+                    access async throws(AccountError) in
+                    try await ending.run(access)
+                }
+                waiter.resume(returning: .success(failure))
+            } catch {
+                waiter.resume(returning: .failure(error))
+            }
         }
+        // Waited for in any case: where it is given up, it ends soon and says so.
+        let failure = try await waiter.value { turn.leave() }.get()
         unsaved = nil
         return failure
     }

@@ -21,8 +21,8 @@ actor TokenKeeper {
     let timer: any Clock<Duration>
     nonisolated let events = EventHub()
 
-    /// Who waits for the renewal that is under way; nil while there is none.
-    private var waiters: [Waiter<Outcome>]?
+    /// The renewal that is under way, and who waits for it; nil while there is none.
+    private var flight: (turn: RenewalTurn, waiters: [Waiter<Outcome>])?
 
     var unsaved: Unsaved?
 
@@ -76,7 +76,7 @@ actor TokenKeeper {
     }
 
     /// The session with another access token than `rejected`, which the service did not accept or which is about to expire.
-    /// Cancelling the calling task leaves the renewal to the others who wait for it.
+    /// Cancelling the calling task leaves the renewal to the others who wait for it. Once its request has gone out it needs none.
     func renewed(replacing rejected: Secret) async throws(AccountError) -> SavedSession {
         let session = try await joinRenewal(replacing: rejected)
         // The renewal under way was for an older token, and brought the one that is rejected here.
@@ -100,33 +100,42 @@ actor TokenKeeper {
     // MARK: One renewal for all
 
     private func joinRenewal(replacing rejected: Secret) async throws(AccountError) -> SavedSession {
-        if waiters == nil {
-            waiters = []
-            // Ends by itself: its two waits, for the store's lock and for the provider, have deadlines.
-            Task {
-                let outcome = await renew(replacing: rejected)
-                finish(outcome)
+        while true {
+            if Task.isCancelled { throw Self.cancelled }
+            let turn = flight?.turn ?? begin(replacing: rejected)
+            let hasJoined = turn.join()
+            let waiter = Waiter<Outcome>()
+            flight?.waiters.append(waiter)
+            // Who was cancelled stays among the waiters until the renewal ends, and is not resumed again then.
+            let outcome = await waiter.value {
+                if waiter.resume(returning: .failure(Self.cancelled)), hasJoined { turn.leave() }
             }
+            // What all others had left was only waited for.
+            if hasJoined { return try outcome.get() }
         }
-        let waiter = Waiter<Outcome>()
-        waiters?.append(waiter)
-        // Who was cancelled stays among the waiters until the renewal ends, and is not resumed again then.
-        let outcome = await waiter.value {
-            let message = "cancelled while renewing the session"
-            waiter.resume(returning: .failure(AccountError(.cancelled, message: message)))
+    }
+
+    private static let cancelled = AccountError(.cancelled, message: "cancelled while renewing the session")
+
+    private func begin(replacing rejected: Secret) -> RenewalTurn {
+        let turn = RenewalTurn()
+        flight = (turn, [])
+        turn.start {
+            let outcome = await self.renew(replacing: rejected, turn)
+            await self.finish(outcome)
         }
-        return try outcome.get()
+        return turn
     }
 
     /// A failure is told to those who wait and then forgotten.
     private func finish(_ outcome: Outcome) {
-        let waiting = waiters ?? []
-        waiters = nil
+        let waiting = flight?.waiters ?? []
+        flight = nil
         for waiter in waiting { waiter.resume(returning: outcome) }
     }
 
-    private func renew(replacing rejected: Secret) async -> Outcome {
-        let renewal = Renewal(keeper: self, rejected: rejected, unsaved: unsaved, pause: activePause)
+    private func renew(replacing rejected: Secret, _ turn: RenewalTurn) async -> Outcome {
+        let renewal = Renewal(keeper: self, turn: turn, rejected: rejected, unsaved: unsaved, pause: activePause)
         do throws(AccountError) {
             let session = try await store.exclusively(key, within: StoreLockTimes.wait) {
                 access async throws(AccountError) in

@@ -3,7 +3,7 @@ import RainJSON
 
 /// A fault that a test has set for requests with a method and path.
 struct Fault: Sendable, Equatable {
-    enum Action: String, Sendable, CaseIterable { case status, reset, hang, html, truncate, cut }
+    enum Action: String, Sendable, CaseIterable { case status, reset, hang, html, truncate, cut, delay }
 
     /// Nil for every method.
     var method: String?
@@ -22,6 +22,8 @@ struct Fault: Sendable, Equatable {
     var body: JSONValue?
     /// Where a failure redirects to.
     var location: String?
+    /// How long the answer of ``Action/delay`` takes.
+    var delayMilliseconds: Int64 = 0
 
     func matches(_ request: Request) -> Bool {
         if let method, method != request.method { return false }
@@ -49,6 +51,7 @@ struct Fault: Sendable, Equatable {
         case .hang: response.delivery = .never
         case .truncate: response.delivery = .halved
         case .cut: response.delivery = .cut
+        case .delay: response.delayMilliseconds = delayMilliseconds
         }
         if let location { response.headers.append(.init("Location", location)) }
         if let retryAfter { response.headers.append(.init("Retry-After", "\(retryAfter)")) }
@@ -101,13 +104,14 @@ extension Fault {
         let count = try fields.integer("count")
         let retryAfter = try fields.integer("retry_after")
         let location = try fields.string("location")
-        guard (200...599).contains(status), count ?? 1 > 0, retryAfter ?? 0 >= 0,
+        let delay = try fields.integer("delay_ms") ?? 0
+        guard (200...599).contains(status), count ?? 1 > 0, retryAfter ?? 0 >= 0, (0...60_000).contains(delay),
             location?.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) != false
         else { throw .invalidBody }
         self.init(
             method: try fields.string("method"), path: path, action: action, status: Int(status),
             retryAfter: retryAfter, errorCode: try fields.integer("error_code"), count: count,
-            isProcessed: try fields.bool("processed") ?? false, body: fields.value["body"]?.unlessNull,
-            location: location)
+            isProcessed: try fields.bool("processed") ?? (action == .delay), body: fields.value["body"]?.unlessNull,
+            location: location, delayMilliseconds: delay)
     }
 }

@@ -122,6 +122,10 @@ final class HTTPListener: Sendable {
 
     /// Whether the connection goes on.
     private func deliver(_ response: Response, to connection: Int32, keepsConnection: Bool) -> Bool {
+        if response.delayMilliseconds > 0 {
+            // Over early where the peer is gone.
+            _ = pollDescriptor(connection, for: [], until: .after(milliseconds: response.delayMilliseconds))
+        }
         switch response.delivery {
         case .whole, .halved:
             let bytes = response.serialized(keepsConnection: keepsConnection, now: clock())

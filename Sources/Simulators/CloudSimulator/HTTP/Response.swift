@@ -28,6 +28,8 @@ public struct Response: Sendable, Equatable {
     public var headers: [Request.Field] = []
     public var content: Content
     public var delivery = Delivery.whole
+    /// How long it is held back.
+    var delayMilliseconds: Int64 = 0
 
     public init(status: Int = 200, _ body: JSONValue) {
         self.status = status

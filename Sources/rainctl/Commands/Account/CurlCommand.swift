@@ -62,7 +62,7 @@ struct CurlCommand {
         }
 
         // curl would inherit this process's signal handling.
-        for number in [SIGPIPE, SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+        for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)

@@ -104,6 +104,13 @@ import Testing
         #expect(part.length > part.body.utf8.count && part.body.hasPrefix("{"))
         #expect(cut.wasReset)
 
+        _ = cloud.faults([["path": "/apiversions", "action": "delay", "delay_ms": 300]])
+        let late = try RawConnection(port: listener.port)
+        let start = ContinuousClock.now
+        late.send("GET /apiversions HTTP/1.1\r\nConnection: close\r\n\r\n")
+        #expect(late.readToEnd()?.contains("supported_versions") == true)
+        #expect(start.duration(to: .now) >= .milliseconds(300))
+
         _ = cloud.faults([["path": "/apiversions", "action": "hang"]])
         let connection = try RawConnection(port: listener.port, patience: 200)
         connection.send("GET /apiversions HTTP/1.1\r\n\r\n")
