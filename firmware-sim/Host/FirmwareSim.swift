@@ -112,7 +112,10 @@ struct FirmwareSim: ParsableCommand {
             ready.append(.init("console", .string(link)))
         }
         if let choice = bluetooth.bleAdapter {
-            do { ready.append(.init("ble", try serveAdapter(choice, board, on: loop))) } catch {
+            do {
+                let encrypted = bluetooth.faults.needsPairing
+                ready.append(.init("ble", try serveAdapter(choice, board, isEncrypted: encrypted, on: loop)))
+            } catch {
                 console?.shutDown()
                 throw error
             }

@@ -29,6 +29,10 @@ public actor BLETransport: Transport {
     private var last: (adapter: OpenAdapter, device: String)?
     private var hasForgotten = false
     private var wantsForgetting = false
+    /// Whether the board answered over this link.
+    private var hasAnswered = false
+    /// Links in a row that broke before that, although BlueZ has keys for the board.
+    private var lossesWithBond = 0
     private var isClosed = false
     /// The exchange or the connection under way.
     private var running: [Int: Task<[UInt8], any Error>] = [:]
@@ -130,6 +134,7 @@ public actor BLETransport: Transport {
             guard let characteristic = link.endpoints[endpoint] else { throw missing(endpoint) }
             let answer = try await link.exchange(
                 request, at: characteristic, within: endpoint == .session ? times.handshake : times.exchange)
+            hasAnswered = true
             guard !answer.isEmpty else {
                 throw error(.refused, endpoint, "The board answered with nothing.")
             }
@@ -137,7 +142,7 @@ public actor BLETransport: Transport {
         } catch let error as TransportError {
             throw error
         } catch let failure as BluetoothError {
-            if [.linkLost, .radioLost].contains(failure.code) { link = nil }
+            if [.linkLost, .radioLost].contains(failure.code) { giveUpLink() }
             throw error(failure, endpoint)
         } catch {
             throw self.error(.cancelled, endpoint, "The exchange was cancelled.")
@@ -158,9 +163,14 @@ public actor BLETransport: Transport {
             await made.adapter.release(made.board.path)
             throw BluetoothError.cancelled
         }
-        found = .address(made.board.address)
+        // What BlueZ keeps of the board's former address is given up like the rest.
+        if let last, last.adapter === made.adapter, last.device != made.board.path {
+            await last.adapter.leave(last.device, isOurs: false)
+        }
+        found = .found(made.board)
         last = (made.adapter, made.board.path)
         link = made
+        hasAnswered = false
         return made
     }
 
@@ -177,12 +187,24 @@ public actor BLETransport: Transport {
         guard !hasForgotten else { return error(.noSuchEndpoint, endpoint, "The board has no such endpoint.") }
         hasForgotten = true
         wantsForgetting = true
-        if let link {
-            self.link = nil
-            // Ends by itself, within the limits of its calls. The next connection waits for it: the board is this link's until then.
-            Task { await link.adapter.release(link.board.path) }
-        }
+        giveUpLink()
         return error(.lost, endpoint, "The board's endpoints are read again.")
+    }
+
+    /// The next session gets another link.
+    private func giveUpLink() {
+        guard let link else { return }
+        self.link = nil
+        guard link.isUp else { return noteLoss(of: link) }
+        // Ends by itself, within the limits of its calls. The next connection waits for it: the board is this link's until then.
+        Task { await link.adapter.release(link.board.path) }
+    }
+
+    /// A board that lost its keys breaks each link at the first request, as soon as that is to be encrypted.
+    private func noteLoss(of link: BoardLink) {
+        guard !hasAnswered, link.adapter.watch.read({ $0.isBonded(link.board.path) }) else { return lossesWithBond = 0 }
+        lossesWithBond += 1
+        if lossesWithBond == 2 { wantsForgetting = true }
     }
 
     // MARK: errors
@@ -196,7 +218,7 @@ public actor BLETransport: Transport {
             case .linkLost, .radioLost: .lost
             case .timeout: .timeout
             case .cancelled: .cancelled
-            // Pairing that failed is among them: another connection would not mend it, and nothing was sent.
+            // Pairing that failed, and what may not be written, are among them: another connection would not mend it, and nothing was sent.
             default: .unreachable
             }
         return TransportError(

@@ -30,7 +30,7 @@ extension BluetoothError {
         case (_, DBusErrorName.accessDenied), (_, BlueZErrorName.notAuthorized), (_, BlueZErrorName.notPermitted):
             self = .accessDenied(error.message)
         case (_, DBusErrorName.unknownObject): self = AdapterChoice.gone(adapter)
-        case (_, DBusErrorName.serviceUnknown): self = .noBlueZ(error.message)
+        case (_, let name) where DBusErrorName.isAbsence(name): self = .noBlueZ(error.message)
         default:
             self.init(
                 .connectionFailed,
@@ -38,6 +38,18 @@ extension BluetoothError {
                     "BlueZ could not use the adapter \(AdapterChoice.name(adapter)) (\(error.message)): restart it "
                     + "(sudo systemctl restart bluetooth), and run this again.")
         }
+    }
+
+    /// Where a scan was to begin.
+    init(scanning adapter: String, _ error: DBusError) {
+        self.init(adapter: adapter, error)
+        guard code == .connectionFailed else { return }
+        self.init(
+            .scanFailed,
+            message:
+                "BlueZ does not begin to scan with the adapter \(AdapterChoice.name(adapter)) (\(error.message)), so no board "
+                + "can be heard: end other scans (bluetoothctl scan off), or restart it (sudo systemctl restart bluetooth), and "
+                + "run this again.")
     }
 
     /// The bus was there, and is not any longer, or threw this connection out.

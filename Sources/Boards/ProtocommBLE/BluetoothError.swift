@@ -13,9 +13,11 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
             case accessDenied = "access_denied"
             case radioLost = "radio_lost"
             case notFound = "not_found"
+            case scanFailed = "scan_failed"
             case connectionFailed = "connection_failed"
             case linkLost = "link_lost"
             case refused
+            case notAllowed = "not_allowed"
             case tooLong = "too_long"
             case pairingFailed = "pairing_failed"
             case timeout, cancelled
@@ -41,12 +43,16 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
         public static let radioLost = Code(value: .radioLost)
         /// No such board was heard in time.
         public static let notFound = Code(value: .notFound)
+        /// BlueZ did not begin to scan as long as there was time, so no board could be heard.
+        public static let scanFailed = Code(value: .scanFailed)
         /// The board was heard, and no connection came about.
         public static let connectionFailed = Code(value: .connectionFailed)
         /// The connection broke.
         public static let linkLost = Code(value: .linkLost)
         /// The board answered with an ATT error: a handler of its firmware failed.
         public static let refused = Code(value: .refused)
+        /// The board does not let that value be read or written; nothing of it counted.
+        public static let notAllowed = Code(value: .notAllowed)
         /// The board does not take a value of that length; nothing of it counted.
         public static let tooLong = Code(value: .tooLong)
         /// The board wants an encrypted link, and pairing failed.

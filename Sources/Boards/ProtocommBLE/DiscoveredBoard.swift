@@ -59,6 +59,8 @@ public struct BoardFilter: Sendable, Hashable {
         case name(String)
         case prefix(String)
         case address(String)
+        /// One that was found before: its address, and its name.
+        case found(String, name: String?)
 
         private var folded: (kind: Int, words: String) {
             switch self {
@@ -66,6 +68,7 @@ public struct BoardFilter: Sendable, Hashable {
             case .name(let words): (1, words.asciiLowercased)
             case .prefix(let words): (2, words.asciiLowercased)
             case .address(let words): (3, words.asciiLowercased)
+            case .found(let address, let name): (4, (address + " " + (name ?? "")).asciiLowercased)
             }
         }
 
@@ -95,10 +98,22 @@ public struct BoardFilter: Sendable, Hashable {
         BoardFilter(wanted: .address(address), services: [])
     }
 
+    /// The board that was found before. It may have another address after it started anew (ESP-IDF's random addresses).
+    static func found(_ board: DiscoveredBoard) -> BoardFilter {
+        BoardFilter(wanted: .found(board.address, name: board.name), services: Set(board.serviceUUIDs))
+    }
+
+    /// Which boards are the one that was found before, where that is not heard under its address any more: those with its name, and a
+    /// service of its own; nil where it has no name.
+    var underAnotherAddress: BoardFilter? {
+        guard case .found(_, let name?) = wanted else { return nil }
+        return BoardFilter(wanted: .name(name), services: services)
+    }
+
     /// Whether it can only be one board.
     public var isUnique: Bool {
         switch wanted {
-        case .name, .address: true
+        case .name, .address, .found: true
         case .anyBoard, .prefix: false
         }
     }
@@ -106,8 +121,11 @@ public struct BoardFilter: Sendable, Hashable {
     /// Whether this board is one that is looked for, by its name, its address and the services that it advertises.
     public func matches(_ board: DiscoveredBoard) -> Bool {
         let name = board.name?.asciiLowercased
+        // Its address says enough: what it advertises may not be heard yet.
+        if case .found(let address, _) = wanted { return board.address.asciiLowercased == address.asciiLowercased }
         if !services.isEmpty, services.isDisjoint(with: board.serviceUUIDs) { return false }
         return switch wanted {
+        case .found: false
         case .name(let wanted): name == wanted.asciiLowercased
         case .address(let wanted): board.address.asciiLowercased == wanted.asciiLowercased
         case .prefix(let prefix): name?.hasPrefix(prefix.asciiLowercased) ?? prefix.isEmpty
@@ -118,7 +136,11 @@ public struct BoardFilter: Sendable, Hashable {
 
     /// The one object that can fit, where that is known: BlueZ names devices by their addresses.
     func path(below adapter: String) -> String? {
-        guard case .address(let address) = wanted else { return nil }
+        let address: String
+        switch wanted {
+        case .address(let wanted), .found(let wanted, _): address = wanted
+        default: return nil
+        }
         let digits = address.utf8.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 == 0x3A ? 0x5F : $0 }
         return adapter + "/dev_" + String(decoding: digits, as: UTF8.self)
     }
@@ -128,6 +150,7 @@ public struct BoardFilter: Sendable, Hashable {
         switch wanted {
         case .anyBoard: "a board"
         case .name(let words), .address(let words): words
+        case .found(let address, let name): name ?? address
         case .prefix(let words): "a board \(words)…"
         }
     }

@@ -13,8 +13,19 @@ public enum DBusErrorName {
     public static let noReply = "org.freedesktop.DBus.Error.NoReply"
     /// No connection owns that name, and the bus can start no service that would.
     public static let serviceUnknown = "org.freedesktop.DBus.Error.ServiceUnknown"
+    /// The bus lost the connection that the call went to.
+    public static let disconnected = "org.freedesktop.DBus.Error.Disconnected"
+    /// What names begin with that say that the bus could not start a service (`Spawn.ChildExited`, `Spawn.Failed`, …).
+    public static let spawn = "org.freedesktop.DBus.Error.Spawn."
     /// The object has no such method.
     public static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
     /// The service has no object at that path.
     public static let unknownObject = "org.freedesktop.DBus.Error.UnknownObject"
+
+    /// Whether a call failed because the service was not there, or left before it answered: so it is while a service that crashed is being
+    /// started again.
+    public static func isAbsence(_ name: String?) -> Bool {
+        guard let name else { return false }
+        return [serviceUnknown, nameHasNoOwner, noReply, disconnected].contains(name) || name.hasPrefix(spawn)
+    }
 }

@@ -52,12 +52,16 @@ struct BLETransportTests {
             await transport.close()
             // Nobody waits for the answer to the disconnect call, so it may still be on its way.
             try await radio.called("RemoveDevice")
+            try await radio.called("UnregisterAgent")
             let log = radio.log.filter { $0 != "GetAll" }
-            let begin = ["GetManagedObjects", "SetDiscoveryFilter", "StartDiscovery", "StopDiscovery", "Connect"]
+            let begin = [
+                "GetManagedObjects", "SetDiscoveryFilter", "StartDiscovery", "StopDiscovery", "RegisterAgent",
+                "RequestDefaultAgent", "Connect",
+            ]
             let names = ["ReadValue", "ReadValue", "ReadValue"]
             #expect(
                 log == begin + names + ["WriteValue", "ReadValue", "WriteValue", "ReadValue"] + [
-                    "Disconnect", "RemoveDevice",
+                    "Disconnect", "RemoveDevice", "UnregisterAgent",
                 ], "\(log)")
         }
     }
@@ -110,7 +114,6 @@ struct BLETransportTests {
     }
 
     static let machineErrors: [(String, String, BluetoothError.Code, String)] = [
-        ("org.bluez.Error.NotReady", "Resource Not Ready", .poweredOff, "bluetoothctl power on"),
         ("org.bluez.Error.Blocked", "Blocked through rfkill", .blocked, "airplane mode"),
         ("org.bluez.Error.NotPermitted", "Not permitted", .accessDenied, "group bluetooth"),
     ]
@@ -199,10 +202,14 @@ struct BLETransportTests {
 
     static let operationErrors: [(String, String, TransportError.Code)] = [
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x04", .refused),
-        ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x0e (Unlikely Error)", .refused),
+        ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x80 (Unknown)", .refused),
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x85", .refused),
-        ("org.bluez.Error.NotSupported", "Operation is not supported", .refused),
-        ("org.bluez.Error.NotPermitted", "Write not permitted", .refused),
+        // Neither says what became of the request.
+        ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x0e (Unlikely Error)", .lost),
+        ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x11", .lost),
+        ("org.bluez.Error.NotSupported", "Operation is not supported", .unreachable),
+        ("org.bluez.Error.NotPermitted", "Write not permitted", .unreachable),
+        ("org.freedesktop.DBus.Error.Spawn.ChildExited", "Launch helper exited with unknown return code 1", .lost),
         ("org.bluez.Error.InvalidArguments", "Invalid Length", .tooLong),
         ("org.bluez.Error.Failed", "Not connected", .lost),
         ("org.freedesktop.DBus.Error.UnknownObject", "gone", .lost),

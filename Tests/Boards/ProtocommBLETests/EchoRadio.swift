@@ -23,8 +23,24 @@ final class EchoRadio: Sendable {
         var objectErrors: [(name: String, text: String)] = []
         /// What a scan fails with, from then on.
         var scanError: (name: String, text: String)?
+        /// What the next starts of a scan fail with.
+        var scanErrors: [(name: String, text: String)] = []
+        /// The answer to the next start of a scan is lost.
+        var losesScanAnswer = false
         /// Connect is never answered.
         var hangsAtConnect = false
+        /// So many calls of Connect are not answered.
+        var hangingConnects = 0
+        /// So many links never have their services resolved.
+        var unresolvedLinks = 0
+        /// What the next writes fail with, over a link that stays.
+        var writeErrors: [(name: String, text: String)] = []
+        /// After a lost link the board has another address.
+        var changesAddress = false
+        /// The board has these keys, and lost them: links break as soon as they are up, until BlueZ forgets it.
+        var hasStaleBond = false
+        /// A write makes BlueZ pair with the board, which it has keys of then.
+        var bondsAtWrite = false
         /// What every read and write fails with, from then on.
         var operationError: (name: String, text: String)?
         /// A write is answered with "in progress" once, and never again.
@@ -69,6 +85,8 @@ final class EchoRadio: Sendable {
         case plug(Bool)
         /// It is plugged in, and gets another name.
         case plugAs(String)
+        /// The link ends.
+        case linkEnds
         /// What scans fail with from then on; nil for nothing.
         case scanFails((name: String, text: String)?)
         /// BlueZ leaves the bus, or comes back.
@@ -143,8 +161,13 @@ final class EchoRadio: Sendable {
         var isSeen: Bool
         var isPowered = true
         var isPlugged = true
+        var isBonded = false
+        var isUnresolved = false
+        var address = EchoRadio.address
+        /// Connections to the bus that scan.
+        var scanners: Set<String> = []
         var adapterPath = EchoRadio.adapter
-        var devicePath: String { adapterPath + "/dev_AA_BB_CC_DD_EE_FF" }
+        var devicePath: String { adapterPath + "/dev_" + address.replacingOccurrences(of: ":", with: "_") }
         var values: [String: [UInt8]] = [:]
 
         init(bus: DBusConnection, shared: EchoRadio) {
@@ -174,14 +197,16 @@ final class EchoRadio: Sendable {
                     return try fail(("org.freedesktop.DBus.Error.UnknownObject", ""))
                 }
                 try reply([.properties(device)])
-            case "SetDiscoveryFilter", "StopDiscovery", "RegisterAgent", "Pair": try reply()
-            case "StartDiscovery":
-                guard isPowered else { return try fail(("org.bluez.Error.NotReady", "Resource Not Ready")) }
-                if let error = behaviour.scanError { return try fail(error) }
+            case "SetDiscoveryFilter", "RegisterAgent", "RequestDefaultAgent", "UnregisterAgent", "Pair": try reply()
+            case "StartDiscovery": try startScan(message.sender ?? "", reply, fail)
+            case "StopDiscovery":
+                guard scanners.remove(message.sender ?? "") != nil else {
+                    return try fail(("org.bluez.Error.Failed", "No discovery started"))
+                }
                 try reply()
-                if !isConnected { try see() }
             case "RemoveDevice":
-                isSeen = false
+                (isSeen, isBonded) = (false, false)
+                shared.change { $0.hasStaleBond = false }
                 try removed(devicePath, "org.bluez.Device1")
                 try reply()
             case "Connect":
@@ -189,10 +214,21 @@ final class EchoRadio: Sendable {
                     state.behaviour.connectErrors.isEmpty ? nil : state.behaviour.connectErrors.removeFirst()
                 }
                 if let error { return try fail(error) }
-                if behaviour.hangsAtConnect { return }
+                let hangs = shared.state.withLock { state in
+                    state.behaviour.hangingConnects -= 1
+                    return state.behaviour.hangingConnects >= 0
+                }
+                if hangs || behaviour.hangsAtConnect { return }
                 isConnected = true
                 if !behaviour.hidesConnected { try changed([("Connected", .bool(true))]) }
                 try reply()
+                if behaviour.hasStaleBond { return try dropLink() }
+                let isResolved = shared.state.withLock { state in
+                    state.behaviour.unresolvedLinks -= 1
+                    return state.behaviour.unresolvedLinks < 0
+                }
+                guard isResolved else { return isUnresolved = true }
+                isUnresolved = false
                 try addAttributes()
                 if !behaviour.hidesConnected { try changed([("ServicesResolved", .bool(true))]) }
             case "Disconnect":
@@ -212,6 +248,14 @@ final class EchoRadio: Sendable {
             _ fail: ((name: String, text: String)) throws -> Void
         ) throws {
             if let error = behaviour.operationError { return try fail(error) }
+            let error = shared.state.withLock { state in
+                state.behaviour.writeErrors.isEmpty ? nil : state.behaviour.writeErrors.removeFirst()
+            }
+            if let error { return try fail(error) }
+            if behaviour.bondsAtWrite, !isBonded {
+                isBonded = true
+                try changed([("Paired", .bool(true)), ("Bonded", .bool(true))])
+            }
             let count = shared.state.withLock { state in
                 state.writes += 1
                 return state.writes
@@ -240,9 +284,10 @@ final class EchoRadio: Sendable {
 
         private var device: [(String, DBusValue)] {
             var all: [(String, DBusValue)] = [
-                ("Address", .string(EchoRadio.address)), ("Alias", .string("PROV_echo01")),
+                ("Address", .string(address)), ("Alias", .string("PROV_echo01")),
                 ("Name", .string("PROV_echo01")), ("Adapter", .objectPath(adapterPath)),
-                ("Connected", .bool(isConnected)), ("ServicesResolved", .bool(isConnected)),
+                ("Connected", .bool(isConnected)), ("ServicesResolved", .bool(isConnected && !isUnresolved)),
+                ("Paired", .bool(isBonded || behaviour.hasStaleBond)),
                 ("UUIDs", .strings(["021a9004-0382-4aea-bff4-6b3f1c5adfb4"])),
             ]
             if !isConnected { all.append(("RSSI", .int16(-50))) }
@@ -276,11 +321,14 @@ final class EchoRadio: Sendable {
 
         func befall(_ incident: Incident) throws {
             switch incident {
+            case .linkEnds: try dropLink()
             case .power(let isOn):
                 isPowered = isOn
+                if !isOn { scanners = [] }
                 try changed([("Powered", .bool(isOn))], at: adapterPath, "org.bluez.Adapter1")
             case .plug(let isPlugged):
                 self.isPlugged = isPlugged
+                if !isPlugged { scanners = [] }
                 if let adapter { return try added(adapterPath, "org.bluez.Adapter1", adapter) }
                 try removed(adapterPath, "org.bluez.Adapter1")
             case .plugAs(let name):
@@ -288,9 +336,32 @@ final class EchoRadio: Sendable {
                 adapterPath = "/org/bluez/" + name
                 if let adapter { try added(adapterPath, "org.bluez.Adapter1", adapter) }
             case .scanFails(let error): shared.change { $0.scanError = error }
-            case .leave: try bus.send(.call(.bus("ReleaseName", [.string("org.bluez")])))
+            case .leave:
+                scanners = []
+                try bus.send(.call(.bus("ReleaseName", [.string("org.bluez")])))
             case .comeBack: try bus.send(.call(.bus("RequestName", [.string("org.bluez"), .uint32(4)])))
             }
+        }
+
+        private func startScan(
+            _ sender: String, _ reply: ([DBusValue]) throws -> Void,
+            _ fail: ((name: String, text: String)) throws -> Void
+        ) throws {
+            guard isPowered else { return try fail(("org.bluez.Error.NotReady", "Resource Not Ready")) }
+            let next = shared.state.withLock { state in
+                state.behaviour.scanErrors.isEmpty ? nil : state.behaviour.scanErrors.removeFirst()
+            }
+            if let error = next ?? behaviour.scanError { return try fail(error) }
+            guard scanners.insert(sender).inserted else {
+                return try fail(("org.bluez.Error.InProgress", "Operation already in progress"))
+            }
+            let isLost = shared.state.withLock { state in
+                defer { state.behaviour.losesScanAnswer = false }
+                return state.behaviour.losesScanAnswer
+            }
+            if isLost { return }
+            try reply([])
+            if !isConnected { try see() }
         }
 
         private func see() throws {
@@ -351,6 +422,11 @@ final class EchoRadio: Sendable {
             isConnected = false
             values = [:]
             try changed([("ServicesResolved", .bool(false)), ("Connected", .bool(false))])
+            if behaviour.changesAddress {
+                try removed(devicePath, "org.bluez.Device1")
+                address = "AA:BB:CC:DD:EE:0" + (address.hasSuffix("1") ? "2" : "1")
+                isSeen = false
+            }
             try see()
         }
 

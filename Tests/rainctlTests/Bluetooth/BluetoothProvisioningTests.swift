@@ -67,6 +67,7 @@ struct BluetoothProvisioningTests {
     static let faults: [[String]] = [
         ["abort=0.6"], ["abort-quiet=0.6"], ["lose=0.5"], ["stale=1"], ["resolve=2"], ["connect=2"], ["encrypt"],
         ["cache=1"], ["stack=nimble"], ["stack=bluedroid"], ["limit=481"], ["uuids3"], ["forget=1"],
+        ["scan-busy=3"], ["stale-bond"], ["stale-bond", "encrypt"], ["lose=0.5", "readdress"],
         ["abort=0.35", "lose=0.3", "stale=1", "cache=1", "encrypt"],
     ]
 

@@ -108,4 +108,16 @@ struct DiscoverTests {
             #expect(links.count == 2, "\(links)")
         }
     }
+
+    @Test("a scan that BlueZ never begins is told, and no empty list shown")
+    func neverScans() async throws {
+        try await withRadio(["--ble-fault", "scan-busy=1000"]) { radio, maker in
+            let outcome = try await maker.rainctl(
+                ["device", "discover", "--transport", "ble", "--timeout", "2s", "--json"],
+                environment: radio.environment)
+            #expect(outcome.status == 69, "\(outcome.standardOutput)")
+            #expect(outcome.failure?["reason"]?.string == "scan_failed")
+            #expect(outcome.failure?["message"]?.string?.contains("Operation already in progress") == true)
+        }
+    }
 }

@@ -45,7 +45,7 @@ struct BluetoothOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             What the radio does: abort=P, abort-quiet=P, lose=P, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
-            forget=S, encrypt, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, adapter=absent|off|rfkill. May be \
+            forget=S, scan-busy=N, encrypt, stale-bond, readdress, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, adapter=absent|off|rfkill. May be \
             repeated. P is a fraction, S seconds.
             """, valueName: "key[=value]"))
     var bleFault: [String] = []
@@ -67,7 +67,11 @@ struct BluetoothOptions: ParsableArguments {
         }
         guard (1...4096).contains(boards) else { throw ValidationError("--boards is 1 to 4096") }
         if ble, bleAdapter != nil { throw ValidationError("--ble and --ble-adapter exclude each other") }
-        if !ble, boards > 1 || !bleFault.isEmpty { throw ValidationError("--boards and --ble-fault need --ble") }
+        if !ble, boards > 1 { throw ValidationError("--boards needs --ble") }
+        // A real radio has its own faults; what is the board's own can be had there, too.
+        guard ble || bleFault.isEmpty || bleAdapter != nil && bleFault.allSatisfy({ $0 == "encrypt" }) else {
+            throw ValidationError("--ble-fault needs --ble; with --ble-adapter there is encrypt alone")
+        }
     }
 }
 

@@ -30,6 +30,10 @@ struct BlueZCalls: Sendable {
         }
     }
 
+    /// Begins the scan of this connection.
+    ///
+    /// BlueZ answers `InProgress` where the kernel could not start scanning, and forgets the caller then (`start_discovery_complete` in
+    /// src/adapter.c); it answers the same to a connection that scans already, because an earlier answer was lost.
     func startScan(_ adapter: String) async -> Result<Void, BluetoothError> {
         do throws(DBusError) {
             // Active scanning is BlueZ's default; without "le" it would look for classic devices half the time.
@@ -37,19 +41,27 @@ struct BlueZCalls: Sendable {
             try await call(
                 DBusCall(BlueZName.service, adapter, BlueZName.adapter, "SetDiscoveryFilter", [filter]),
                 within: OpenAdapter.callLimit)
-            try await call(
-                DBusCall(BlueZName.service, adapter, BlueZName.adapter, "StartDiscovery"),
-                within: OpenAdapter.callLimit)
+            do throws(DBusError) {
+                try await startDiscovery(adapter)
+            } catch {
+                guard error.name == BlueZErrorName.inProgress, await stopScan(adapter) else { throw error }
+                try await startDiscovery(adapter)
+            }
             return .success(())
         } catch {
-            // Of this very connection, from before BlueZ answered.
-            if error.name == BlueZErrorName.inProgress { return .success(()) }
-            return .failure(BluetoothError(adapter: adapter, error))
+            return .failure(BluetoothError(scanning: adapter, error))
         }
     }
 
-    func stopScan(_ adapter: String) async {
-        _ = try? await call(
-            DBusCall(BlueZName.service, adapter, BlueZName.adapter, "StopDiscovery"), within: OpenAdapter.callLimit)
+    private func startDiscovery(_ adapter: String) async throws(DBusError) {
+        try await call(
+            DBusCall(BlueZName.service, adapter, BlueZName.adapter, "StartDiscovery"), within: OpenAdapter.callLimit)
+    }
+
+    /// Returns whether there was a scan of this connection.
+    @discardableResult
+    func stopScan(_ adapter: String) async -> Bool {
+        let stop = DBusCall(BlueZName.service, adapter, BlueZName.adapter, "StopDiscovery")
+        return (try? await call(stop, within: OpenAdapter.callLimit)) != nil
     }
 }

@@ -3,8 +3,8 @@ import RainDBus
 
 /// The scanner of one adapter, shared by all searches of this process, because BlueZ counts scans by connection to the bus.
 ///
-/// A scan that BlueZ ended, and that cannot be started again, is retried for as long as a search goes on. The reason why it cannot be
-/// started is recorded for those searches meanwhile.
+/// A scan that BlueZ does not start is retried for as long as a search goes on, whether it is the first or one that BlueZ ended. The reason
+/// why it cannot be started is recorded for those searches meanwhile.
 actor Discovery {
     /// The first pause after a failure, which BlueZ often needs right after an adapter was switched on; each is twice the one before.
     static let shortestPause = Duration.milliseconds(250)
@@ -39,16 +39,22 @@ actor Discovery {
         self.sleep = sleep
     }
 
-    /// Scans until ``leave()`` was called as often as this.
+    /// Scans until ``leave()`` was called as often as this. Returns after the first attempt, also where that failed in a way that may pass.
+    ///
+    /// - Throws: what does not pass by itself: `accessDenied`, `blocked`, `radioLost`, `cancelled`.
     func join() async throws(BluetoothError) {
         users += 1
-        let result = await adjust().value
-        do {
-            try result.get()
-        } catch {
+        guard case .failure(let error) = await adjust().value else { return }
+        guard Self.mayPass(error) else {
             oneFewer()
             throw error
         }
+        if repetition == nil { persist(error) }
+    }
+
+    /// NotReady comes right after an adapter was switched on, InProgress beside another client's scan, and all but these while BlueZ starts.
+    private static func mayPass(_ error: BluetoothError) -> Bool {
+        ![.accessDenied, .blocked, .radioLost, .cancelled].contains(error.code)
     }
 
     func leave() async {
@@ -59,7 +65,12 @@ actor Discovery {
     /// BlueZ has ended the scan: searches that go on need a new one. Returns after the first attempt.
     func restart() async {
         isRunning = false
-        guard case .failure(let error) = await adjust().value, users > 0, !isRunning else { return }
+        guard case .failure(let error) = await adjust().value else { return }
+        persist(error)
+    }
+
+    private func persist(_ error: BluetoothError) {
+        guard users > 0, !isRunning else { return }
         tell(error)
         repetition?.cancel()
         repetition = Task { await self.repeatUntilRunning() }

@@ -41,6 +41,8 @@ struct ObjectTree: Sendable {
     private var newcomers: Set<String> = []
     /// Devices that only this process's connections have BlueZ keep.
     private var ours: Set<String> = []
+    /// Devices that BlueZ had no keys for when this process first connected to them.
+    private var unbonded: Set<String> = []
     /// Whether the service is on the bus; nothing is known of its objects otherwise.
     var isServed = true
     /// Why the adapter does not scan for those who listen, where that is not for want of an adapter; nil for nothing.
@@ -97,18 +99,28 @@ struct ObjectTree: Sendable {
     // MARK: what was here before
 
     /// This process is about to connect to a device, which BlueZ keeps for good from then on.
-    mutating func adopt(_ path: String) { if newcomers.remove(path) != nil { ours.insert(path) } }
+    mutating func adopt(_ path: String) {
+        if newcomers.remove(path) != nil { ours.insert(path) }
+        if !isBonded(path) { unbonded.insert(path) }
+    }
 
     /// Whether BlueZ may forget a device without loss to another program: it appeared while this process was watching, this process
-    /// connected to it first, and it is neither paired nor trusted.
+    /// connected to it first, and it is neither paired nor trusted; or its keys came with this process's own link.
     func isDispensable(_ path: String) -> Bool {
-        guard ours.contains(path), let device = objects[path]?[BlueZName.device] else { return false }
-        return !["Paired", "Bonded", "Trusted"].contains { device[$0]?.boolean == true }
+        guard let device = objects[path]?[BlueZName.device], device["Trusted"]?.boolean != true else { return false }
+        return isBonded(path) ? unbonded.contains(path) : ours.contains(path)
+    }
+
+    /// Whether BlueZ has keys for a device.
+    func isBonded(_ path: String) -> Bool {
+        guard let device = objects[path]?[BlueZName.device] else { return false }
+        return device["Paired"]?.boolean == true || device["Bonded"]?.boolean == true
     }
 
     mutating func removeAll() {
         newcomers = []
         ours = []
+        unbonded = []
         objects = [:]
         below = [:]
         text = 0
@@ -150,6 +162,7 @@ struct ObjectTree: Sendable {
         if interface == BlueZName.device {
             newcomers.remove(path)
             ours.remove(path)
+            unbonded.remove(path)
         }
         objects[path]?[interface] = nil
     }

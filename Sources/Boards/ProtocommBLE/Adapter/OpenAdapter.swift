@@ -16,7 +16,7 @@ final class OpenAdapter: Sendable {
     let discovery: Discovery
     let opened = ContinuousClock.now
     private let bus: BlueZCalls
-    private let pairing: PairingAgent
+    let pairing: PairingAgent
     /// Whether the adapter could receive when BlueZ last told of it.
     private let wasReady = Mutex(true)
 
@@ -81,7 +81,7 @@ final class OpenAdapter: Sendable {
         // Who waits for that board looks again.
         holds = ConnectionOwnership { path in watch.change { _ in .object(path) } }
         discovery = Discovery(
-            start: { await bus.startScan(path) }, stop: { await bus.stopScan(path) },
+            start: { await bus.startScan(path) }, stop: { _ = await bus.stopScan(path) },
             isReady: { watch.read { chosen.trouble(in: $0) } == nil },
             note: { error in
                 watch.change { tree in
@@ -132,26 +132,6 @@ final class OpenAdapter: Sendable {
                 tree.merge(properties, into: interface, of: path)
                 return .object(path)
             }
-        }
-    }
-
-    /// Pairs by Just Works, which is all that boards can.
-    func pair(_ device: String, within limit: Duration) async throws(BluetoothError) {
-        do {
-            try await pairing.register { call throws(DBusError) in
-                try await self.bus.call(call, within: Self.callLimit)
-            }
-            pairing.allow(device)
-            defer { pairing.forbid(device) }
-            try await call(device, BlueZName.device, "Pair", within: min(limit, .seconds(30)))
-        } catch {
-            if error.name == BlueZErrorName.alreadyExists { return }
-            if error.code == .cancelled { throw .cancelled }
-            if error.code == .disconnected { throw .busLost }
-            throw BluetoothError(
-                .pairingFailed,
-                message: "The board wants an encrypted link, and pairing failed (\(error.message)). Remove old "
-                    + "pairings with `bluetoothctl remove`, restart the board, and try again.")
         }
     }
 

@@ -77,6 +77,8 @@ struct EndpointMap: Sendable, Equatable {
         case "ff51": .session
         case "ff52": .config
         case "ff53": .version
+        // The first of the application's own, which in RainMaker's firmware without challenge-response is this one.
+        case "ff54": .userMapping
         default: nil
         }
     }

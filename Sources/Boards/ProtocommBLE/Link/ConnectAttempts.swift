@@ -34,6 +34,10 @@ struct ConnectAttempts: Sendable {
     private var budget: RetryBudget
     private var hasForgotten: Bool
     private var last: BluetoothError?
+    /// Since when this machine's Bluetooth says that it is not ready.
+    private var notReadySince: ContinuousClock.Instant?
+    /// Attempts that failed although BlueZ has a bond with the board.
+    private var failuresWithBond = 0
 
     /// - Parameters:
     ///   - limit: for all of them together.
@@ -50,15 +54,19 @@ struct ConnectAttempts: Sendable {
 
     /// What to do after an attempt.
     ///
-    /// - Parameter board: how messages name it.
+    /// - Parameters:
+    ///   - board: how messages name it.
+    ///   - isBonded: whether BlueZ had keys for it. A board that lost its own breaks each link as soon as it is to be encrypted.
     /// - Throws: the error to report, where no further attempt is made.
     mutating func failed(
-        _ error: AttemptError, board: String, now: ContinuousClock.Instant = .now
+        _ error: AttemptError, board: String, isBonded: Bool = false, now: ContinuousClock.Instant = .now
     ) throws(BluetoothError) -> Next {
+        if case .failed(.passing(let error), _) = error { return try notReady(error, now) }
+        notReadySince = nil
         let reason: String
         var isHeard = false
         switch error {
-        case .other(let error), .failed(.machine(let error), _): throw error
+        case .other(let error), .failed(.machine(let error), _), .failed(.passing(let error), _): throw error
         case .failed(.cancelled, _): throw .cancelled
         case .failed(let failure, let cause):
             isHeard = failure == .again
@@ -75,7 +83,23 @@ struct ConnectAttempts: Sendable {
         let told = BluetoothError(.connectionFailed, message: reason + ": move nearer to it, or restart it.")
         last = told
         guard let pause = budget.next(now: now) else { throw told }
+        if isBonded { failuresWithBond += 1 }
+        guard failuresWithBond != Self.failuresUntilBondIsForgotten || !isBonded else { return .forget }
         return isHeard ? .sameBoard(pause) : .listenAgain(pause)
+    }
+
+    /// The radio breaks one link; the same board a second time in a row has most likely lost its keys.
+    private static let failuresUntilBondIsForgotten = 2
+
+    /// The scan says whether that lasts; where it does not notice, an end is made here.
+    private mutating func notReady(
+        _ error: BluetoothError, _ now: ContinuousClock.Instant
+    ) throws(BluetoothError) -> Next {
+        let since = notReadySince ?? now
+        notReadySince = since
+        last = error
+        guard now < since + AdapterLoss.patience, let pause = budget.next(now: now) else { throw error }
+        return .listenAgain(pause)
     }
 
     /// The error to report where no board was found: that it was heard before, and what broke the connections.

@@ -7,6 +7,8 @@ enum ConnectFailure: Equatable {
     case rescan
     /// The radio lost the attempt: the same once more.
     case again
+    /// This machine's Bluetooth says that it is not ready, which passes where BlueZ or the adapter has just come back.
+    case passing(BluetoothError)
     /// No attempt through this adapter can mend it.
     case machine(BluetoothError)
     case cancelled
@@ -20,8 +22,12 @@ enum ConnectFailure: Equatable {
             self = .rescan
         default:
             let meaning = BluetoothError(adapter: adapter, error)
+            switch meaning.code {
+            case .poweredOff, .noBlueZ, .noAdapter: self = .passing(meaning)
             // le-connection-abort-by-local, Software caused connection abort, timeouts: all of these come and go.
-            self = meaning.isOfThisMachine || meaning.code == .radioLost ? .machine(meaning) : .again
+            case .connectionFailed: self = .again
+            default: self = .machine(meaning)
+            }
         }
     }
 }

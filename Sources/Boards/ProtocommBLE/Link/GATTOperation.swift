@@ -54,7 +54,9 @@ struct GATTOperation: Sendable {
                     do { try await adapter.pair(device, within: left) } catch { throw .notPaired(error) }
                 // A link that stayed busy to the end is stuck, whichever of the two is said last: another one helps.
                 case .timeout where wasBusy: throw .failed(.busy, error)
-                case .ambiguous: throw .failed(await isCutOff(adapter) ? .linkLost : .refused, error)
+                case .ambiguous: throw .failed(await isCutOff(adapter) ? .linkLost : .unclear, error)
+                case .timeout where error.code == .remote:
+                    throw .failed(await isCutOff(adapter) ? .linkLost : .timeout, error)
                 case let failure: throw .failed(failure, error)
                 }
             }

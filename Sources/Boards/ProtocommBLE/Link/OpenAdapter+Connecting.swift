@@ -5,10 +5,6 @@ import ProtocommWire
 
 /// From a name to a connection whose endpoints are known.
 extension OpenAdapter {
-    /// How long one attempt may take; BlueZ itself gives up after some 20 s.
-    private static let attemptLimit = Duration.seconds(25)
-    /// From the connection to the resolved services.
-    private static let resolveLimit = Duration.seconds(20)
     /// Reading one endpoint's name.
     private static let nameLimit = Duration.seconds(10)
 
@@ -29,6 +25,7 @@ extension OpenAdapter {
         } catch {
             // An attempt that was called off is still ending.
             if let tried, error.code != .cancelled { await leave(tried, isOurs: false) }
+            if let tried { await forbidPairing(tried) }
             throw error
         }
     }
@@ -59,7 +56,8 @@ extension OpenAdapter {
                 logger.debug(
                     "connection failed",
                     metadata: ["board": "\(target.board.label)", "attempt": "\(attempts.number)"])
-                next = try attempts.failed(error, board: target.board.label)
+                let isBonded = watch.read { $0.isBonded(target.board.path) }
+                next = try attempts.failed(error, board: target.board.label, isBonded: isBonded)
             }
             switch next {
             case .sameBoard(let pause):
@@ -104,7 +102,18 @@ extension OpenAdapter {
         }
     }
 
+    /// How long a board that was found before is listened for under its address, before another with its name is taken for it.
+    private static let addressLimit = Duration.seconds(4)
+
     private func firstHeard(
+        _ filter: BoardFilter, until end: ContinuousClock.Instant
+    ) async throws(BluetoothError) -> DiscoveredBoard? {
+        guard let renewed = filter.underAnotherAddress else { return try await hear(filter, until: end) }
+        if let board = try await hear(filter, until: min(end, .now + Self.addressLimit)) { return board }
+        return try await hear(renewed, until: end)
+    }
+
+    private func hear(
         _ filter: BoardFilter, until end: ContinuousClock.Instant
     ) async throws(BluetoothError) -> DiscoveredBoard? {
         let heard = FirstHeard()
@@ -158,8 +167,9 @@ extension OpenAdapter {
             tree.adopt(device)
             return .nothing
         }
+        await allowPairing(device)
         do throws(DBusError) {
-            try await call(device, BlueZName.device, "Connect", within: min(end - .now, Self.attemptLimit))
+            try await call(device, BlueZName.device, "Connect", within: ConnectShare.connect(of: end - .now))
         } catch {
             // BlueZ goes on trying otherwise, and refuses the next attempt.
             if error.code == .timeout { await release(device) }
@@ -169,7 +179,7 @@ extension OpenAdapter {
             }
         }
         do throws(AttemptError) {
-            try await resolve(device, until: min(end, .now + Self.resolveLimit))
+            try await resolve(device, until: .now + ConnectShare.resolve(of: end - .now))
             let map = try await endpoints(of: device, until: end)
             guard map.isComplete else { throw .stale }
             let mtu = watch.read { tree in
@@ -247,6 +257,7 @@ extension OpenAdapter {
             case .notPaired(let error): throw .other(error)
             case .failed(.cancelled, _): throw .other(.cancelled)
             case .failed(.linkLost, _), .failed(.timeout, _), .failed(.busy, _): throw .lost
+            // The board keeps it to itself, or answers nonsense.
             case .failed: return nil
             }
         }

@@ -42,8 +42,10 @@ extension OpenAdapter {
             calls.append(
                 DBusCall(BlueZName.service, path, BlueZName.adapter, "RemoveDevice", [.objectPath(device)]))
         }
-        guard !calls.isEmpty else { return }
-        await Task { [calls] in await sendWithoutReply(calls) }.value
+        await Task { [calls] in
+            if !calls.isEmpty { await sendWithoutReply(calls) }
+            await forbidPairing(device)
+        }.value
     }
 
     /// Makes BlueZ forget what it remembers of a board, its attributes above all.

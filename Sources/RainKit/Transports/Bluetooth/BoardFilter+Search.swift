@@ -34,7 +34,7 @@ extension ProvisioningError {
             switch error.code {
             case .linkLost, .timeout: .deviceLost
             case .cancelled: .cancelled
-            case .refused, .tooLong, .pairingFailed: .rejected
+            case .refused, .notAllowed, .tooLong, .pairingFailed: .rejected
             default: .unavailable
             }
         self.init(code, message: error.message, reason: error.code.name)

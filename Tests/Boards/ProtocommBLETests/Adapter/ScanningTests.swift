@@ -34,17 +34,50 @@ struct ScanningTests {
         #expect(await scanner.log == ["start", "stop", "start", "start", "stop"])
     }
 
-    @Test("a scan that cannot begin is told to each, and begun anew by the next")
-    func failing() async throws {
+    static let lasting: [BluetoothError.Code] = [.accessDenied, .blocked, .radioLost, .cancelled]
+
+    @Test(
+        "a scan that cannot begin is told to each where that does not pass, and begun anew by the next",
+        arguments: lasting)
+    func failing(code: BluetoothError.Code) async throws {
         let fails = Mutex(true)
         let discovery = Discovery(
-            start: { fails.withLock { $0 } ? .failure(BluetoothError(.poweredOff, message: "off")) : .success(()) },
+            start: { fails.withLock { $0 } ? .failure(BluetoothError(code, message: "no")) : .success(()) },
             stop: {})
         for _ in 0..<2 {
-            await #expect(throws: BluetoothError.self) { try await discovery.join() }
+            await #expect { try await discovery.join() } throws: { ($0 as? BluetoothError)?.code == code }
         }
         fails.withLock { $0 = false }
         try await discovery.join()
+        await discovery.leave()
+    }
+
+    static let passing: [BluetoothError.Code] = [.scanFailed, .poweredOff, .noBlueZ, .noAdapter]
+
+    @Test(
+        "the first start, too, is tried again where it fails in a way that may pass", .timeLimit(.minutes(1)),
+        arguments: passing)
+    func firstStart(code: BluetoothError.Code) async throws {
+        let clock = ManualClock()
+        let failures = Mutex(2)
+        let notes = Mutex<[BluetoothError.Code?]>([])
+        let discovery = Discovery(
+            start: {
+                failures.withLock { left -> Result<Void, BluetoothError> in
+                    left -= 1
+                    return left >= 0 ? .failure(BluetoothError(code, message: "not yet")) : .success(())
+                }
+            }, stop: {}, note: { error in notes.withLock { $0.append(error?.code) } },
+            sleep: { try await clock.sleep(for: $0) })
+        try await discovery.join()
+        #expect(notes.withLock { $0 } == [code])
+        for pause in [Duration.milliseconds(250), .milliseconds(500)] {
+            await clock.waitForSleepers()
+            #expect(clock.nextDeadline.map { clock.now.duration(to: $0) } == pause)
+            clock.advance(by: pause)
+        }
+        while notes.withLock({ $0.last != .some(nil) }) { await Task.yield() }
+        #expect(notes.withLock { $0 } == [code, code, nil])
         await discovery.leave()
     }
 

@@ -32,7 +32,8 @@ struct EndpointMapTests {
         #expect(map[.session] == "/cff51")
         #expect(map[.config] == "/cff52")
         #expect(map[.version] == "/cff53")
-        #expect(map.paths.count == 5)
+        #expect(map[.userMapping] == "/cff54")
+        #expect(map.paths.count == 6)
         #expect(map.isComplete)
     }
 

@@ -65,6 +65,18 @@ struct ConnectAttemptsTests {
         }
     }
 
+    @Test("a board that BlueZ has keys for is forgotten once, after its second link broke")
+    func staleBond() throws {
+        let now = ContinuousClock.now
+        var attempts = ConnectAttempts(within: .seconds(3600), hasForgotten: false, now: now)
+        #expect(try attempts.failed(.lost, board: "PROV_1", isBonded: true, now: now) == .listenAgain(.zero))
+        #expect(try attempts.failed(.lost, board: "PROV_1", isBonded: true, now: now) == .forget)
+        let third = try attempts.failed(.lost, board: "PROV_1", isBonded: true, now: now)
+        #expect(third != .forget)
+        let unbonded = try attempts.failed(.lost, board: "PROV_1", now: now)
+        #expect(unbonded != .forget)
+    }
+
     @Test("ends with the time, whatever is left of the attempts")
     func time() throws {
         let now = ContinuousClock.now

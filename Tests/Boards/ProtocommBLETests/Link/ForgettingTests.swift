@@ -69,6 +69,15 @@ struct ForgettingTests {
         #expect(log.contains("Disconnect") && !log.contains("RemoveDevice"))
     }
 
+    @Test("is no bond that came with the own link, also of a board that it knew", arguments: [false, true])
+    func bond(isKnown: Bool) async throws {
+        var behaviour = EchoRadio.Behaviour()
+        behaviour.bondsAtWrite = true
+        behaviour.isKnown = isKnown
+        let log = try await run(behaviour)
+        #expect(log.filter { $0 == "RemoveDevice" }.count == 1, "\(log)")
+    }
+
     @Test("stays where another program connected to it first")
     func anotherPrograms() async throws {
         try await withEchoRadio { radio, address in

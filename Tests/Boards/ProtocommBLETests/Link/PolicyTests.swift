@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
+import Synchronization
 import Testing
 
 @testable import ProtocommBLE
@@ -27,12 +28,51 @@ struct PolicyTests {
     }
 
     static let ofThisMachine: [(DBusError, BluetoothError.Code, String)] = [
-        (remote("org.bluez.Error.NotReady"), .poweredOff, "bluetoothctl power on"),
         (remote("org.bluez.Error.Blocked"), .blocked, "airplane mode"),
         (remote("org.bluez.Error.NotPermitted"), .accessDenied, "group bluetooth"),
         (remote("org.freedesktop.DBus.Error.AccessDenied"), .accessDenied, "group bluetooth"),
-        (remote("org.freedesktop.DBus.Error.ServiceUnknown"), .noBlueZ, "systemctl start bluetooth"),
     ]
+
+    static let passing: [(DBusError, BluetoothError.Code, String)] = [
+        (remote("org.bluez.Error.NotReady"), .poweredOff, "bluetoothctl power on"),
+        (remote("org.freedesktop.DBus.Error.ServiceUnknown"), .noBlueZ, "systemctl start bluetooth"),
+        (remote("org.freedesktop.DBus.Error.NoReply"), .noBlueZ, "systemctl start bluetooth"),
+        (remote("org.freedesktop.DBus.Error.Spawn.ChildExited"), .noBlueZ, "systemctl start bluetooth"),
+        (remote("org.freedesktop.DBus.Error.Disconnected"), .noBlueZ, "systemctl start bluetooth"),
+    ]
+
+    @Test(
+        "BlueZ or an adapter that has just come back is not ready for a moment, and told only where that lasts",
+        arguments: passing)
+    func notReady(error: DBusError, code: BluetoothError.Code, remedy: String) throws {
+        let failure = ConnectFailure(error, adapter: Self.adapter)
+        guard case .passing(let told) = failure else {
+            Issue.record("\(failure)")
+            return
+        }
+        #expect(told.code == code && told.message.contains(remedy), "\(told)")
+        let now = ContinuousClock.now
+        var attempts = ConnectAttempts(within: .seconds(60), hasForgotten: false, now: now)
+        #expect(try attempts.failed(.failed(failure, error), board: "PROV_1", now: now) == .listenAgain(.zero))
+        _ = try attempts.failed(.failed(failure, error), board: "PROV_1", now: now + .seconds(4))
+        // Anything else between them says that it was over.
+        _ = try attempts.failed(.lost, board: "PROV_1", now: now + .seconds(4))
+        _ = try attempts.failed(.failed(failure, error), board: "PROV_1", now: now + .seconds(6))
+        #expect(throws: told) {
+            try attempts.failed(.failed(failure, error), board: "PROV_1", now: now + .seconds(11))
+        }
+    }
+
+    @Test("a part of an attempt that hangs leaves time for another link")
+    func shares() {
+        #expect(ConnectShare.connect(of: .seconds(30)) == .seconds(10))
+        #expect(ConnectShare.connect(of: .seconds(15)) == .seconds(5))
+        #expect(ConnectShare.connect(of: .seconds(6)) == .seconds(4))
+        #expect(ConnectShare.connect(of: .seconds(3)) == .seconds(3))
+        #expect(ConnectShare.connect(of: .seconds(-1)) == .zero)
+        #expect(ConnectShare.resolve(of: .seconds(30)) == .seconds(12))
+        #expect(ConnectShare.resolve(of: .seconds(16)) == .seconds(8))
+    }
 
     @Test("what only a person can mend is theirs, and told with its remedy", arguments: ofThisMachine)
     func machine(error: DBusError, code: BluetoothError.Code, remedy: String) {
@@ -80,6 +120,8 @@ struct PolicyTests {
     @Test("only the board that is being paired is agreed to")
     func agent() async throws {
         let agent = PairingAgent()
+        let calls = Mutex<[String]>([])
+        let call: PairingAgent.Call = { (call) async throws(DBusError) in calls.withLock { $0.append(call.member) } }
         func ask(_ member: String, _ device: String, path: String = PairingAgent.path) -> Bool {
             let message = DBusMessage(
                 kind: .call, serial: 1, replySerial: nil, sender: ":1.1", destination: nil, path: path,
@@ -89,7 +131,8 @@ struct PolicyTests {
             return false
         }
         #expect(!ask("RequestAuthorization", "/d"))
-        agent.allow("/d")
+        try await agent.allow("/d", or: ["/end"], call)
+        #expect(ask("RequestAuthorization", "/end"))
         for member in ["RequestAuthorization", "RequestConfirmation", "AuthorizeService"] {
             #expect(ask(member, "/d"))
             #expect(!ask(member, "/other"))
@@ -97,8 +140,13 @@ struct PolicyTests {
         #expect(!ask("RequestPinCode", "/d"))
         #expect(!ask("RequestPasskey", "/d"))
         #expect(!ask("RequestAuthorization", "/d", path: "/elsewhere"))
-        agent.forbid("/d")
-        #expect(!ask("RequestAuthorization", "/d"))
+        try await agent.allow("/e", call)
+        await agent.forbid("/d", call)
+        #expect(!ask("RequestAuthorization", "/d") && !ask("RequestAuthorization", "/end"))
+        #expect(ask("RequestAuthorization", "/e"))
+        #expect(calls.withLock { $0 } == ["RegisterAgent", "RequestDefaultAgent"])
+        await agent.forbid("/e", call)
+        #expect(calls.withLock { $0.last } == "UnregisterAgent")
         #expect(ask("Cancel", "/d"))
     }
 }

@@ -175,4 +175,22 @@ struct RadioDiscoveryTests {
         radio.advance(1500)
         #expect(radio.log.contains("added dev"))
     }
+
+    @Test("a start beside another client's scan is refused, and leaves nothing behind")
+    func busyScans() {
+        var faults = RadioFaults()
+        for (text, isTaken) in [("scan-busy=2", true), ("scan-busy", false), ("scan-busy=-1", false)] {
+            let wasTaken = faults.set(text)
+            #expect(wasTaken == isTaken)
+        }
+        let radio = RadioHarness(faults)
+        for _ in 0..<2 {
+            let start = radio.adapter("StartDiscovery")
+            #expect(radio.error(of: start) == "org.bluez.Error.InProgress: Operation already in progress")
+            let stop = radio.adapter("StopDiscovery")
+            #expect(radio.error(of: stop) == "org.bluez.Error.Failed: No discovery started")
+        }
+        #expect(radio.error(of: radio.adapter("StartDiscovery")) == nil)
+        #expect(radio.radio.adapter.isDiscovering)
+    }
 }

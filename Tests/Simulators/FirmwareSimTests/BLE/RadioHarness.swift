@@ -16,6 +16,8 @@ final class RadioHarness {
     /// What the boards answer to writes; by default all is well, and the value read is the one written.
     var outcome: (Int, [UInt8]) -> GATTWriteOutcome = { _, _ in .acknowledged }
     var values: [Int: [UInt8]] = [:]
+    /// What agents answer; nil for nothing yet.
+    var agentAgrees: Bool? = true
     private var nextID: UInt64 = 0
 
     static let endpoints: [Endpoint] = [.control, .scan, .session, .config, .version, .userMapping]
@@ -178,6 +180,10 @@ final class RadioHarness {
             radio.didRead(
                 board, result: offset <= value.count ? .success(Array(value[offset...])) : .failure(.invalidOffset),
                 now: now)
+        case .ask(let agent, _, let device, let board, let attempt):
+            log.append("ask \(agent) \(Self.short(device))")
+            guard let agrees = agentAgrees else { return }
+            radio.agentAnswered(board, attempt: attempt, agrees: agrees, now: now)
         case .fault(_, let what): log.append("fault \(what)")
         }
     }

@@ -37,7 +37,7 @@ final class AdapterPeripheral: EventSource {
 
     /// Returns when the board is on the air.
     init(
-        _ choice: AdapterChoice, server: GATTServer, bus: DBusAddress = .system
+        _ choice: AdapterChoice, server: GATTServer, isEncrypted: Bool = false, bus: DBusAddress = .system
     ) throws(AdapterRefusal) {
         let name = server.board.identity.name
         guard name.utf8.count <= Self.nameLimit else {
@@ -45,7 +45,7 @@ final class AdapterPeripheral: EventSource {
                 .nameTooLong, "a name over Bluetooth has at most \(Self.nameLimit) bytes: give another --name")
         }
         self.server = server
-        objects = BoardObjects(server: server.application, name: name)
+        objects = BoardObjects(server: server.application, name: name, isEncrypted: isEncrypted)
         front = AdapterFront(choice: choice, name: name)
         do { connection = try DBusConnection(bus) } catch { throw AdapterRefusal(connecting: error) }
         do throws(DBusError) { try watch() } catch { throw AdapterRefusal(connecting: error) }
@@ -173,6 +173,12 @@ final class AdapterPeripheral: EventSource {
             case .onAir:
                 server.board.log(.info, "ble", "on the air as \(objects.name) on \(front.choice)")
                 server.board.journal.state("advertising")
+                guard objects.isEncrypted else { continue }
+                for call in BoardAgent.registration {
+                    var call = call
+                    call.expectsReply = false
+                    _ = try? connection.send(.call(call))
+                }
             case .linkOpened:
                 mtu = nil
                 server.connected()
@@ -192,6 +198,12 @@ final class AdapterPeripheral: EventSource {
     private func answer(_ call: DBusMessage) {
         do throws(AdapterAnswer) {
             let path = call.path ?? "/"
+            guard !BoardAgent.isAsked(call) else {
+                guard BoardAgent.agrees(to: call, at: front.adapter?.path) else {
+                    throw AdapterAnswer(name: "org.bluez.Error.Rejected", message: "That is not the board's.")
+                }
+                return reply(call, [])
+            }
             switch (call.interface, call.member) {
             case ("org.freedesktop.DBus.ObjectManager", "GetManagedObjects"):
                 reply(call, [objects.managedObjects(below: path)])

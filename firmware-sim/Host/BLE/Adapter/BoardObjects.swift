@@ -11,6 +11,8 @@ struct BoardObjects {
     let server: GATTApplication
     /// What scanners see.
     let name: String
+    /// The values need an encrypted link, as on a board with "force link encryption".
+    var isEncrypted = false
 
     static func path(ofCharacteristic index: Int) -> String { "\(service)/char\(index)" }
 
@@ -48,7 +50,7 @@ struct BoardObjects {
         case .characteristic(let index):
             return [
                 ("UUID", .string(server.characteristics[index].uuid)), ("Service", .objectPath(Self.service)),
-                ("Flags", .strings(GATTApplication.flags)),
+                ("Flags", .strings(isEncrypted ? GATTApplication.encryptedFlags : GATTApplication.flags)),
             ]
         case .description(let index):
             return [

@@ -4,9 +4,12 @@ import RainJSON
 
 extension FirmwareSim {
     /// Puts the board on a real adapter, and says which.
-    func serveAdapter(_ choice: AdapterChoice, _ board: Board, on loop: EventLoop) throws -> JSONValue {
+    func serveAdapter(
+        _ choice: AdapterChoice, _ board: Board, isEncrypted: Bool, on loop: EventLoop
+    ) throws -> JSONValue {
         do throws(AdapterRefusal) {
-            let peripheral = try AdapterPeripheral(choice, server: GATTServer(board: board))
+            let peripheral = try AdapterPeripheral(
+                choice, server: GATTServer(board: board), isEncrypted: isEncrypted)
             loop.add(peripheral)
             let adapter = peripheral.adapter
             return .object([

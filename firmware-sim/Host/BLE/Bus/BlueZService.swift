@@ -16,6 +16,8 @@ final class BlueZService: EventSource {
     /// Calls that the radio has not answered yet.
     private var calls: [UInt64: DBusMessage] = [:]
     private var nextCall: UInt64 = 0
+    /// Agents that were asked about a board's link, by the number of the question.
+    private var questions: [UInt64: (board: Int, attempt: UInt64)] = [:]
     /// Boards whose handlers still work on a write.
     private var busy: Set<Int> = []
     /// Boards that stopped serving since the last pass of the loop.
@@ -121,7 +123,12 @@ final class BlueZService: EventSource {
                 return
             }
             step { $0.senderVanished(name, now: now) }
-        case .reply, .error: return
+        case .reply, .error:
+            guard let (board, attempt) = message.replySerial.flatMap({ questions.removeValue(forKey: $0) }) else {
+                return
+            }
+            let agrees = message.kind == .reply
+            step { $0.agentAnswered(board, attempt: attempt, agrees: agrees, now: now) }
         }
     }
 
@@ -157,6 +164,11 @@ final class BlueZService: EventSource {
                 try servers[index].read(characteristic, offset: offset)
             }
             step { $0.didRead(index, result: result, now: MonotonicClock.now) }
+        case .ask(let agent, let path, let device, let board, let attempt):
+            let question = DBusCall(agent, path, "org.bluez.Agent1", "RequestAuthorization", [.objectPath(device)])
+            do throws(DBusError) { questions[try connection.send(.call(question))] = (board, attempt) } catch {
+                servers.first?.board.log(.error, "ble", "not sent: \(error)")
+            }
         case .fault(let index, let what): servers[index].board.journal.write("fault", [.init("what", .string(what))])
         }
     }

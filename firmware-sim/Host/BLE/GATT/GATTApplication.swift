@@ -24,6 +24,8 @@ struct GATTApplication: Sendable, Equatable {
     static let userDescriptionUUID = "00002901-0000-1000-8000-00805f9b34fb"
     /// Read, and write with response. There is no write without response.
     static let flags = ["read", "write"]
+    /// The same where the link has to be encrypted.
+    static let encryptedFlags = ["read", "write", "encrypt-read", "encrypt-write"]
 
     var serviceUUID: String
     var serviceHandle: UInt16

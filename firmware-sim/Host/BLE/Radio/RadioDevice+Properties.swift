@@ -12,7 +12,7 @@ extension RadioDevice {
         var properties: Properties = [("Address", .string(address)), ("AddressType", .string("public"))]
         if !faults.hidesName { properties.append(("Name", .string(name))) }
         properties += [
-            ("Alias", .string(alias(faults))), ("Paired", .bool(isPaired)), ("Bonded", .bool(false)),
+            ("Alias", .string(alias(faults))), ("Paired", .bool(isPaired)), ("Bonded", .bool(hasStaleBond)),
             ("Trusted", .bool(isTrusted)), ("Blocked", .bool(isBlocked)), ("LegacyPairing", .bool(false)),
         ]
         if let rssi { properties.append(("RSSI", .int16(rssi))) }

@@ -12,8 +12,8 @@ struct RadioDevice: Sendable {
     }
 
     // The board.
-    let address: String
-    let path: String
+    private(set) var address: String
+    private(set) var path: String
     let name: String
     let application: GATTApplication
     /// The board serves, and answers scans and connections.
@@ -43,6 +43,8 @@ struct RadioDevice: Sendable {
     var attempt: UInt64 = 0
     var isResolved = false
     var pairing: RadioCall?
+    /// An agent was asked whether the link may be encrypted; reads and writes wait.
+    var isAsking = false
     var operations: [GATTOperation] = []
     /// The first of ``operations`` has been handed to the board.
     var isOperating = false
@@ -51,6 +53,8 @@ struct RadioDevice: Sendable {
     // Faults that this board has from the start.
     var vanishesOnce = false
     var hasStaleCache = false
+    /// BlueZ has keys that the board lost: each link breaks as it is to be encrypted.
+    var hasStaleBond = false
 
     // Timers that are set.
     var isSightingDue = false
@@ -64,6 +68,13 @@ struct RadioDevice: Sendable {
         self.application = application
         self.isServing = isServing
         self.level = level
+        path = BlueZPath.deviceText(address)
+    }
+
+    /// The board started anew, and has another random address.
+    mutating func readdress() {
+        let last = UInt8(address.suffix(2), radix: 16) ?? 0
+        address = String(address.dropLast(2)) + hexDigits([last &+ 0x40]).uppercased()
         path = BlueZPath.deviceText(address)
     }
 
@@ -112,6 +123,8 @@ struct GATTOperation: Sendable, Equatable {
     var calls: [RadioCall]
 
     var isWrite: Bool { if case .write = kind { true } else { false } }
+    /// Of the value, and not of its description.
+    var isOfValue: Bool { if case .readDescription = kind { false } else { true } }
 }
 
 /// That a link will break, and when.

@@ -28,6 +28,8 @@ enum RadioEffect: Sendable, Equatable {
     case write(board: Int, characteristic: Int, value: [UInt8])
     /// To be answered with ``SimulatedBlueZ/didRead(_:result:now:)``.
     case read(board: Int, characteristic: Int, offset: Int)
+    /// An agent is asked whether a device may be paired, to be answered with ``SimulatedBlueZ/agentAnswered(_:attempt:agrees:now:)``.
+    case ask(agent: String, path: String, device: String, board: Int, attempt: UInt64)
     /// Something for the journal that no client sees as such.
     case fault(board: Int, String)
 }

@@ -27,8 +27,14 @@ struct RadioFaults: Sendable, Equatable {
     var disconnectDelay: UInt64 = 2000
     /// How long a device that no client has connected to stays in the tree after it was last seen.
     var forgetDelay: UInt64 = 30_000
-    /// Characteristics need a paired link.
+    /// So many calls of StartDiscovery find the kernel busy, as beside another client's scan.
+    var busyScans = 0
+    /// Characteristics need an encrypted link: the first access raises security, and the default agent is asked.
     var needsPairing = false
+    /// BlueZ has keys for the boards, and they lost theirs.
+    var hasStaleBonds = false
+    /// A board whose link got lost comes back under another address.
+    var changesAddress = false
     var stack = GATTStack.nimble
     /// Instead of the stack's own limit.
     var valueLimit: Int?
@@ -52,6 +58,10 @@ struct RadioFaults: Sendable, Equatable {
         case "resolve": return Self.take(Self.milliseconds(value), &resolveDelay)
         case "disconnect": return Self.take(Self.milliseconds(value), &disconnectDelay)
         case "forget": return Self.take(Self.milliseconds(value), &forgetDelay)
+        case "scan-busy":
+            return Self.take(value.flatMap(Int.init).flatMap { (0...1000).contains($0) ? $0 : nil }, &busyScans)
+        case "stale-bond": return Self.take(value == nil, &hasStaleBonds)
+        case "readdress": return Self.take(value == nil, &changesAddress)
         case "encrypt": return Self.take(value == nil, &needsPairing)
         case "uuids3": return Self.take(value == nil, &listsGenericServices)
         case "noname": return Self.take(value == nil, &hidesName)

@@ -22,6 +22,11 @@ extension SimulatedBlueZ {
             }
             discovery.set(filter, of: call.sender)
         case "StartDiscovery":
+            guard busyScans == 0 || discovery.owners.contains(call.sender) else {
+                // The kernel did not start scanning: the caller is told so, and forgotten (`start_discovery_complete`).
+                busyScans -= 1
+                throw .busy
+            }
             let wasActive = discovery.isActive
             guard discovery.start(call.sender) else { throw .busy }
             if !wasActive {
@@ -115,6 +120,7 @@ extension SimulatedBlueZ {
         devices[index].rssi = nil
         devices[index].alias = nil
         devices[index].isPaired = false
+        devices[index].hasStaleBond = false
         devices[index].isTrusted = false
         devices[index].isBlocked = false
         devices[index].exported = []

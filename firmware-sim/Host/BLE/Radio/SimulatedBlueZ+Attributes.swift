@@ -5,26 +5,25 @@ extension SimulatedBlueZ {
     mutating func receiveAttribute(_ call: RadioCall, at object: BlueZPath, now: UInt64) throws(BlueZError) {
         switch (call.member, object) {
         case ("ReadValue", .characteristic(let index, let characteristic)):
-            try checkLink(index, needsPairing: faults.needsPairing)
+            try checkLink(index)
             let offset = try Self.offset(call.arguments[0])
             try read(index, characteristic, .read(offset: offset), call, now: now)
         case ("ReadValue", .descriptor(let index, let characteristic)):
-            try checkLink(index, needsPairing: false)
+            try checkLink(index)
             let offset = try Self.offset(call.arguments[0])
             try read(index, characteristic, .readDescription(offset: offset), call, now: now)
         case ("WriteValue", .characteristic(let index, let characteristic)):
             try write(index, characteristic, call, now: now)
         case ("WriteValue", .descriptor(let index, _)):
-            try checkLink(index, needsPairing: false)
+            try checkLink(index)
             throw BlueZError(.writeNotPermitted)
         // There is nothing to be notified of, and no write without response.
         default: throw .notSupported
         }
     }
 
-    private func checkLink(_ index: Int, needsPairing: Bool) throws(BlueZError) {
+    private func checkLink(_ index: Int) throws(BlueZError) {
         guard devices[index].link == .up, devices[index].isResolved else { throw .notConnected }
-        if needsPairing, !devices[index].isPaired { throw .notPaired }
     }
 
     private static func offset(_ options: DBusValue) throws(BlueZError) -> Int {
@@ -63,7 +62,7 @@ extension SimulatedBlueZ {
             default: throw .invalidArguments
             }
         }
-        try checkLink(index, needsPairing: faults.needsPairing)
+        try checkLink(index)
         guard offset == 0 else { throw BlueZError(.invalidOffset) }
         guard !devices[index].operations.contains(where: { $0.isWrite && $0.characteristic == characteristic }) else {
             throw .inProgress
@@ -76,8 +75,9 @@ extension SimulatedBlueZ {
     // MARK: one at a time
 
     /// Hands the first operation that waits to the board.
-    private mutating func operate(_ index: Int, now: UInt64) {
+    mutating func operate(_ index: Int, now: UInt64) {
         while !devices[index].isOperating, let operation = devices[index].operations.first {
+            if operation.isOfValue, mustEncrypt(index, now: now) { return }
             devices[index].isOperating = true
             switch operation.kind {
             case .write(let value):
@@ -106,6 +106,7 @@ extension SimulatedBlueZ {
     private mutating func lose(_ index: Int, now: UInt64) {
         effects.append(.fault(board: index, "lose"))
         dropLink(index, "lost", now: now)
+        if faults.changesAddress { readdress(index, now: now) }
     }
 
     /// The board has dealt with the write that it was handed; not to be called for ``GATTWriteOutcome/later``.

@@ -12,6 +12,7 @@ extension SimulatedBlueZ {
     mutating func senderVanished(_ sender: String, now: UInt64) {
         advance(to: now)
         agents[sender] = nil
+        defaultAgents.removeAll { $0 == sender }
         let wasActive = discovery.isActive
         discovery.removeSender(sender)
         if wasActive { discoveryStopped() }
@@ -62,11 +63,15 @@ extension SimulatedBlueZ {
             else { throw .invalidArguments }
             guard agents[call.sender] == nil else { throw .alreadyExists }
             agents[call.sender] = path
+            if defaultAgents.isEmpty { defaultAgents = [call.sender] }
         case "UnregisterAgent":
             guard let path = agents[call.sender], path == call.arguments[0].text else { throw .doesNotExist }
             agents[call.sender] = nil
+            defaultAgents.removeAll { $0 == call.sender }
         default:
             guard let path = agents[call.sender], path == call.arguments[0].text else { throw .doesNotExist }
+            defaultAgents.removeAll { $0 == call.sender }
+            defaultAgents.insert(call.sender, at: 0)
         }
         reply(call)
     }

@@ -64,7 +64,12 @@ extension SimulatedBlueZ {
         changed(.device(index), [("Connected", .bool(true))])
         // The reply comes when there is a channel, before the services are known.
         reply(call)
-        timers.add(.resolve(index, attempt: devices[index].attempt), at: now + faults.resolveDelay)
+        let attempt = devices[index].attempt
+        // A link to a board that BlueZ has keys for is encrypted at once.
+        guard !devices[index].hasStaleBond else {
+            return timers.add(.breakForKeys(index, attempt: attempt), at: now + Self.pairingDelay)
+        }
+        timers.add(.resolve(index, attempt: attempt), at: now + faults.resolveDelay)
         expectPairing(index, now: now)
     }
 
@@ -137,10 +142,11 @@ extension SimulatedBlueZ {
         devices[index].attempt += 1
         devices[index].link = .down
         devices[index].loss = nil
+        devices[index].isAsking = false
         if case .closing(let calls) = device.link { for call in calls { reply(call) } }
         failPairing(index)
         var properties: Properties = [("Connected", .bool(false))]
-        if device.isPaired {
+        if device.isPaired, !device.hasStaleBond {
             // protocomm does not bond: the key is gone with the link.
             devices[index].isPaired = false
             properties.append(("Paired", .bool(false)))

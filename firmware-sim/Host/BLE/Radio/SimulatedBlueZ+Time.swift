@@ -14,6 +14,8 @@ extension SimulatedBlueZ {
                 if devices[index].attempt == attempt { dropLink(index, "disconnected", now: due) }
             case .pair(let index, let attempt):
                 if devices[index].attempt == attempt { concludePairing(index) }
+            case .breakForKeys(let index, let attempt):
+                if devices[index].attempt == attempt { dropLink(index, "no keys", now: due) }
             }
         }
     }

@@ -16,6 +16,8 @@ struct SimulatedBlueZ: Sendable {
         case resolve(Int, attempt: UInt64)
         case disconnect(Int, attempt: UInt64)
         case pair(Int, attempt: UInt64)
+        /// The link breaks, since it cannot be encrypted with the keys that BlueZ has.
+        case breakForKeys(Int, attempt: UInt64)
     }
 
     enum Ending: Sendable { case linked, aborted, abortedQuietly }
@@ -33,18 +35,23 @@ struct SimulatedBlueZ: Sendable {
     var discovery = DiscoverySessions()
     /// Agents by the connection that registered them.
     var agents: [String: String] = [:]
+    /// Their connections, the default agent's first: the first that registered, or the last that asked to be it.
+    var defaultAgents: [String] = []
+    /// Starts of a scan that are refused from now on.
+    var busyScans: Int
     /// Counts scans, so that a sighting knows whether it belongs to this one.
     var scan: UInt64 = 0
     var timers = TimerQueue<Timer>()
     var random: ReproducibleRandom
     var effects: [RadioEffect] = []
-    private let indexes: [String: Int]
+    var indexes: [String: Int]
     /// Devices in the order of their paths, parents first: bluetoothctl drops an object that comes before its parent.
-    let sorted: [Int]
+    var sorted: [Int]
 
     /// - Parameter boards: with distinct addresses.
     init(boards: [(address: String, name: String, application: GATTApplication)], faults: RadioFaults, seed: UInt64) {
         self.faults = faults
+        busyScans = faults.busyScans
         random = ReproducibleRandom(seed: seed)
         adapter = RadioAdapter(isPowered: faults.adapter == .on)
         devices = []
@@ -54,6 +61,10 @@ struct SimulatedBlueZ: Sendable {
                 level: Int16(-40 - position % 35))
             device.vanishesOnce = Self.chance(faults.stale, &random)
             device.hasStaleCache = Self.chance(faults.cache, &random)
+            if faults.hasStaleBonds {
+                (device.hasStaleBond, device.isPaired) = (true, true)
+                (device.isKnown, device.isTemporary) = (true, false)
+            }
             devices.append(device)
         }
         indexes = Dictionary(devices.enumerated().map { ($1.path, $0) }) { first, _ in first }
