@@ -17,6 +17,8 @@ public struct Onboarder: Sendable {
         public var user: @Sendable () async throws(AccountError) -> UserID
         /// Where the cloud hears the user's half of a mapping, and says what became of it.
         public var mapping: any NodeMapping
+        /// What messages call it, such as its profile's name.
+        public var name: String
         /// The service that claims boards; nil where the deployment has none.
         public var claiming: (any NodeClaiming)?
         /// What only a later run can finish: a store that outlives the process, where there is to be one.
@@ -26,10 +28,12 @@ public struct Onboarder: Sendable {
         public var claimed: any ClaimedBoardStore
 
         public init(
-            mapping: any NodeMapping, claiming: (any NodeClaiming)? = nil, pending: any PendingMappingStore,
+            name: String = "this deployment", mapping: any NodeMapping, claiming: (any NodeClaiming)? = nil,
+            pending: any PendingMappingStore,
             claimed: any ClaimedBoardStore = InMemoryClaimedBoards(),
             user: @escaping @Sendable () async throws(AccountError) -> UserID
         ) {
+            self.name = name
             self.mapping = mapping
             self.claiming = claiming
             self.pending = pending

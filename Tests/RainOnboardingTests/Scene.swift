@@ -55,8 +55,8 @@ final class Scene: Sendable {
                 try await onboarder.run(request) { event in
                     switch event.state {
                     case .started: self.isWatching.store(event.step == .connect, ordering: .releasing)
-                    case .finished: self.isWatching.store(false, ordering: .releasing)
-                    case .progress, .failed, .deferred: break
+                    case .finished, .deferred: self.isWatching.store(false, ordering: .releasing)
+                    case .progress, .failed: break
                     }
                     self.events.withLock { $0.append(event) }
                 })

@@ -18,6 +18,7 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
     /// What boards said to the claim service.
     private(set) var claimed: [[UInt8]] = []
     private let claimedNode: NodeID
+    private var connections: [Node.Connectivity]
     private let clock: ManualClock?
     private let delay: Duration
     private nonisolated let decided = Atomic(false)
@@ -29,8 +30,9 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
     init(
         statuses: [MappingStatus] = [.confirmed], claimedNode: NodeID = NodeID("node-1"),
         faults: [String: [AccountError.Code]] = [:], errors: [String: [AccountError]] = [:],
-        clock: ManualClock? = nil, delay: Duration = .zero
+        connections: [Node.Connectivity] = [], clock: ManualClock? = nil, delay: Duration = .zero
     ) {
+        self.connections = connections
         self.clock = clock
         self.delay = delay
         self.statuses = statuses
@@ -65,6 +67,12 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
         let status = statuses.count > 1 ? statuses.removeFirst() : statuses[0]
         if status == .discarded { decided.store(true, ordering: .releasing) }
         return status
+    }
+
+    /// The last one stays; none for a cloud that cannot say.
+    func connectivity(of node: NodeID) throws(AccountError) -> Node.Connectivity? {
+        try note("connectivity")
+        return connections.count > 1 ? connections.removeFirst() : connections.first
     }
 
     func initiateChallenge(lifetime: Duration) throws(AccountError) -> MappingChallenge {

@@ -50,12 +50,23 @@ public protocol Board: Sendable {
     /// error means that the board is not joining.
     func join(_ network: WiFiNetwork) async throws(ProvisioningError)
 
+    /// The same, with word of a board that is still trying a network that it was given before, as by a run that was killed: it is waited for
+    /// (`occupied`), without a deadline of its own, and handed this network the moment it takes one. One that gets onto the other network
+    /// meanwhile is `rejected`, and the message names where it is. By default nothing is told.
+    func join(
+        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError)
+
     /// Follows the attempt that ``join(_:)`` began and returns the moment the board is connected.
     ///
     /// Throws `wifiAuthenticationFailed` or `wifiNetworkNotFound` for the board's own verdicts, and `deviceLost` when it can
     /// no longer be asked, which after joining may simply mean that it left for its new network. Has no deadline of its own:
     /// the caller cancels.
     func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork
+
+    /// Waits, after ``watch(report:)``, for what the board says of its way to the cloud, as the log on a console does. Ends when it is
+    /// cancelled; nil at once from a board that says nothing of it, as by default.
+    func cloudContact() async throws(ProvisioningError) -> CloudContact?
 
     /// Forgets failed Wi-Fi credentials, so that the board accepts others.
     func reset() async throws(ProvisioningError)
@@ -79,6 +90,16 @@ extension Board {
     }
     public func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) { throw .claimingUnsupported }
     public func abortClaim() async -> Bool { false }
+}
+
+extension Board {
+    public func join(
+        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) { try await join(network) }
+}
+
+extension Board {
+    public func cloudContact() async throws(ProvisioningError) -> CloudContact? { nil }
 }
 
 extension Board {

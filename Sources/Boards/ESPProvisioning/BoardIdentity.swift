@@ -7,20 +7,23 @@ public struct BoardIdentity: Sendable, Equatable {
     public var security: SecurityRequirement?
     /// How it can be tied to an account.
     public var association: AssociationMethod
-    /// Whether it must be claimed (given its cloud certificate) before anything else makes sense.
-    public var needsClaim: Bool
+    /// Whether it must be claimed (given its cloud certificate) before anything else makes sense; nil where the board does not tell.
+    public var needsClaim: Bool?
     /// Whether it can list the networks around it.
     public var canScan: Bool
     /// Its id in the cloud, where it says so without a session.
     public var nodeID: NodeID?
     /// The version its provisioning service names, such as `netprov-v1.2`.
     public var version: String
+    /// The version of RainMaker's part of the firmware (`rmaker.ver`, or `rmaker_extra.ver`), where the board says one.
+    public var rainMakerVersion: String?
     /// Every capability it listed, in its order, as `section.capability`.
     public var capabilities: [String]
 
     public init(
-        security: SecurityRequirement? = nil, association: AssociationMethod, needsClaim: Bool = false,
-        canScan: Bool = false, nodeID: NodeID? = nil, version: String = "", capabilities: [String] = []
+        security: SecurityRequirement? = nil, association: AssociationMethod, needsClaim: Bool? = false,
+        canScan: Bool = false, nodeID: NodeID? = nil, version: String = "", rainMakerVersion: String? = nil,
+        capabilities: [String] = []
     ) {
         self.security = security
         self.association = association
@@ -28,6 +31,7 @@ public struct BoardIdentity: Sendable, Equatable {
         self.canScan = canScan
         self.nodeID = nodeID
         self.version = version
+        self.rainMakerVersion = rainMakerVersion
         self.capabilities = capabilities
     }
 }

@@ -18,6 +18,9 @@ public struct PollSchedule: Sendable {
     /// A mapping at the cloud. With this growth the pause reaches 100 ms only after the first two seconds.
     public static var cloudStatus: PollSchedule { PollSchedule(from: .milliseconds(30), to: .seconds(2), growth: 103) }
 
+    /// A node's connection at the cloud, which takes a board seconds to make.
+    public static var nodeStatus: PollSchedule { PollSchedule(from: .milliseconds(200), to: .seconds(2)) }
+
     /// A service that could not be reached.
     public static var unreachable: PollSchedule { PollSchedule(from: .milliseconds(100), to: .seconds(2)) }
 

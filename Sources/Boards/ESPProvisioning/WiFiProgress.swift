@@ -6,6 +6,8 @@ public enum WiFiProgress: Sendable, Equatable {
     case connecting
     /// One attempt failed and the board goes on by itself.
     case attemptFailed(remaining: Int)
+    /// The board takes no settings yet: it is trying a network that it was given before. Told by ``Board/join(_:report:)`` only.
+    case occupied
     /// The board cannot be asked for the moment: the access point may be changing its channel.
     case unreachable
 }

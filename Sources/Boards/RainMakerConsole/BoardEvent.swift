@@ -25,6 +25,10 @@ enum BoardEvent: Sendable, Equatable {
     case provisioningFailed(FailureReason)
     /// The station has this IPv4 address.
     case gotAddress(String)
+    /// Its MQTT client has this broker.
+    case connectingToCloud(String)
+    /// It is on Wi-Fi and has no certificate (`CONFIG_ESP_RMAKER_ASSISTED_CLAIM`): it stays away from the cloud.
+    case unclaimed
     /// The board tries again by itself.
     case retrying
     /// The boot loader's first words: the board was reset.

@@ -7,7 +7,7 @@ import RainCore
 /// Log lines are `I (1234) tag: text`, and lines that commands print `tag: text`. The texts are those of esp-rainmaker
 /// (`esp_rmaker_commands.c`, `rmaker_console.c`, `app_network.c`, `app_wifi_internal.c`), of the provisioning managers
 /// (`wifi_provisioning/src/manager.c` in ESP-IDF, `network_provisioning/src/manager.c`) and of ESP-IDF's
-/// `esp_netif_handlers`.
+/// `esp_netif_handlers`; of its MQTT client, `esp_mqtt_glue.c`, and of what it does without a certificate, `esp_rmaker_core.c`.
 struct BoardLog: Sendable {
     /// The line after "Provisioning failed!" names the reason.
     private var expectsReason = false
@@ -32,6 +32,10 @@ struct BoardLog: Sendable {
         case "app_network", "app_wifi":
             expectsReason = text == "Provisioning failed!"
             return Self.applicationEvent(text)
+        case "esp_mqtt_glue":
+            return text.dropPrefix("Connecting to ").flatMap { Self.host($0) }.map { .connectingToCloud($0) }
+        case "esp_rmaker_core":
+            return text.hasPrefix("Node connected to Wi-Fi without Assisted claiming") ? .unclaimed : nil
         case "esp_netif_handlers":
             return text.dropPrefix("sta ip: ").flatMap { Self.address($0) }.map { .gotAddress($0) }
         default:
@@ -98,6 +102,19 @@ struct BoardLog: Sendable {
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 4, parts.allSatisfy({ $0.utf8.count <= 3 && UInt8($0) != nil }) else { return nil }
         return String(digits)
+    }
+
+    /// A host's name or address, with a port or without.
+    private static func host(_ text: Substring) -> String? {
+        let isHost = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"):
+                true
+            default: "-.:[]".utf8.contains(byte)
+            }
+        }
+        return isHost && (1...253).contains(text.utf8.count) ? String(text) : nil
     }
 
     /// Tag and text, with the level and the time of a log line taken off.

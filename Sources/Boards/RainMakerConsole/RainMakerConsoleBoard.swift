@@ -26,6 +26,10 @@ public actor RainMakerConsoleBoard: Board {
     /// What the board has said of the attempt so far.
     private var events: [BoardEvent] = []
     private var hasFailedToJoin = false
+    /// Reads on where the verdict on the network came.
+    private var reader: EventReader?
+    /// What the log said of the cloud while the board was followed onto its network.
+    private var contact: CloudContact?
 
     /// - Parameters:
     ///   - console: belongs to the board from now on, and is closed with it.
@@ -42,9 +46,11 @@ public actor RainMakerConsoleBoard: Board {
     }
 
     public func identify() async throws(ProvisioningError) -> BoardIdentity {
-        BoardIdentity(
-            association: .userMapping, nodeID: try await knownNodeID(), version: "rainmaker-console",
-            capabilities: ["console.user_mapping", "console.wifi_prov"])
+        let nodeID = try await knownNodeID()
+        // Only who has been claimed has another name than the MAC address; self-claimed boards keep that one, too.
+        return BoardIdentity(
+            association: .userMapping, needsClaim: nodeID.isMACAddress ? nil : false, nodeID: nodeID,
+            version: "rainmaker-console", capabilities: ["console.user_mapping", "console.wifi_prov"])
     }
 
     public func secure() async throws(ProvisioningError) {}
@@ -128,8 +134,11 @@ public actor RainMakerConsoleBoard: Board {
         var verdict = JoinVerdict()
         var reader = EventReader(events)
         events = []
+        contact = nil
+        defer { self.reader = reader }
         while true {
             let event = try await next(&reader)
+            if let contact = event.contact { self.contact = contact }
             switch verdict.take(event) {
             case nil: continue
             case .retrying: await report(.connecting)
@@ -157,6 +166,14 @@ public actor RainMakerConsoleBoard: Board {
                     message: "The board restarted while it was joining. Check its power supply, then run this again.")
             }
         }
+    }
+
+    public func cloudContact() async throws(ProvisioningError) -> CloudContact? {
+        guard var reader else { return nil }
+        defer { self.reader = reader }
+        while contact == nil { contact = try await next(&reader).contact }
+        defer { contact = nil }
+        return contact
     }
 
     /// The console has no such command. After a failed attempt RainMaker's examples forget the settings by themselves
@@ -307,6 +324,25 @@ private struct EventReader {
     mutating func append(_ byte: UInt8) -> BoardEvent? {
         guard case .line(let line) = transcript.append(byte) else { return nil }
         return log.event(in: line.text)
+    }
+}
+
+extension BoardEvent {
+    fileprivate var contact: CloudContact? {
+        switch self {
+        case .connectingToCloud(let host): .connecting(to: host)
+        case .unclaimed: .unclaimed
+        default: nil
+        }
+    }
+}
+
+extension NodeID {
+    /// Twelve upper-case hex digits, as a board calls itself that was never claimed, or has claimed itself.
+    fileprivate var isMACAddress: Bool {
+        let digits = rawValue.utf8
+        return digits.count == 12
+            && digits.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x46).contains($0) }
     }
 }
 

@@ -28,7 +28,8 @@ extension RainKitClient {
         let user = try await account.session.userID()
         let records = records(at: account.name)
         return Onboarder.Cloud(
-            mapping: try mapping(account, user: user), claiming: claiming(account), pending: records.pending,
+            name: account.name, mapping: try mapping(account, user: user), claiming: claiming(account),
+            pending: records.pending,
             claimed: records.claimed
         ) { () async throws(AccountError) in
             try await account.session.user().userID

@@ -2,6 +2,7 @@
 import ESPProvisioning
 import RainAccount
 import RainCore
+import RainMaker
 
 /// Goes through what earlier runs left for this user. What the cloud refuses for good is given up; what it cannot be asked now stays for the
 /// next run. What other runs are at work on is theirs: a workshop has several under way.
@@ -22,7 +23,7 @@ struct LeftOverReview: Sendable {
             guard context.time.elapsed() - began < Patience.leftOverCalls else { break }
             guard let leftOver = try await take(mapping) else { continue }
             let outcome = try await run(leftOver).finish(until: began + Patience.leftOvers)
-            note(outcome, of: leftOver.mapping, in: &here)
+            await note(outcome, of: leftOver.mapping, in: &here)
             if case .unreachable(_, let error) = outcome {
                 context.status.emit(.deferred(error.message))
                 break
@@ -34,10 +35,13 @@ struct LeftOverReview: Sendable {
     /// Whether the board that nobody finds is gone because an earlier run did its work: asks the cloud, once, about what that run left. A
     /// cloud that cannot be reached ends nothing: the computer may be on its way to the board's own access point.
     func finishedWithoutBoard(_ here: inout LeftOversHere) async throws(StepFailure) -> NodeID? {
+        if var unseen = here.unseen {
+            if await isOnline(&unseen) { here.seen(unseen.node) } else { here.add(unseen: unseen) }
+        }
         guard here.unconfirmed != nil else { return here.finishedNode }
         guard context.time.elapsed() >= context.quiet.until, let leftOver = here.takeUnconfirmed() else { return nil }
         let outcome = try await run(leftOver).finish(until: .zero)
-        note(outcome, of: leftOver.mapping, in: &here)
+        await note(outcome, of: leftOver.mapping, in: &here)
         return here.unconfirmed == nil ? here.finishedNode : nil
     }
 
@@ -45,16 +49,32 @@ struct LeftOverReview: Sendable {
         LeftOverRun(leftOver, cloud: account.cloud, context: context)
     }
 
-    private func note(_ outcome: LeftOverRun.Outcome, of mapping: PendingMapping, in here: inout LeftOversHere) {
+    private func note(
+        _ outcome: LeftOverRun.Outcome, of mapping: PendingMapping, in here: inout LeftOversHere
+    ) async {
         if isHere(mapping) {
             switch outcome {
-            case .confirmed: here.add(finished: mapping.node)
+            case .confirmed:
+                var node = UnseenNode(mapping, now: context.clock.now, elapsed: context.time.elapsed())
+                if await hasReported(mapping, &node) { here.add(finished: node.node) } else { here.add(unseen: node) }
             case .abandoned: break
             case .waiting(let rest), .unreachable(let rest, _): here.add(unconfirmed: rest)
             }
         }
         let isLeft = here.unconfirmed != nil
         context.status.update { $0.hasLeftOver = isLeft }
+    }
+
+    /// Whether the board of a confirmed mapping got onto its network. A signature does not say so.
+    private func hasReported(_ mapping: PendingMapping, _ node: inout UnseenNode) async -> Bool {
+        let isReported = if case .secret = mapping.proof { account.cloud.mapping.confirmsReports } else { false }
+        if isReported || mapping.stage == .online { return true }
+        return await isOnline(&node)
+    }
+
+    private func isOnline(_ node: inout UnseenNode) async -> Bool {
+        guard let said = try? await account.cloud.mapping.connectivity(of: node.node) else { return false }
+        return node.presence.isOnline(said, at: context.time.elapsed())
     }
 
     /// Whether it may be about the board at hand: many boards are reached through one port or address, so their labels count as well.

@@ -12,6 +12,19 @@ struct LeftOversHere: Sendable {
         if unconfirmed == nil { unconfirmed = leftOver }
     }
 
+    /// Confirmed by its signature alone, and not seen on its network yet.
+    private(set) var unseen: UnseenNode?
+
+    mutating func add(unseen node: UnseenNode) {
+        if unconfirmed == nil, finishedNode == nil { unseen = node }
+    }
+
+    /// The cloud has seen it.
+    mutating func seen(_ node: NodeID) {
+        unseen = nil
+        add(finished: node)
+    }
+
     /// Of several that were left here the last one decides.
     mutating func add(finished node: NodeID) {
         if unconfirmed == nil, finishedNode == nil { finishedNode = node }

@@ -6,13 +6,23 @@ import RainAccount
 struct ConfirmationWait: Sendable {
     /// The board stopped answering; only the cloud can say now that all is well.
     private let lostBoard: LostBoard?
+    /// The board is on its network by its own word since then; the error that follows where the cloud hears nothing of it.
+    private var online: (since: Duration, notReported: StepFailure)?
     /// The last call did not reach the cloud.
     private var outage: (error: AccountError, since: Duration)?
     private var backSince = Duration.zero
-    private var asking = PollSchedule.cloudStatus
+    private var asking: PollSchedule
     private var retrying = PollSchedule.unreachable
 
-    init(lostBoard: LostBoard?) { self.lostBoard = lostBoard }
+    init(lostBoard: LostBoard?, asking: PollSchedule = .cloudStatus) {
+        self.lostBoard = lostBoard
+        self.asking = asking
+    }
+
+    init(onlineSince: Duration, notReported: StepFailure) {
+        self.init(lostBoard: nil)
+        online = (onlineSince, notReported)
+    }
 
     var isOut: Bool { outage != nil }
 
@@ -50,6 +60,7 @@ struct ConfirmationWait: Sendable {
         if let lostBoard, now - max(lostBoard.since, lastNews, backSince) > Patience.lostBoard {
             throw StepFailure(lostBoard.error)
         }
+        if let online, now - max(online.since, lastNews, backSince) > Patience.report { throw online.notReported }
         return asking.next()
     }
 }

@@ -54,6 +54,17 @@ extension MappingConversation {
         }
     }
 
+    /// What the cloud says of the node's connection; nil where it cannot say.
+    func connectivity() async throws(AccountError) -> Node.Connectivity? {
+        guard let node = progress.node else { return nil }
+        do throws(AccountError) {
+            return try await cloud.connectivity(of: node)
+        } catch {
+            if let rest = error.retryAfter { quiet.set(until: time.elapsed() + rest) }
+            throw error
+        }
+    }
+
     private func answer() async throws(AccountError) -> Answer {
         let progress = progress
         guard let request = progress.request else { return progress.isConfirmed ? .confirmed : .notYet }

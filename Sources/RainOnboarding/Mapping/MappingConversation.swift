@@ -39,6 +39,9 @@ final class MappingConversation: Sendable {
         self.logger = logger
     }
 
+    /// Whether the cloud's confirmation shows that the board is on its network.
+    var provesNetwork: Bool { progress.isBySecret && cloud.confirmsReports }
+
     var progress: MappingProgress { state.withLock { $0.progress } }
 
     /// What is left for a later run, or for this one when its board answers; nil once the cloud has decided.

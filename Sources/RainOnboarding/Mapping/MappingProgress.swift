@@ -13,17 +13,18 @@ struct MappingProgress: Sendable {
     /// The first try to announce the mapping is over, however it ended.
     var hasAnnounced = false
 
-    init(_ mapping: PendingMapping) { pending = mapping }
+    /// Whether the board itself reports the mapping to the cloud, which it does on its network only. A signature says nothing of Wi-Fi.
+    let isBySecret: Bool
+
+    init(_ mapping: PendingMapping) {
+        pending = mapping
+        isBySecret = if case .secret = mapping.proof { true } else { false }
+    }
 
     var node: NodeID? { confirmedNode ?? pending?.node }
     var isConfirmed: Bool { confirmedNode != nil }
     /// Whether a later run can finish it. A board without Wi-Fi cannot come to the cloud by itself, and is associated anew.
     var isKept: Bool { pending.map { $0.stage != .associated } ?? false }
-
-    /// Whether the board itself reports the mapping to the cloud, which it does on its network only. A signature says nothing of Wi-Fi.
-    var isBySecret: Bool {
-        if case .secret? = pending?.proof { true } else { false }
-    }
 
     /// The cloud's request for a mapping by secret, once it has heard of it.
     var request: RequestID? {

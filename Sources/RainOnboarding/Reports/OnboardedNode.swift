@@ -14,7 +14,7 @@ public struct OnboardedNode: Sendable, Equatable {
 
     /// Absent when the board was not tied to an account and did not say its id.
     public var nodeID: NodeID?
-    /// The network it is on, or nil where its Wi-Fi was left alone.
+    /// The network it is on by its own word; nil where its Wi-Fi was left alone, and where only the cloud saw it there.
     public var network: JoinedNetwork?
     /// What became of the request to put it into the account.
     public var mapping: Mapping

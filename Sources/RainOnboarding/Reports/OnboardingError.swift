@@ -16,6 +16,9 @@ public struct OnboardingError: Error, Sendable, CustomStringConvertible {
         case deadline
         /// The cloud ended the mapping without confirming it.
         case mappingRefused(MappingStatus)
+        /// The board is on its network and does not report to this cloud: its firmware or its claim belongs to another deployment, or
+        /// its network does not let it out.
+        case notReported
         /// The board has no cloud certificate yet, and nobody here can give it one.
         case claimNeeded
         /// What later runs have to know could not be kept, or what earlier ones left could not be read.
@@ -47,7 +50,7 @@ public struct OnboardingError: Error, Sendable, CustomStringConvertible {
         case .account(let error): error.remedies
         case .claimNeeded: [.claimService, .withoutMapping]
         case .deadline: step.whatHoldsItUp == nil ? [.moreTime] : []
-        case .mappingRefused, .cannotKeepPending, .cancelled: []
+        case .mappingRefused, .notReported, .cannotKeepPending, .cancelled: []
         }
     }
 
@@ -62,8 +65,8 @@ extension OnboardingStep {
         case .connect:
             "The board is still trying to join; move it nearer to the access point, or check the network's name."
         case .confirm:
-            "The board is on Wi-Fi but has not reported to the cloud; check that its network has internet access. "
-                + "Another run then finishes what is left."
+            "The board is on Wi-Fi but has not reported to the cloud: its network may have no internet access, or its firmware or "
+                + "its claim belongs to another deployment. In the first case another run finishes what is left."
         default: nil
         }
     }

@@ -28,6 +28,7 @@ extension OnboardingProgress {
         case .abandoned(let node, let why): "the mapping of \(node) is given up (\(why))"
         case .waitingForBoard: "waiting for the board"
         case .waitingForCloud: "waiting for the cloud"
+        case .waitingForNode: "waiting for the cloud to see the node"
         }
     }
 }

@@ -12,7 +12,8 @@ public struct OnboardingEvent: Sendable {
         case progress(OnboardingProgress)
         /// The step has done what it is there for.
         case finished
-        /// The cloud could not be reached; the step is made up for later in the run.
+        /// The step could not do what it is there for: the cloud could not be reached, or the board stopped answering. It is made up for
+        /// later in the run, and does not finish.
         case deferred(String)
         /// The step, and with it the run, has ended with this error.
         case failed(OnboardingError)
@@ -54,4 +55,6 @@ public enum OnboardingProgress: Sendable, Equatable {
     case waitingForBoard
     /// The cloud has not confirmed the mapping yet, and is asked again.
     case waitingForCloud
+    /// The board is in the account and does not answer: the cloud is asked whether it sees the board on its network.
+    case waitingForNode
 }

@@ -8,6 +8,8 @@ final class RunStatus: Sendable {
     struct Position {
         var step = OnboardingStep.account
         var attempt = 1
+        /// The step could not do what it is there for, and is made up for later.
+        var isDeferred = false
         /// What the board calls itself.
         var boardName: NodeID?
         /// The mapping that is worked on.
@@ -37,10 +39,24 @@ final class RunStatus: Sendable {
     func update(_ change: (inout Position) -> Void) { position.withLock { change(&$0) } }
 
     func emit(_ state: OnboardingEvent.State) {
+        if case .deferred = state { update { $0.isDeferred = true } }
         let now = now
         report(
             OnboardingEvent(
                 step: now.step, state: state, attempt: now.attempt, elapsed: elapsed, nodeID: now.nodeID))
+    }
+
+    func begin(_ step: OnboardingStep) {
+        update { position in
+            position.step = step
+            position.isDeferred = false
+        }
+        emit(.started)
+    }
+
+    /// A step that was deferred has not finished.
+    func finish() {
+        if !now.isDeferred { emit(.finished) }
     }
 
     func error(_ failure: StepFailure) -> OnboardingError {

@@ -29,5 +29,13 @@ struct StepFailure: Error {
                 + "it so.")
     }
 
+    /// The board takes no settings: where time is over meanwhile.
+    static var occupied: StepFailure {
+        StepFailure(
+            .deadline,
+            message: "The time is over, and the board is still trying a network that it was given before; it takes no "
+                + "other meanwhile. Restart the board, then run this again.")
+    }
+
     static var cancelled: StepFailure { StepFailure(.cancelled, message: "") }
 }

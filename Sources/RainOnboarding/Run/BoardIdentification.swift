@@ -28,7 +28,8 @@ struct BoardIdentification: Sendable {
             {
                 return .finishedEarlier(node)
             }
-            let mayStillReport = here.unconfirmed != nil && context.time.elapsed() - began < Patience.lostBoard
+            let mayStillReport =
+                (here.unconfirmed != nil || here.unseen != nil) && context.time.elapsed() - began < Patience.lostBoard
             guard context.request.waitsForBoard || mayStillReport else { throw StepFailure(absence) }
             context.tell(.waitingForBoard)
             try await context.pause(schedule.next())
@@ -50,12 +51,15 @@ struct BoardIdentification: Sendable {
             position.hasLeftOver = false
         }
         context.tell(.identified(identity))
-        if let account, account.cloud.claiming == nil, identity.needsClaim {
+        if let account, account.cloud.claiming == nil, identity.needsClaim == true {
             throw StepFailure(
                 .claimNeeded,
                 message:
                     "The board has no cloud certificate yet, and this deployment has no claim service that "
                     + "could give it one.")
+        }
+        if context.request.claimsOnly, identity.needsClaim == nil {
+            throw .claimUnknown(identity.nodeID)
         }
         return IdentifiedBoard(identity: identity, leftOver: here.unconfirmed(for: identity.nodeID))
     }

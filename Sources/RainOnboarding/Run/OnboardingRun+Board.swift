@@ -37,7 +37,7 @@ extension OnboardingRun {
             }
         return OnboardingPlan(
             association: account != nil && context.request.mapsToUser ? identity.association : nil,
-            claims: account != nil && identity.needsClaim, hasChallenge: account?.challenge != nil,
+            claims: account != nil && identity.needsClaim == true, hasChallenge: account?.challenge != nil,
             resetsFirst: context.request.resetsFirst, scans: scans, joins: joins)
     }
 
@@ -82,7 +82,9 @@ extension OnboardingRun {
     private func connect(
         _ board: IdentifiedBoard, to network: WiFiNetwork?, _ account: SignedIn?, mapping: MappingConversation?
     ) async throws(OnboardingError) -> OnboardedNode {
-        let confirmation = mapping.map { Confirmation(context: context, mapping: $0) }
+        let confirmation = mapping.map {
+            Confirmation(context: context, mapping: $0, cloudName: account?.cloud.name ?? "the cloud")
+        }
         if let confirmation, case .signature? = mapping?.progress.pending?.proof {
             try await context.perform(.verify) { () async throws(StepFailure) in try await confirmation.verify() }
         }
@@ -90,15 +92,19 @@ extension OnboardingRun {
         if let network {
             let wifi = WiFiSetup(context: context, mapping: mapping)
             let handOver = try await context.perform(.join) { () async throws(StepFailure) in
-                try await wifi.handOver(network)
+                let handOver = try await wifi.handOver(network)
+                if case .mayBeJoining = handOver { context.status.emit(.deferred(LostBoard.sentence)) }
+                return handOver
             }
             connection = try await context.perform(.connect) { () async throws(StepFailure) in
                 try await wifi.connect(handOver)
             }
         }
         if let confirmation {
-            let lost = connection?.lostBoard
-            try await context.perform(.confirm) { () async throws(StepFailure) in try await confirmation.confirm(lost) }
+            let connection = connection
+            try await context.perform(.confirm) { () async throws(StepFailure) in
+                try await confirmation.confirm(board, connection)
+            }
         }
         let name = mapping?.progress.node ?? board.claimedNode ?? board.identity.nodeID
         // It is on its network, and is not asked again before it has restarted.

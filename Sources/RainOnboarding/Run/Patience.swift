@@ -9,6 +9,8 @@ enum Patience {
     /// A board that left for its network reports to the cloud within seconds of the moment from which the cloud can say so, or not at
     /// all.
     static let lostBoard = Duration.seconds(20)
+    /// A board that is on its network reports to its cloud within seconds; Espressif's own client gives up after a minute.
+    static let report = Duration.seconds(60)
     /// A board that says nothing of its Wi-Fi may have reported to the cloud, which is asked this often.
     static let betweenCloudChecks = Duration.seconds(2)
     /// Once the cloud has confirmed it, a board is on its network, and has this long to say so itself.

@@ -19,12 +19,11 @@ struct RunContext: Sendable {
     func perform<Learned>(
         _ step: OnboardingStep, _ body: () async throws(StepFailure) -> Learned
     ) async throws(OnboardingError) -> Learned {
-        status.update { $0.step = step }
-        status.emit(.started)
+        status.begin(step)
         do throws(StepFailure) {
             guard !Task.isCancelled else { throw .cancelled }
             let learned = try await body()
-            status.emit(.finished)
+            status.finish()
             return learned
         } catch {
             let error = status.error(error)

@@ -6,7 +6,7 @@ extension WiFiSetup {
     /// Returns some time after the cloud has confirmed the mapping, which it does for no board that is not on its network. Throws where
     /// that is not to be expected.
     static func waitForCloud(_ mapping: MappingConversation?, _ context: RunContext) async throws {
-        guard let mapping, mapping.progress.isBySecret else { throw CancellationError() }
+        guard let mapping, mapping.provesNetwork else { throw CancellationError() }
         while true {
             let quiet = context.quiet.until - context.time.elapsed()
             try await context.time.sleep(max(Patience.betweenCloudChecks, quiet))

@@ -25,16 +25,17 @@ struct WiFiSetup: Sendable {
         // has not heard yet.
         let before = mapping?.progress.pending?.stage
         try await mapping?.keep { $0.stage = .applied }
+        let began = context.time.elapsed()
         do throws(ProvisioningError) {
-            try await context.board.join(network)
-            return .accepted
+            try await join(network)
+            return .accepted(since: began)
         } catch {
             switch error.code {
             case .cancelled: break
             case .mayBeJoining:
-                // Only a board that is on its network makes the cloud confirm a secret; a signature says nothing of Wi-Fi.
-                guard mapping?.progress.isBySecret == true else { break }
-                return .mayBeJoining(lost(error))
+                // The cloud can tell what became of it, if it is to know the board at all.
+                guard mapping != nil else { break }
+                return .mayBeJoining(lost(error, toldToJoin: began))
             default: if let before { try await mapping?.keep { $0.stage = before } }
             }
             throw StepFailure(error)
@@ -49,22 +50,35 @@ struct WiFiSetup: Sendable {
         return connection
     }
 
+    private func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+        let context = context
+        try await context.board.join(network) { progress in
+            // Where time is over meanwhile, this is why.
+            if progress == .occupied { context.status.update { $0.trouble = .occupied } }
+            context.tell(.wifi(progress))
+        }
+        context.status.update { $0.trouble = nil }
+    }
+
     private func follow(_ handOver: HandOver) async throws(StepFailure) -> Connection {
         var handOver = handOver
-        while case .accepted = handOver {
+        while case .accepted(let since) = handOver {
             switch await watch() {
             case .success(let network)?:
                 context.tell(.connected(network))
                 try await mapping?.keep { $0.stage = .online }
                 return .connected(network)
             case .failure(let error)? where error.isWiFiVerdict: handOver = try await tryAnother(after: error)
-            case .failure(let error)? where error.code == .deviceLost && mapping != nil: return .lost(lost(error))
+            case .failure(let error)? where error.code == .deviceLost && mapping != nil:
+                context.status.emit(.deferred(LostBoard.sentence))
+                return .lost(lost(error, toldToJoin: since))
             case .failure(let error)?: throw StepFailure(error)
             // A console whose log is off says nothing of the board's Wi-Fi, and the cloud has heard from the board.
             case nil: return .confirmedByCloud
             }
         }
         guard case .mayBeJoining(let lost) = handOver else { return .confirmedByCloud }
+        context.status.emit(.deferred(LostBoard.sentence))
         return .lost(lost)
     }
 
@@ -96,9 +110,9 @@ struct WiFiSetup: Sendable {
     }
 
     /// Also told by the run's status: where its time is over meanwhile, this is why.
-    private func lost(_ error: ProvisioningError) -> LostBoard {
+    private func lost(_ error: ProvisioningError, toldToJoin: Duration) -> LostBoard {
         context.status.update { $0.trouble = StepFailure(error) }
-        return LostBoard(error: error, since: context.time.elapsed())
+        return LostBoard(error: error, since: context.time.elapsed(), toldToJoin: toldToJoin)
     }
 }
 

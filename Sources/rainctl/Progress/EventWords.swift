@@ -30,6 +30,7 @@ struct EventWords {
         case .certificateRequested: "certificate_requested"
         case .claimed: "claimed"
         case .wifi(.connecting): "connecting"
+        case .wifi(.occupied): "occupied"
         case .wifi(.attemptFailed): "attempt_failed"
         case .wifi(.unreachable): "unreachable"
         case .connected: "connected"
@@ -37,6 +38,7 @@ struct EventWords {
         case .abandoned: "abandoned"
         case .waitingForBoard: "waiting_for_board"
         case .waitingForCloud: "waiting_for_cloud"
+        case .waitingForNode: "waiting_for_node"
         }
     }
 }

@@ -47,12 +47,14 @@ enum StepText {
         switch progress {
         case .identified, .heard, .connected, .wifi(.connecting): nil
         case .claimInitiated, .certificateRequested, .claimed: nil
+        case .wifi(.occupied): "the board is still trying a network that it was given before; it gets this one next"
         case .wifi(.attemptFailed(let remaining)): "the board's attempt failed; it has \(remaining) left"
         case .wifi(.unreachable): "the board cannot be reached for the moment"
         case .resumed(let node): "finished the mapping of node \(node)"
         case .abandoned(let node, let why): "gave up the mapping of node \(node): \(why)"
         case .waitingForBoard: "the board is not there yet; join its network PROV_… if it has one"
         case .waitingForCloud: "the cloud cannot be reached for the moment"
+        case .waitingForNode: "the board is silent; asking the cloud whether it is on its network"
         }
     }
 

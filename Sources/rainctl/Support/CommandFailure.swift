@@ -38,6 +38,8 @@ extension CommandFailure {
             self.init(.deadline, message: error.message.withAdvice(error.remedies))
         case .mappingRefused:
             self.init(.mappingFailed, message: error.message)
+        case .notReported:
+            self.init(.mappingFailed, reason: "not_reported", message: error.message)
         case .claimNeeded:
             self.init(.claimNeeded, message: error.message.withAdvice(error.remedies))
         case .cannotKeepPending:

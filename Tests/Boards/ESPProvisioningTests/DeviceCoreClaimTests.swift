@@ -100,7 +100,7 @@ struct DeviceCoreClaimTests {
         try await claim(board)
         #expect(firmware.nodeID == Array("assigned".utf8))
         // The session goes on as if nothing had been.
-        #expect(try await board.identify().needsClaim)
+        #expect(try await board.identify().needsClaim == true)
         #expect(
             try await board.associate(.userMapping(UserID("u"), MappingSecret(Secret("s")))).nodeID
                 == NodeID("assigned"))

@@ -52,7 +52,7 @@ struct VersionInformationTests {
     @Test("a board that waits for its claim says so", arguments: ["claim", "camera_claim"])
     func claim(capability: String) throws {
         let text = #"{"rmaker":{"ver":"1.0","cap":["\#(capability)"]},"prov":{"ver":"v1.1","sec_ver":1,"cap":[]}}"#
-        #expect(try VersionInformation(Array(text.utf8)).identity.needsClaim)
+        #expect(try VersionInformation(Array(text.utf8)).identity.needsClaim == true)
     }
 
     @Test("capabilities keep their section and order")
@@ -79,6 +79,6 @@ struct VersionInformationTests {
         let identity = try VersionInformation(Array(text.utf8)).identity
         #expect(identity.association == .userMapping)
         #expect(identity.security == .init(version: 1, needsProofOfPossession: true))
-        #expect(!identity.needsClaim)
+        #expect(identity.needsClaim == false)
     }
 }

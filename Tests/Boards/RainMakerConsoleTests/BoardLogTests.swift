@@ -29,6 +29,15 @@ struct BoardLogTests {
                 "I (72761) esp_netif_handlers: sta ip: 192.168.43.243, mask: 255.255.255.0, gw: 192.168.43.1",
                 .gotAddress("192.168.43.243")
             ),
+            // From logs in users' reports; the second in esp_rmaker_core.c.
+            (
+                "I (65604) esp_mqtt_glue: Connecting to a1p72mufdu6064-ats.iot.us-east-1.amazonaws.com",
+                .connectingToCloud("a1p72mufdu6064-ats.iot.us-east-1.amazonaws.com")
+            ),
+            (
+                "E (9) esp_rmaker_core: Node connected to Wi-Fi without Assisted claiming. Cannot proceed to MQTT connection.",
+                .unclaimed
+            ),
             ("I (45345) app_wifi: Connected with IP Address:10.0.0.7", .gotAddress("10.0.0.7")),
             ("I (45345) app_network: Connected with IP Address:10.0.0.7", .gotAddress("10.0.0.7")),
             ("I (12:34:56.789) app_network: Connected with IP Address:10.0.0.7", .gotAddress("10.0.0.7")),

@@ -28,6 +28,11 @@ extension GoldenResult {
             json: #"{"version":"","association":"challenge_response","needs_claim":false,"capabilities":[]}"#,
             text: "version: unknown\nassociation: challenge_response"),
         GoldenResult(
+            DeviceInfoResult(BoardIdentity(association: .userMapping, needsClaim: nil)),
+            json: #"{"version":"","association":"user_mapping","needs_claim":null,"capabilities":[]}"#,
+            text: "version: unknown\nassociation: user_mapping\nneeds to be claimed: unknown, its console does not tell"
+        ),
+        GoldenResult(
             ScanResult([
                 AccessPoint(
                     ssid: SSID("Home"), bssid: [0, 1, 2, 0xAB, 0xCD, 0xEF], channel: 6, rssi: -40,

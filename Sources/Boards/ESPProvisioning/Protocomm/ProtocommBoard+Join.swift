@@ -12,12 +12,14 @@ extension ProtocommBoard {
     /// that is refused by a board that has not failed says that the first was taken. Where no session can be had any more the board
     /// has most likely left for its network: `mayBeJoining`.
     ///
-    /// A board that refuses to apply and to be reset is on its way to a network that an earlier run gave it, or there already: it is
-    /// followed, and ``watch(report:)`` says whether it is the one that was asked for.
-    public func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+    /// A board that refuses to apply and to be reset is on its way to a network that an earlier run gave it, or there already:
+    /// ``makeReady(for:report:)`` waits for what comes of it.
+    public func join(
+        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) {
         var doubt: Doubt?
-        var hasReset = false
-        adopted = nil
+        var refusals = 0
+        (asked, arrival, isAttemptInDoubt) = (network, nil, false)
         while true {
             let reply =
                 switch doubt {
@@ -27,15 +29,18 @@ extension ProtocommBoard {
             switch reply {
             case .answered(.success): return
             case .answered(.internalError):
-                if doubt != nil, try await isJoining() { return }
-                doubt = nil
-                guard !hasReset else { throw .rejected("the Wi-Fi settings", status: Status.internalError.rawValue) }
-                logger.debug("board refused to apply; resetting it", metadata: ["peer": "\(peer)"])
-                hasReset = true
-                guard try await resetStatus() == .success else {
-                    adopted = network
+                if doubt != nil, try await isJoining() {
+                    isAttemptInDoubt = true
                     return
                 }
+                doubt = nil
+                refusals += 1
+                guard refusals <= maximumRefusals else {
+                    throw .rejected("the Wi-Fi settings", status: Status.internalError.rawValue)
+                }
+                logger.debug("board refused to apply; resetting it", metadata: ["peer": "\(peer)"])
+                arrival = try await makeReady(for: network, report: report)
+                if arrival != nil { return }
             case .answered(let status): throw .rejected("the Wi-Fi settings", status: status.rawValue)
             case .linkLost: doubt = doubt ?? Doubt(since: time.elapsed())
             case .unanswered(let error):
@@ -51,6 +56,21 @@ extension ProtocommBoard {
                 try await pause(rest)
             }
         }
+    }
+
+    public func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await join(network) { _ in } }
+
+    /// Of a board that had made itself ready each time. Two clients may be at one board.
+    private var maximumRefusals: Int { 3 }
+
+    /// Set and apply again, once, where the attempt that has failed may have been at what an earlier run left. Whether the board took it.
+    func joinAgainIfInDoubt() async throws(ProvisioningError) -> Bool {
+        guard isAttemptInDoubt, let asked else { return false }
+        isAttemptInDoubt = false
+        logger.debug("the attempt that failed may be another's; applying again", metadata: ["peer": "\(peer)"])
+        _ = try await resetStatus()
+        guard case .answered(.success) = try await handOver(asked) else { return false }
+        return true
     }
 
     /// What is not known any more once an Apply went unanswered.
@@ -130,7 +150,7 @@ extension ProtocommBoard {
         }
     }
 
-    private func resetStatus() async throws(ProvisioningError) -> Status {
+    func resetStatus() async throws(ProvisioningError) -> Status {
         do {
             return try await ask(NetworkControlPayload(.commandWiFiReset), on: .control).status
         } catch {

@@ -10,6 +10,7 @@ extension ProtocommBoard {
     public func watch(
         report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) -> JoinedNetwork {
+        if let arrival { return arrival }
         var schedule = PollSchedule.boardStatus
         var silentSince: Duration?
         var last: WiFiProgress?
@@ -32,15 +33,16 @@ extension ProtocommBoard {
                 continue
             }
             let progress: WiFiProgress
-            switch try verdict(status) {
+            let outcome: Verdict
+            do {
+                outcome = try verdict(status)
+            } catch {
+                guard try await joinAgainIfInDoubt() else { throw error }
+                continue
+            }
+            switch outcome {
             case .joined(let network):
-                if let adopted, !network.ssid.bytes.isEmpty, network.ssid != adopted.ssid {
-                    throw ProvisioningError(
-                        .rejected,
-                        message:
-                            "The board is on the network \(network.ssid) already, and takes no other. Reset it to factory settings to "
-                            + "give it another.")
-                }
+                if let wanted = self.asked { try check(network, against: wanted) }
                 return network
             case .attemptFailed(let remaining): progress = .attemptFailed(remaining: remaining)
             case .connecting: progress = .connecting

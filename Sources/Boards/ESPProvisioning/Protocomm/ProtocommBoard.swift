@@ -23,8 +23,12 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     private var proofOfPossession: ProofOfPossession?
     /// How often the connection broke and was made again.
     private(set) var lostLinks = 0
-    /// What was asked for, where the board is following an earlier run's settings instead; ``watch(report:)`` compares.
-    var adopted: WiFiNetwork?
+    /// What ``join(_:report:)`` was asked for, which ``watch(report:)`` compares with where the board is.
+    var asked: WiFiNetwork?
+    /// Nobody can say whether the attempt under way is at what was asked for, or at what an earlier run left.
+    var isAttemptInDoubt = false
+    /// Where the board was found when it was to be told.
+    var arrival: JoinedNetwork?
     /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
     private static var maximumLostLinks: Int { 8 }
     /// How many answers came that could not be read: torn by the log on a console, say.

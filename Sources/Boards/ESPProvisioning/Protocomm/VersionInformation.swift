@@ -41,7 +41,9 @@ struct VersionInformation: Sendable, Equatable {
                 ? .challengeResponse : .userMapping,
             needsClaim: rainMaker.contains("claim") || rainMaker.contains("camera_claim"),
             canScan: Self.words(provisioning["cap"]).contains("wifi_scan"),
-            version: Self.word(provisioning["ver"]) ?? "", capabilities: capabilities)
+            version: Self.word(provisioning["ver"]) ?? "",
+            rainMakerVersion: Self.word(document["rmaker"]?["ver"]) ?? Self.word(document["rmaker_extra"]?["ver"]),
+            capabilities: capabilities)
     }
 
     private static func security(_ section: JSONValue) -> SecurityRequirement {

@@ -32,12 +32,15 @@ public struct Node: Sendable, Equatable {
     public struct Connectivity: Sendable, Equatable {
         /// True while the node is connected. A node that lost its power is noticed after a while only.
         public var isConnected: Bool
-        /// Since when.
+        /// Since when, by the cloud's clock.
         public var since: UnixTime?
+        /// The cloud's own time when it said so (`Date`, in whole seconds, rounded down); nil where it did not say.
+        public var asOf: UnixTime?
 
-        public init(isConnected: Bool, since: UnixTime? = nil) {
+        public init(isConnected: Bool, since: UnixTime? = nil, asOf: UnixTime? = nil) {
             self.isConnected = isConnected
             self.since = since
+            self.asOf = asOf
         }
 
         /// `{"connected":bool,"timestamp":ms}`, with or without `connectivity` around it.

@@ -6,6 +6,10 @@ import RainCore
 ///
 /// Every call throws ``AccountError``; one that could not reach the cloud may simply be made again.
 public protocol NodeMapping: Sendable {
+    /// Whether a mapping by secret that is confirmed shows that the node has reported the secret, which it can on its network only. True
+    /// by default; false for a cloud that takes the user's word.
+    var confirmsReports: Bool { get }
+
     /// The user's half of a mapping by secret. The cloud confirms it once the node has reported the same secret.
     func addMapping(node: NodeID, secret: MappingSecret, notes: MappingNotes) async throws(AccountError) -> RequestID
 
@@ -20,6 +24,19 @@ public protocol NodeMapping: Sendable {
     func verifyChallenge(
         _ request: RequestID, node: NodeID, signature: [UInt8], notes: MappingNotes
     ) async throws(AccountError)
+
+    /// Whether the cloud has a connection to a node of the user's, and since when: the only word on a board that no longer answers and
+    /// whose mapping the cloud confirms without it. Nil where the cloud has no such knowledge, as by default.
+    func connectivity(of node: NodeID) async throws(AccountError) -> Node.Connectivity?
+
+    /// The MQTT broker that nodes of this cloud connect to: `host`, or `host:port`. Nil where the cloud does not say, as by default.
+    func brokerHost() async throws(AccountError) -> String?
+}
+
+extension NodeMapping {
+    public var confirmsReports: Bool { true }
+    public func connectivity(of node: NodeID) async throws(AccountError) -> Node.Connectivity? { nil }
+    public func brokerHost() async throws(AccountError) -> String? { nil }
 }
 
 /// How far a mapping request has come.

@@ -62,6 +62,12 @@ extension RainMakerCloud: NodeMapping {
         }
     }
 
+    public func connectivity(of node: NodeID) async throws(AccountError) -> Node.Connectivity? {
+        try await nodeConnectivity(node)
+    }
+
+    public func brokerHost() async throws(AccountError) -> String? { try await mqttHost() }
+
     /// "Mapping request is already confirmed."
     private static let alreadyConfirmed = 103_033
 

@@ -48,8 +48,10 @@ extension RainMakerCloud {
 
     /// Whether a node is connected.
     public func nodeConnectivity(_ id: NodeID) async throws(AccountError) -> Node.Connectivity {
-        let reply = try await call(RainMakerCall(.get, "user/nodes/status", query: [("node_id", id.rawValue)]))
-        guard let connectivity = Node.Connectivity(reply) else { throw incomplete("connectivity") }
+        let (reply, date) = try await datedCall(
+            RainMakerCall(.get, "user/nodes/status", query: [("node_id", id.rawValue)]))
+        guard var connectivity = Node.Connectivity(reply) else { throw incomplete("connectivity") }
+        connectivity.asOf = date
         return connectivity
     }
 

@@ -23,6 +23,11 @@ public struct RainMakerCloud: Sendable {
         try await service.call(call, in: session)
     }
 
+    /// The same, with the cloud's own time.
+    func datedCall(_ call: RainMakerCall) async throws(AccountError) -> (reply: JSONValue, date: UnixTime?) {
+        try await service.datedCall(call, in: session)
+    }
+
     /// In nobody's.
     func callAnonymously(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
         try await service.call(call)

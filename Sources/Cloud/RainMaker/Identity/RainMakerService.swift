@@ -29,6 +29,16 @@ struct RainMakerService: Sendable {
         }
     }
 
+    /// The same, with the time at which the server says it answered.
+    func datedCall(
+        _ call: RainMakerCall, in session: AccountSession
+    ) async throws(AccountError) -> (reply: JSONValue, date: UnixTime?) {
+        let host = deployment.base.authority
+        return try await session.send(call.request(to: deployment)) { response throws(AccountError) in
+            (try RainMakerReply.value(response, from: host), response.date)
+        }
+    }
+
     func send(_ request: HTTPRequest) async throws(AccountError) -> JSONValue {
         try await http.send(request) { response throws(AccountError) in
             try RainMakerReply.value(response, from: deployment.base.authority)

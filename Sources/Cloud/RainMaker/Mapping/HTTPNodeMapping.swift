@@ -44,6 +44,9 @@ public struct HTTPNodeMapping: NodeMapping {
     /// Whether boards that prove themselves by signing a challenge can be mapped.
     public var takesChallenges: Bool { calls.challenge != nil }
 
+    /// Without `status` in the description the answer to the user's half is all that is known.
+    public var confirmsReports: Bool { calls.status != nil }
+
     /// Checks that what the user wants remembered has a place in the description's requests, before anything is sent.
     /// - Throws: `unsupported` for tags or metadata without one, `invalidConfiguration` for metadata that is no JSON object.
     public func check(_ notes: MappingNotes) throws(AccountError) { _ = try values(notes, for: calls.add, "add") }

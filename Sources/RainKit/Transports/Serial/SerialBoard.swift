@@ -23,6 +23,10 @@ actor SerialBoard: Board {
     func secure() async throws(ProvisioningError) { try await opened().secure() }
     func scan() async throws(ProvisioningError) -> [AccessPoint] { try await opened().scan() }
     func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await opened().join(network) }
+    func join(
+        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) { try await opened().join(network, report: report) }
+    func cloudContact() async throws(ProvisioningError) -> CloudContact? { try await opened().cloudContact() }
     func reset() async throws(ProvisioningError) { try await opened().reset() }
 
     func startClaim() async throws(ProvisioningError) -> [UInt8] { try await opened().startClaim() }

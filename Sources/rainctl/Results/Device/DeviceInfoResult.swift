@@ -10,7 +10,8 @@ struct DeviceInfoResult: CommandResult {
     let proofOfPossession: Bool?
     let nodeID: String?
     let association: String
-    let needsClaim: Bool
+    /// `null` where the board does not tell.
+    @NullIfAbsent var needsClaim: Bool?
     let capabilities: [String]
 
     private enum CodingKeys: String, CodingKey {
@@ -29,7 +30,11 @@ struct DeviceInfoResult: CommandResult {
         }
         if let nodeID { lines.append("node id: \(nodeID)") }
         lines.append("association: \(association)")
-        if needsClaim { lines.append("needs to be claimed") }
+        switch needsClaim {
+        case true?: lines.append("needs to be claimed")
+        case false?: break
+        case nil: lines.append("needs to be claimed: unknown, its console does not tell")
+        }
         if !capabilities.isEmpty { lines.append("capabilities: \(capabilities.joined(separator: " ").onOneLine)") }
         return lines.joined(separator: "\n")
     }

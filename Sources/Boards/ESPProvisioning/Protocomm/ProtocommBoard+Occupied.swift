@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import ProtocommWire
+import RainCore
+import RainWaiting
+
+/// A board that an earlier run has sent to a network, and that takes no other as long as it tries.
+extension ProtocommBoard {
+    /// Makes a board that refused its settings ready for them.
+    ///
+    /// Firmware grants a reset the moment an attempt has failed, and refuses it in the middle of one and on a network; its status alone
+    /// would not do, as it is the same before the first attempt, during one, and in a retry without end. Silence is what it is in
+    /// ``watch(report:)``: the access point follows the channel of the network that is being tried.
+    ///
+    /// - Returns: where the board is, if the earlier attempt brought it to the network that is asked for; nil once it takes settings.
+    func makeReady(
+        for network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) -> JoinedNetwork? {
+        var schedule = PollSchedule.boardStatus
+        var silentSince: Duration?
+        var hasReported = false
+        while true {
+            try await pause(schedule.next())
+            let asked = time.elapsed()
+            do {
+                let left = patience - (asked - (silentSince ?? asked))
+                switch try await occupation(within: left, isSilent: silentSince != nil) {
+                case .ready: return nil
+                case .there(let place):
+                    try check(place, against: network)
+                    return place
+                case .trying: silentSince = nil
+                }
+            } catch {
+                guard error.mayPassAfterJoining, error.code != .rejected else { throw error }
+                let since = silentSince ?? asked
+                silentSince = since
+                guard time.elapsed() - since < patience else { throw .lostWhileOccupied(peer, error) }
+            }
+            if !hasReported { await report(.occupied) }
+            hasReported = true
+        }
+    }
+
+    /// That the board is where it is to be, as far as it tells.
+    func check(_ place: JoinedNetwork, against network: WiFiNetwork) throws(ProvisioningError) {
+        // Firmware keeps names as C strings.
+        let (here, asked) = (place.ssid.bytes.prefix { $0 != 0 }, network.ssid.bytes.prefix { $0 != 0 })
+        guard !here.isEmpty, here != asked else { return }
+        throw ProvisioningError(
+            .rejected,
+            message:
+                "The board is on the network \(place.ssid) already, and takes no other. Reset it to factory settings to "
+                + "give it another.")
+    }
+
+    private enum Occupation {
+        case ready, trying
+        case there(JoinedNetwork)
+    }
+
+    private func occupation(within limit: Duration, isSilent: Bool) async throws(ProvisioningError) -> Occupation {
+        let result = await withDeadline(limit, sleep: time.sleep) { () async throws(ProvisioningError) in
+            if isSilent { try await self.secureAgain() }
+            return try await self.occupation()
+        }
+        guard let result else { throw .silent(peer, for: limit) }
+        return try result.get()
+    }
+
+    private func occupation() async throws(ProvisioningError) -> Occupation {
+        var refusal: ProvisioningError?
+        do {
+            if try await resetStatus() == .success { return .ready }
+        } catch {
+            guard error.code == .unsupported else { throw error }
+            refusal = error
+        }
+        let status = try await wifiStatus()
+        switch (status.state, status.detail) {
+        case (.connected, .connected(let connection)?): return .there(JoinedNetwork(connection))
+        case (.connected, _): return .there(JoinedNetwork(address: "", ssid: SSID([])))
+        case (.connectionFailed, _):
+            if let refusal { throw refusal }
+            // Firmware that has reset itself refuses to be reset, before network_provisioning 1.2.1, and takes settings.
+            return .ready
+        default: return .trying
+        }
+    }
+}
+
+extension ProvisioningError {
+    fileprivate static func lostWhileOccupied(_ peer: String, _ error: ProvisioningError) -> ProvisioningError {
+        ProvisioningError(
+            .deviceLost,
+            message:
+                "The board at \(peer) stopped answering while it was trying a network that it had been given before; it was not given "
+                + "this one. Run this again once it is there, or restart it.", cause: error.cause ?? error.message)
+    }
+}
