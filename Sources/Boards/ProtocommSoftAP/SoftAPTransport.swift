@@ -132,6 +132,9 @@ extension SoftAPTransport {
             self.error(
                 .unreachable, endpoint,
                 "No connection to the board: \(error.message) Is this machine in the board's network?")
+        // A handler that fails makes firmware end the connection in order. Nobody decided anything where it breaks.
+        case .closed where error.isReset:
+            self.error(.lost, endpoint, "The connection to the board was reset.")
         case .closed where !error.receivedBytes:
             self.error(.refused, endpoint, "The board closed the connection without an answer.")
         case .closed:

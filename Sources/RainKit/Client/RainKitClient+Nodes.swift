@@ -7,6 +7,11 @@ extension RainKitClient {
     /// The boards in the account, with what they last reported.
     public func nodes() async throws(AccountError) -> [Node] { try await rainMakerNodes().nodes() }
 
+    /// Hands them on one by one while the cloud lists them, and holds none: for accounts with thousands.
+    public func eachNode(_ take: (Node) throws(AccountError) -> Void) async throws(AccountError) {
+        try await rainMakerNodes().eachNode(take)
+    }
+
     /// One board of the account. Throws `rejected` if there is no such board.
     public func node(_ id: NodeID) async throws(AccountError) -> Node { try await rainMakerNodes().node(id) }
 

@@ -186,7 +186,10 @@ final class Transfer {
         let kind = errorCode(code)
         // libcurl's detailed message may quote the response. About connecting it names host, address and certificate only.
         let mayQuote = [.unresolved, .unreachable, .tls].contains(kind) && !precise.isEmpty
-        return pending.error(kind, mayQuote ? precise : general)
+        var error = pending.error(kind, mayQuote ? precise : general)
+        // A peer that ended the connection in order is told as an empty reply.
+        error.isReset = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR
+        return error
     }
 }
 

@@ -50,6 +50,8 @@ enum LiferayReply {
         guard !(200..<300 ~= response.status) else { return nil }
         let (code, sentence): (AccountError.Code, String) =
             switch response.status {
+            case 302, 303, 307:
+                (.malformedAnswer, AccountError.Code.redirectSentence(host: host, status: response.status))
             // What was asked with a password or a token is not asked again somewhere else.
             case 300..<400:
                 (.moved, "the portal's address has moved (HTTP \(response.status)); configure \(host)'s new one")

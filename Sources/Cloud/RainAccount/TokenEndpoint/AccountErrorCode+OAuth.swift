@@ -23,6 +23,8 @@ extension AccountError.Code {
     /// - Parameter isForTokens: whether tokens were asked for: nobody is signed in then who could be forbidden something.
     package init(status: Int, isForTokens: Bool) {
         switch status {
+        // For now only: a network's sign-in portal answers so in the server's place.
+        case 302, 303, 307: self = .malformedAnswer
         case 300..<400: self = .moved
         case 401: self = .expired
         case 403: self = isForTokens ? .rejected : .forbidden
@@ -30,6 +32,12 @@ extension AccountError.Code {
         case 500...: self = .serverFault
         default: self = .rejected
         }
+    }
+
+    /// For an answer that sends the client elsewhere for now.
+    package static func redirectSentence(host: String, status: Int) -> String {
+        "\(host) was answered for by a redirect (HTTP \(status)), as a network's sign-in page sends it; sign in to the network in a browser, "
+            + "then try again"
     }
 
     /// A sentence for a refusal that has no better one.
@@ -51,6 +59,7 @@ extension AccountError.Code {
         case .clientRefused: return "\(host) does not serve this client\(name); check its id and secret"
         case .invalidConfiguration: return "\(host) does not serve such a request\(name); check the provider's settings"
         case .moved: return "\(host) has moved (HTTP \(status)); credentials are not sent on: set the new base URL"
+        case .malformedAnswer: return Self.redirectSentence(host: host, status: status)
         case .rateLimited: return "\(host) asks to slow down; try again in some minutes"
         case .forbidden: return "the signed-in user may not do this"
         case .serverFault: return "\(host) has a fault of its own (HTTP \(status)); try again later"

@@ -5,28 +5,44 @@ import RainJSON
 import RainCore
 
 extension RainMakerCloud {
-    /// A deployment may hand out a next page for ever; no account has this many.
-    private static let maximumPages = 1000
-
-    /// All of the user's nodes, with what they last reported.
+    /// All of the user's nodes, with what they last reported. Where there may be thousands, ``eachNode(_:)`` keeps none of them.
+    ///
+    /// - Throws: `malformedAnswer` also for more than 16 MiB of them.
     public func nodes() async throws(AccountError) -> [Node] {
         var nodes: [Node] = []
-        try await eachPage(query: [("node_details", "true")]) { page throws(AccountError) in
+        try await eachNode(within: NodeListBound(bytes: NodeListBound.wholeBytes)) { nodes.append($0) }
+        return nodes
+    }
+
+    /// Hands on the user's nodes, with what they last reported, while the cloud lists them. No more than one page of some hundred
+    /// kilobytes is held.
+    ///
+    /// - Throws: what `take` throws, and `malformedAnswer` for a list that goes in a circle, or that has more than 1000 pages, 100,000
+    ///   nodes or 64 MiB: somebody invents them.
+    public func eachNode(_ take: (Node) throws(AccountError) -> Void) async throws(AccountError) {
+        try await eachNode(within: NodeListBound(), take)
+    }
+
+    private func eachNode(
+        within bound: NodeListBound, _ take: (Node) throws(AccountError) -> Void
+    ) async throws(AccountError) {
+        try await eachPage(query: [("node_details", "true")], within: bound) { page throws(AccountError) in
             guard let details = page["node_details"]?.array else { throw incomplete("node_details") }
             for detail in details {
                 guard let node = Node(detail) else { throw incomplete("the id of a node") }
-                nodes.append(node)
+                try take(node)
             }
+            return details.count
         }
-        return nodes
     }
 
     /// The ids of all of the user's nodes.
     public func nodeIDs() async throws(AccountError) -> [NodeID] {
         var ids: [NodeID] = []
-        try await eachPage(query: []) { page throws(AccountError) in
+        try await eachPage(query: [], within: NodeListBound()) { page throws(AccountError) in
             guard let listed = page["nodes"]?.array else { throw incomplete("nodes") }
             ids += listed.compactMap(\.string).map { NodeID($0) }
+            return listed.count
         }
         return ids
     }
@@ -55,18 +71,21 @@ extension RainMakerCloud {
         return connectivity
     }
 
+    /// - Parameter take: takes a page, and says how many nodes it had.
     private func eachPage(
-        query: [(name: String, value: String)], _ take: (JSONValue) throws(AccountError) -> Void
+        query: [(name: String, value: String)], within bound: NodeListBound,
+        _ take: (JSONValue) throws(AccountError) -> Int
     ) async throws(AccountError) {
+        var bound = bound
         var start: String?
-        for _ in 0..<Self.maximumPages {
-            let page = try await call(
+        repeat {
+            let page = try await measuredCall(
                 RainMakerCall(.get, "user/nodes", query: query + (start.map { [("start_id", $0)] } ?? [])))
-            try take(page)
-            guard let next = page["next_id"]?.string, !next.isEmpty else { return }
-            guard next != start else { break }
-            start = next
-        }
-        throw AccountError(.malformedAnswer, message: "the cloud's list of nodes does not end")
+            try bound.count(bytes: page.bytes)
+            try bound.count(nodes: try take(page.reply))
+            start = page.reply["next_id"]?.string
+            if start?.isEmpty == true { start = nil }
+            if let start { try bound.count(next: start) }
+        } while start != nil
     }
 }

@@ -28,6 +28,11 @@ public struct RainMakerCloud: Sendable {
         try await service.datedCall(call, in: session)
     }
 
+    /// In the user's name, with the size of the answer in bytes.
+    func measuredCall(_ call: RainMakerCall) async throws(AccountError) -> (reply: JSONValue, bytes: Int) {
+        try await service.measuredCall(call, in: session)
+    }
+
     /// In nobody's.
     func callAnonymously(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
         try await service.call(call)

@@ -21,6 +21,7 @@ enum RainMakerReply {
     }
 
     private static func object(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
+        if 300..<400 ~= response.status { throw redirect(response.status, from: host) }
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 4 << 20))
@@ -36,6 +37,15 @@ enum RainMakerReply {
             throw failure(json, status: response.status, from: host)
         }
         return json
+    }
+
+    /// The service sends none; whatever stands before it decides nothing.
+    private static func redirect(_ status: Int, from host: String) -> AccountError {
+        let code = AccountError.Code(status: status, isForTokens: false)
+        var error = AccountError(
+            code, message: code.sentence(host: host, status: status, name: nil), status: status)
+        error.isFromGateway = true
+        return error
     }
 
     private static func unreadable(_ response: HTTPResponse, because reason: JSONError, from host: String)

@@ -23,9 +23,16 @@ struct RainMakerService: Sendable {
     /// In the name of the session's user. A call whose token was rejected renews the session and is made once more.
     @discardableResult
     func call(_ call: RainMakerCall, in session: AccountSession) async throws(AccountError) -> JSONValue {
+        try await measuredCall(call, in: session).reply
+    }
+
+    /// The same, with the size of the answer in bytes.
+    func measuredCall(
+        _ call: RainMakerCall, in session: AccountSession
+    ) async throws(AccountError) -> (reply: JSONValue, bytes: Int) {
         let host = deployment.base.authority
         return try await session.send(call.request(to: deployment)) { response throws(AccountError) in
-            try RainMakerReply.value(response, from: host)
+            (try RainMakerReply.value(response, from: host), response.body.count)
         }
     }
 

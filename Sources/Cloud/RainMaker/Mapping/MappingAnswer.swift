@@ -63,12 +63,13 @@ struct MappingAnswer {
             status: status)
         error.serverCause = cause.map(presentable)
         // The backend speaks JSON or says nothing. A page was written by something before it, which decides nothing about the mapping.
-        error.isFromGateway = json == nil && !response.body.isEmpty
+        error.isFromGateway = code == .malformedAnswer || json == nil && !response.body.isEmpty
         return error
     }
 
     private static func code(_ status: Int, _ cause: String?) -> AccountError.Code {
         switch status {
+        case 302, 303, 307: .malformedAnswer
         case 300..<400: .moved
         case 401: .expired
         // RFC 6750, 3.1.
@@ -84,6 +85,7 @@ struct MappingAnswer {
         switch code {
         case .moved:
             "\(host) has moved (HTTP \(status)); the token is not sent on: write the new address in the description"
+        case .malformedAnswer: AccountError.Code.redirectSentence(host: host, status: status)
         case .expired:
             "\(host) does not accept the provider's token; sign in again, and see that \(host) trusts the provider"
         case .insufficientScope: "\(host) wants a token with more scope; sign in again with it"

@@ -15,7 +15,11 @@ struct NodeList: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let client = try context.rainMakerClient()
-        let nodes = try await withTimeout(timeout.duration) { try await client.nodes() }
-        context.output.result(NodeListResult(nodes))
+        let list = try await withTimeout(timeout.duration) {
+            var list = NodeListResult(nodes: [])
+            try await client.eachNode { list.append($0) }
+            return list
+        }
+        context.output.result(list)
     }
 }

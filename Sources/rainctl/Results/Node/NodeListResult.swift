@@ -3,7 +3,7 @@ import RainKit
 
 /// The boards in the account.
 struct NodeListResult: CommandResult {
-    let nodes: [Entry]
+    private(set) var nodes: [Entry]
 
     var text: String { nodes.map(\.line).joined(separator: "\n") }
 
@@ -27,11 +27,11 @@ struct NodeListResult: CommandResult {
 }
 
 extension NodeListResult {
-    init(_ nodes: [Node]) {
-        self.nodes = nodes.map { node in
+    /// Of all that a node has reported only this is kept.
+    mutating func append(_ node: Node) {
+        nodes.append(
             Entry(
                 nodeID: node.id.rawValue, name: node.name, model: node.model, role: node.role,
-                connected: node.connectivity?.isConnected)
-        }
+                connected: node.connectivity?.isConnected))
     }
 }

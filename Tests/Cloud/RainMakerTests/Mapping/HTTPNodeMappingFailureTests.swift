@@ -21,7 +21,8 @@ struct HTTPNodeMappingFailureTests {
     @Test(
         "each status has its cause; a fault may be tried again, a refusal not",
         arguments: [
-            (301, AccountError.Code.moved), (400, .mappingRefused), (403, .forbidden), (404, .mappingRefused),
+            (301, AccountError.Code.moved), (302, .malformedAnswer), (307, .malformedAnswer), (400, .mappingRefused),
+            (403, .forbidden), (404, .mappingRefused),
             (408, .timeout), (409, .mappingRefused), (422, .mappingRefused), (429, .rateLimited), (500, .serverFault),
             (502, .serverFault), (503, .serverFault),
         ])

@@ -72,7 +72,7 @@ struct ConfiguredProviderTests {
             (400, #"{"error":"invalid_grant","error_description":"Reused code"}"#, "used_code"),
             (400, #"{"error":"invalid_grant"}"#, "invalid_grant"), (420, "{}", "rate_limited"),
             (401, #"{"error":"invalid_client"}"#, "client_refused"), (503, "<html>", "server_fault"),
-            (302, "", "moved"), (200, #"{"error":"access_denied"}"#, "access_denied"),
+            (302, "", "malformed_answer"), (308, "", "moved"), (200, #"{"error":"access_denied"}"#, "access_denied"),
             (400, #"{"code":{"value":"401"}}"#, "forbidden"),
         ])
     func errors(status: Int, body: String, reason: String) async throws {

@@ -83,7 +83,8 @@ struct LiferayReplyTests {
             (200, #"{"exception":"com.liferay.portal.UserLockoutException"}"#, "forbidden"),
             (200, #"{"exception":"com.liferay.portal.UserEmailAddressException$MustVerify"}"#, "rejected"),
             (200, #"{"exception":"java.lang.NullPointerException"}"#, "rejected"), (401, "", "invalid_credentials"),
-            (302, "", "moved"), (404, "{}", "unsupported"), (500, "<html>", "server_fault"),
+            (302, "", "malformed_answer"), (301, "", "moved"), (404, "{}", "unsupported"),
+            (500, "<html>", "server_fault"),
             (200, "<html>", "malformed_answer"), (200, "[1,2]", "malformed_answer"),
         ])
     func meanings(status: Int, body: String, reason: String) async {
