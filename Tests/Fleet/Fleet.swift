@@ -63,7 +63,7 @@ enum Fleet {
             let proof = ProofOfPossession(board.proofOfPossession)
             let request = OnboardingRequest(
                 network: .given(network), mapsToUser: !order.api.isEmpty, deadline: .seconds(order.timeout))
-            try await kit.provision(.bluetooth(board.address), with: BoardCredentials { proof }, request)
+            try await kit.provision(.bluetooth(board.address), with: BoardCredentials(proof: proof), request)
         } catch let failure {
             error = failure
         }

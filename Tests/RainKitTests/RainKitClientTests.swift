@@ -31,6 +31,23 @@ struct RainKitClientTests {
         }
     }
 
+    @Test("a proof that is known is not given up because somebody says in clear that none is wanted")
+    func inClear() async throws {
+        try await withTemporaryFolder { folder in
+            let bench = try await GatewayBench(nodes: ["node-clear"], in: folder)
+            let board = try await SimulatedBoard.start(
+                ["--http", "127.0.0.1:0", "--security", "0"] + bench.cloud.boardOptions(node: "node-clear"), in: folder)
+            let error = await #expect(throws: OnboardingError.self) {
+                try await bench.kit.provision(
+                    .softAP(board.http), proof: GatewayBench.proof, network: try GatewayBench.home)
+            }
+            guard case .board(let cause)? = error?.cause else { return Issue.record("\(error, default: "")") }
+            #expect(cause.code == .securityMismatch)
+            let asked = try board.journal.entries(where: ["event": "request"]).compactMap { $0["endpoint"]?.string }
+            #expect(Set(asked) == ["proto-ver"])
+        }
+    }
+
     @Test("over the simulated radio, by the address that discovery found")
     func overRadio() async throws {
         try await withTemporaryFolder { folder in

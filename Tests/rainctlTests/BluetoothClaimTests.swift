@@ -30,7 +30,7 @@ struct BluetoothClaimTests {
                 [
                     "provision", "--transport", "ble", "--device-name", "PROV_c1a1m0", "--pop-file", folder.file("pop"),
                     "--ssid", SimulatedBoard.ssid, "--passphrase-file", folder.file("wifi"), "--json",
-                ], environment: environment)
+                ] + SimulatedBoard.consent(to: options), environment: environment)
             let changes = try journal.entries(where: ["event": "state"]).compactMap { $0["change"]?.string }
             try await body(outcome, changes, ready["node_id"]?.string ?? "")
             try await board.terminate()

@@ -3,8 +3,8 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// A proof of possession on the label is used: whoever answers in the board's place cannot talk the session down to one without it. One
-/// that the user gives is ignored by a board that has no use for it, and that is said.
+/// A proof of possession that is known is used: whoever answers in the board's place cannot talk the session down to one in clear. A board
+/// that wants none under Security 1 is gone on with where its label does not say otherwise, and that is said.
 @Suite("rainctl and a proof of possession that the board says it does not want", .serialized)
 struct ProofTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -29,14 +29,14 @@ struct ProofTests {
     private static let labelOfTwo = #"{"ver":"v1","name":"NAME","username":"wifiprov","pop":"\#(proof)"}"#
 
     static let cases: [Case] = [
-        Case(what: "--pop, Security 0", board: unprotected, words: ["--pop", proof], warns: true),
-        Case(what: "--pop-file, Security 0", board: unprotected, words: ["--pop-file", "FILE"], warns: true),
+        Case(what: "--pop, Security 0", board: unprotected, words: ["--pop", proof], remedy: zero),
+        Case(what: "--pop-file, Security 0", board: unprotected, words: ["--pop-file", "FILE"], remedy: zero),
         Case(
             what: "--pop-stdin, Security 0", board: unprotected, words: ["--pop-stdin"], input: .text(proof),
-            warns: true),
+            remedy: zero),
         Case(
             what: "RAINKIT_POP, Security 0", board: unprotected, words: [], environment: ["RAINKIT_POP": proof],
-            warns: true),
+            remedy: zero),
         Case(what: "a label, Security 0", board: unprotected, words: ["--qrcode", label], remedy: zero),
         Case(
             what: "a label of Security 2, Security 0", board: unprotected, words: ["--qrcode", labelOfTwo], remedy: zero
@@ -46,7 +46,10 @@ struct ProofTests {
             remedy: zero),
         Case(
             what: "a label without a proof and a proof beside it, Security 0", board: unprotected,
-            words: ["--qrcode", "NP:NAME||s", "--pop-file", "FILE"], warns: true),
+            words: ["--qrcode", "NP:NAME||s", "--pop-file", "FILE"], remedy: zero),
+        Case(
+            what: "a label of Security 0 with a proof, Security 0", board: unprotected,
+            words: ["--qrcode", #"{"name":"NAME","pop":"\#(proof)","security":0}"#], warns: true),
         Case(what: "nothing given, Security 0", board: unprotected, words: []),
         Case(what: "a label without a proof, Security 0", board: unprotected, words: ["--qrcode", "NP:NAME||s"]),
         Case(what: "a label, no_pop", board: unproven, words: ["--qrcode", label], remedy: one, warns: true),
@@ -88,6 +91,9 @@ struct ProofTests {
         #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
         #expect(try asked().isSuperset(of: ["proto-ver", "prov-scan"]))
         #expect(outcome.standardError.contains("is not used") == example.warns, "\(outcome.standardError)")
+        let told = outcome.document?["warnings"]?.array?.first
+        guard !words.contains("--pop") else { return }
+        #expect((told?["reason"] == "proof_not_used") == example.warns, "\(outcome.standardOutput)")
     }
 
     @Test("over SoftAP", arguments: cases)

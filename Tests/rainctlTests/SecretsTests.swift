@@ -130,7 +130,7 @@ struct SecretsTests {
         let file = watched.maker.folder.file
         return ["provision"] + Maker.way(to: board) + [
             "--pop-file", file(pop), "--ssid", SimulatedBoard.ssid, "--passphrase-file", file(wifi),
-        ] + more
+        ] + board.consent + more
     }
 
     /// Over the air, with a link that breaks, a wrong proof, and a proof that is right.

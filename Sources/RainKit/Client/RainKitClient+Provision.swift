@@ -12,7 +12,8 @@ extension RainKitClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - proof: the board's proof of possession; nil for a board that wants none.
+    ///   - proof: the board's proof of possession; nil for a board that wants none. With one, a board that says that it speaks Security 0
+    ///     is refused (`securityMismatch`), since everything would go in clear.
     ///   - report: is told what happens, in order.
     /// - Throws: `OnboardingError`: which step failed and why; `notSignedIn` before anything goes to the board.
     @discardableResult
@@ -21,7 +22,7 @@ extension RainKitClient {
         report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
     ) async throws(OnboardingError) -> OnboardedNode {
         try await provision(
-            address, with: BoardCredentials { proof }, OnboardingRequest(network: .given(network)), report: report)
+            address, with: BoardCredentials(proof: proof), OnboardingRequest(network: .given(network)), report: report)
     }
 
     /// The same, with everything that can be asked for.
@@ -68,7 +69,7 @@ extension RainKitClient {
     public func provisioning(
         _ address: BoardAddress, proof: ProofOfPossession? = nil, network: WiFiNetwork
     ) -> ProvisioningRun {
-        provisioning(address, with: BoardCredentials { proof }, OnboardingRequest(network: .given(network)))
+        provisioning(address, with: BoardCredentials(proof: proof), OnboardingRequest(network: .given(network)))
     }
 
     /// The same with everything that can be asked for.

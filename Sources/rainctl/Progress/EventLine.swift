@@ -42,6 +42,14 @@ struct EventLine<More: Encodable>: Encodable {
     }
 }
 
+/// The further members of a warning's event.
+struct WarningDetail: Encodable {
+    let reason: String
+    let detail: String
+
+    init(_ warning: Warning) { (reason, detail) = (warning.reason, warning.message) }
+}
+
 /// The further member of a step's event.
 struct EventDetail: Encodable {
     let detail: String?

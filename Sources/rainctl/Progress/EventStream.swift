@@ -24,6 +24,7 @@ final class EventStream: Sendable {
         isOn = events != nil
         output = context.output
         state = Mutex(State(device: device.deviceName ?? device.port ?? device.deviceHost ?? ""))
+        if isOn { Output.warnings.listen { [weak self] in self?.take($0) } }
     }
 
     /// Does the command's work. Its result or error becomes the last line, and is printed as for other commands where standard output is
@@ -51,6 +52,10 @@ final class EventStream: Sendable {
             if let node = event.nodeID { state.node = node }
             write(words.state, words.code, after: event.elapsed, state, EventDetail(detail: words.detail))
         }
+    }
+
+    private func take(_ warning: Warning) {
+        state.withLock { write("warning", .ok, after: began.duration(to: .now), $0, WarningDetail(warning)) }
     }
 
     private func finish(_ word: String, _ code: ExitStatus, _ ending: some Encodable) {

@@ -28,6 +28,7 @@ extension BoardCredentials {
                 return nil
             }
         }
+        hasProofOfPossession = given != nil
         // What the label says cannot be talked down by whoever answers in clear; the user can.
         if options.securityVersion == nil, let code { leastSecurity = code.leastSecurity }
         guard proof != nil, options.securityVersion != 0 else { return }
@@ -37,7 +38,7 @@ extension BoardCredentials {
                     ? "the board speaks Security 0, so the proof of possession is not used and all goes in clear, the "
                         + "Wi-Fi password too; --sec-ver 1 or 2 refuses such a board."
                     : "the board wants no proof of possession, so the one given is not used: nothing shows that this "
-                        + "is the board it belongs to.")
+                        + "is the board it belongs to.", reason: "proof_not_used")
         }
     }
 }

@@ -45,7 +45,8 @@ struct BoardTarget {
             bytes = Array(text.utf8)
             if text.contains("pop") || text.hasPrefix("NP:") {
                 context.output.warn(
-                    "the QR code on the command line can be read by other users; --qrcode FILE or - cannot.")
+                    "the QR code on the command line can be read by other users; --qrcode FILE or - cannot.",
+                    reason: "secret_in_arguments")
             }
         }
         let code: QRPayload

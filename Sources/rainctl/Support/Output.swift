@@ -5,6 +5,8 @@ import Glibc
 struct Output: Sendable {
     var isJSON: Bool
     var isQuiet: Bool
+    /// Of the one command that this process runs. Its error is printed where the rest of its output is out of reach.
+    static let warnings = Warnings()
 
     init(_ options: GlobalOptions) {
         isJSON = options.json
@@ -19,7 +21,7 @@ struct Output: Sendable {
     /// Prints the command's result: the document with `--json`, the lines otherwise.
     func result(_ result: some CommandResult) {
         if isJSON {
-            StandardStreams.out(JSONText.document(result))
+            StandardStreams.out(JSONText.document(result, warnings: Self.warnings.all))
         } else {
             let text = result.text
             if !text.isEmpty { StandardStreams.out(text.hasSuffix("\n") ? text : text + "\n") }
@@ -37,8 +39,10 @@ struct Output: Sendable {
         if !isQuiet { StandardStreams.err(line.withoutControls + "\n") }
     }
 
-    /// Prints a warning. A line of progress that is being drawn is erased first, and drawn again below.
-    func warn(_ line: String) {
+    /// Prints a warning. A line of progress that is being drawn is erased first, and drawn again below. Documents and events have it, too.
+    /// - Parameter reason: for programs, in snake case.
+    func warn(_ line: String, reason: String = "other") {
+        Self.warnings.add(Warning(reason: reason, message: line.withoutControls))
         guard !isQuiet else { return }
         let start = StandardStreams.errIsTerminal ? StandardStreams.eraseLine : ""
         StandardStreams.err("\(start)warning: \(line.withoutControls)\n")
@@ -46,7 +50,7 @@ struct Output: Sendable {
 
     func failure(_ failure: CommandFailure) {
         let result = ErrorResult(failure)
-        if isJSON { StandardStreams.out(JSONText.document(result)) }
+        if isJSON { StandardStreams.out(JSONText.document(result, warnings: Self.warnings.all)) }
         // What standard output does not take is said all the same.
         if !isJSON || StandardStreams.outFailure != nil { StandardStreams.err(result.text + "\n") }
     }

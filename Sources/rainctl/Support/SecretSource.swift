@@ -33,7 +33,9 @@ struct SecretSource {
         }
         if let value {
             let secret = try notEmpty(Secret(value), from: flag)
-            output.warn("\(flag) on the command line can be read by other users; \(flag)-file or \(flag)-stdin cannot.")
+            output.warn(
+                "\(flag) on the command line can be read by other users; \(flag)-file or \(flag)-stdin cannot.",
+                reason: "secret_in_arguments")
             return secret
         }
         if let file {

@@ -70,6 +70,18 @@ struct SecurityPolicyTests {
         #expect(refusal?.message.contains(words) == true, "\(refusal?.message ?? "none")")
         #expect(refusal?.remedies == [try #require(example.remedy)])
     }
+
+    @Test("a proof of possession that is known is reason enough to refuse a session in clear, unless it was asked for")
+    func expectsProof() {
+        func refusal(_ claim: SecurityRequirement, wanted: Int? = nil) -> ProvisioningError? {
+            SecurityPolicy(wanted: wanted, least: .none, expectsProof: true).refusal(of: claim)
+        }
+        #expect(refusal(.none)?.code == .securityMismatch)
+        #expect(refusal(.none)?.message.contains("although a proof of possession was given") == true)
+        #expect(refusal(.none)?.remedies == [.acceptedSecurity(version: 0)])
+        #expect(refusal(.none, wanted: 0) == nil)
+        #expect(refusal(.first(proof: false)) == nil && refusal(.second) == nil)
+    }
 }
 
 extension SecurityRequirement {

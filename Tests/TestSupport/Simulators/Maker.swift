@@ -104,7 +104,7 @@ public struct Maker: Sendable {
             ["provision"] + Self.way(to: board) + [
                 "--pop-file", folder.file(pop), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
                 folder.file(passphrase),
-            ] + more, within: limit)
+            ] + board.consent + more, within: limit)
     }
 
     /// The options that lead to a board.

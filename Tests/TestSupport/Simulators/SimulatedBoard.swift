@@ -10,6 +10,8 @@ public final class SimulatedBoard: Sendable {
     public let console: String?
     public let nodeID: String?
     public let journal: Journal
+    /// What a client needs that gives a proof of possession to such a board: nothing, or its consent to a session in clear.
+    public let consent: [String]
 
     public static let proofOfPossession = "planted-pop"
     public static let ssid = "Home"
@@ -27,14 +29,22 @@ public final class SimulatedBoard: Sendable {
         let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
         return SimulatedBoard(
             process: process, http: ready["http"]?.string, console: ready["console"]?.string,
-            nodeID: ready["node_id"]?.string, journal: Journal(path: journal))
+            nodeID: ready["node_id"]?.string, journal: Journal(path: journal), consent: consent(to: arguments))
     }
 
-    private init(process: ChildProcess, http: String?, console: String?, nodeID: String?, journal: Journal) {
+    /// The same for a board that a simulator is started with by these options.
+    public static func consent(to options: [String]) -> [String] {
+        zip(options, options.dropFirst()).contains { $0 == ("--security", "0") } ? ["--sec-ver", "0"] : []
+    }
+
+    private init(
+        process: ChildProcess, http: String?, console: String?, nodeID: String?, journal: Journal, consent: [String]
+    ) {
         self.process = process
         self.http = http
         self.console = console
         self.nodeID = nodeID
         self.journal = journal
+        self.consent = consent
     }
 }

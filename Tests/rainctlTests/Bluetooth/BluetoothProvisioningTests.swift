@@ -12,6 +12,7 @@ struct BluetoothProvisioningTests {
         let cloud: SimulatedCloud
         let maker: Maker
         let radio: SimulatedBluetooth
+        let consent: [String]
 
         var board: SimulatedBluetooth.Board { radio.boards[0] }
 
@@ -23,7 +24,7 @@ struct BluetoothProvisioningTests {
                 [
                     "provision", "--transport", "ble", "--device-name", name ?? board.name, "--pop-file",
                     folder.file(pop), "--ssid", SimulatedBoard.ssid, "--passphrase-file", folder.file(passphrase),
-                ] + more, environment: radio.environment, within: limit)
+                ] + consent + more, environment: radio.environment, within: limit)
         }
     }
 
@@ -34,7 +35,10 @@ struct BluetoothProvisioningTests {
             try await maker.signIn(to: cloud)
             let radio = try await SimulatedBluetooth.start(
                 ["--ble-fault", "disconnect=0.2"] + options + cloud.boardOptions(node: "node-on-the-air"), in: folder)
-            try await body(Bench(folder: folder, cloud: cloud, maker: maker, radio: radio))
+            try await body(
+                Bench(
+                    folder: folder, cloud: cloud, maker: maker, radio: radio,
+                    consent: SimulatedBoard.consent(to: options)))
             try await radio.process.terminate()
             try await radio.bus.end()
         }

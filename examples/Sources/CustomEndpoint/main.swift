@@ -5,7 +5,7 @@ import RainKit
 // Sends bytes of your own to an endpoint that your firmware has added, in the secure session, before the board leaves for its network.
 let kit = RainKitClient(.inMemory())
 let proof = ProofOfPossession(setting("PROOF"))
-let board = try await kit.open(BoardAddress(setting("BOARD")), with: BoardCredentials { proof })
+let board = try await kit.open(BoardAddress(setting("BOARD")), with: BoardCredentials(proof: proof))
 do {
     print("the board says: \(try await board.identify().version)")
     try await board.secure()

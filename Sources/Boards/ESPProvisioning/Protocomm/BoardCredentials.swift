@@ -12,6 +12,9 @@ public struct BoardCredentials: Sendable {
     /// What is known of the board beforehand, from its label (``QRPayload/leastSecurity``). The board names its scheme in clear, and anyone
     /// in reach can do so in its place. If it claims less than this, the conversation ends (`securityMismatch`).
     public var leastSecurity = SecurityRequirement(version: 0, needsProofOfPossession: false)
+    /// Whether a proof of possession is known beforehand. A board that says all the same that it speaks Security 0, which uses none and sends
+    /// everything in clear, is refused (`securityMismatch`) unless ``securityVersion`` is 0.
+    public var hasProofOfPossession = false
     /// Called before a session in which the board does not prove which one it is, since it says that it wants no proof of possession.
     public var whenUnproven: @Sendable (SecurityRequirement) -> Void = { _ in }
 
@@ -25,5 +28,11 @@ public struct BoardCredentials: Sendable {
         self.username = username
         self.securityVersion = securityVersion
         self.proofOfPossession = proofOfPossession
+    }
+
+    /// For a board whose proof of possession is known, or which is known to want none: nil.
+    public init(proof: ProofOfPossession?, username: String = Self.defaultUsername, securityVersion: Int? = nil) {
+        self.init(username: username, securityVersion: securityVersion) { proof }
+        hasProofOfPossession = proof != nil
     }
 }

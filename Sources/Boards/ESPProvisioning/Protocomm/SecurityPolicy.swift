@@ -10,13 +10,19 @@ struct SecurityPolicy: Sendable, Equatable {
     /// The least security that is accepted from a board.
     var least: SecurityRequirement
 
-    init(wanted: Int? = nil, least: SecurityRequirement) {
+    /// Whether a proof of possession is known, which a session in clear would not use.
+    var expectsProof: Bool
+
+    init(wanted: Int? = nil, least: SecurityRequirement, expectsProof: Bool = false) {
         self.wanted = wanted
         self.least = least
+        self.expectsProof = expectsProof
     }
 
     init(_ credentials: BoardCredentials) {
-        self.init(wanted: credentials.securityVersion, least: credentials.leastSecurity)
+        self.init(
+            wanted: credentials.securityVersion, least: credentials.leastSecurity,
+            expectsProof: credentials.hasProofOfPossession)
     }
 
     /// Why no session is opened with a board that says this; nil where one may be.
@@ -26,18 +32,27 @@ struct SecurityPolicy: Sendable, Equatable {
                 .securityMismatch,
                 message: "The board speaks Security \(claim.version), not \(wanted).", remedies: [.anySecurity])
         }
-        guard let shortfall = shortfall(of: claim) else { return nil }
-        return ProvisioningError(
+        if let shortfall = shortfall(of: claim) {
+            return refusal(of: claim, "\(shortfall), but its label says otherwise")
+        }
+        guard wanted == nil, expectsProof, claim.version == 0 else { return nil }
+        return refusal(of: claim, "\(Self.clear), although a proof of possession was given for it")
+    }
+
+    private func refusal(of claim: SecurityRequirement, _ contradiction: String) -> ProvisioningError {
+        ProvisioningError(
             .securityMismatch,
             message:
-                "The board says that it \(shortfall), but its label says otherwise: another one may use its name. Nothing "
-                + "secret was sent.", remedies: [.acceptedSecurity(version: claim.version)])
+                "The board says that it \(contradiction): another one may use its name. Nothing secret was sent.",
+            remedies: [.acceptedSecurity(version: claim.version)])
     }
+
+    private static let clear = "speaks Security 0, where all goes in clear"
 
     /// What a board says that is less than what is known of it.
     private func shortfall(of claim: SecurityRequirement) -> String? {
         if claim.version >= 0, claim.version < least.version {
-            return "speaks Security \(claim.version)" + (claim.version == 0 ? ", where all goes in clear" : "")
+            return claim.version == 0 ? Self.clear : "speaks Security \(claim.version)"
         }
         if claim.version == 1, least.needsProofOfPossession, !claim.needsProofOfPossession {
             return "wants no proof of possession"

@@ -41,7 +41,9 @@ struct AccountImport: AsyncParsableCommand {
             try await access.save(found.session)
         }
         if found.isExposed {
-            context.output.warn("other users of this machine may read \(found.file): run chmod 600 on it.")
+            context.output.warn(
+                "other users of this machine may read \(found.file): run chmod 600 on it.", reason: "readable_by_others"
+            )
         }
         let isCurrent = try context.deployment().name == found.deployment.name
         context.output.result(

@@ -28,11 +28,11 @@ struct AccountProviders: AsyncParsableCommand {
             // The error names the known providers, or says what is wrong with this one's file.
             if entries.isEmpty { _ = try context.providerDefinitions.entry(name) }
         }
-        context.output.result(ProviderListResult(entries, inDetail: name != nil))
         if name == nil {
             for problem in problems.sorted(by: { $0.key < $1.key }) {
-                context.output.warn(problem.value.message.onOneLine)
+                context.output.warn(problem.value.message.onOneLine, reason: "\(problem.value.code)")
             }
         }
+        context.output.result(ProviderListResult(entries, inDetail: name != nil))
     }
 }

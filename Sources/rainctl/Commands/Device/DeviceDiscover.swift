@@ -53,9 +53,11 @@ struct DeviceDiscover: AsyncParsableCommand {
             parameters: adapter.map { ["adapter": $0] } ?? [:], logger: context.logger)
         var boards: [FoundBoard] = []
         let client = context.boardClient()
+        if events != nil { Output.warnings.listen { context.output.event(WarningEvent($0)) } }
         // With a board on a cable, Bluetooth is not needed.
         for try await board in client.boards(
-            search, over: transport.scheme.map { [$0] }, unavailable: { context.output.warn($0.message) })
+            search, over: transport.scheme.map { [$0] },
+            unavailable: { context.output.warn($0.message, reason: $0.reason ?? "\($0.code)".snakeCased) })
         {
             show(DiscoveredBoardResult(board), context.output)
             boards.append(board)

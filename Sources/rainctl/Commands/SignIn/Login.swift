@@ -131,7 +131,8 @@ struct Login: AsyncParsableCommand {
                 return pending.remove()
             } catch let error as AccountError {
                 if error.code == .wrongCode, triesLeft > 0 {
-                    context.output.warn(error.message.asSentence.withAdvice(error.remedies))
+                    context.output.warn(
+                        error.message.asSentence.withAdvice(error.remedies), reason: "\(error.code)")
                     continue
                 }
                 if [.challengeExpired, .codeExpired, .signInFailed].contains(error.code) { pending.remove() }

@@ -30,7 +30,8 @@ struct Logout: AsyncParsableCommand {
         if case .onlyHere(let why) = outcome {
             isRevoked = false
             context.output.warn(
-                "signed out here, but \(account.provider?.name ?? "the cloud") could not be told: \(why.message)")
+                "signed out here, but \(account.provider?.name ?? "the cloud") could not be told: \(why.message)",
+                reason: "not_revoked")
         }
         context.output.result(SignedOutResult(profile: account.name, revoked: isRevoked))
     }

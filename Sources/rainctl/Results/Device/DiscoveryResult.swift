@@ -7,6 +7,17 @@ struct DiscoveryResult: CommandResult {
     var text: String { "" }
 }
 
+/// The line of `--events ndjson` for a warning.
+struct WarningEvent: Encodable {
+    let event = "warning"
+    let reason: String
+    let message: String
+
+    private enum CodingKeys: CodingKey { case event, reason, message }
+
+    init(_ warning: Warning) { (reason, message) = (warning.reason, warning.message) }
+}
+
 /// The line of `--events ndjson` for a board that was found.
 struct FoundEvent: Encodable {
     let board: DiscoveredBoardResult
