@@ -6,7 +6,8 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it. Its description is the name used here, such as `neverAnswered`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case unavailable, busy, neverAnswered, deviceLost, mayBeJoining, wrongProofOfPossession, securityMismatch
+            case unavailable, busy, joining, neverAnswered, deviceLost, mayBeJoining, wrongProofOfPossession,
+                securityMismatch
             case wifiAuthenticationFailed, wifiNetworkNotFound, wifiFailed, rejected, unsupported, notRainMaker
             case claimFailed, claimInterrupted, malformed, invalidArgument, cancelled
         }
@@ -15,8 +16,10 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
 
         /// The port or host is not there.
         public static let unavailable = Code(value: .unavailable)
-        /// Another program holds the port.
+        /// Another program holds the port, or another client the board's one session.
         public static let busy = Code(value: .busy)
+        /// The board is trying to join a network and does nothing else meanwhile.
+        public static let joining = Code(value: .joining)
         /// Nothing that was sent was ever answered.
         public static let neverAnswered = Code(value: .neverAnswered)
         /// The board answered before, and no longer does.

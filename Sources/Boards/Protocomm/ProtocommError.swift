@@ -11,7 +11,7 @@ public struct ProtocommError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it. Its description is the name used here, such as `neverAnswered`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case unreachable, refused, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled
+            case unreachable, refused, evicted, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled
             case neverAnswered, securityMismatch, wrongProofOfPossession, cipherFailure, handshakeNeeded, ended
         }
         private let value: Value
@@ -21,6 +21,8 @@ public struct ProtocommError: Error, Sendable, CustomStringConvertible {
         public static let unreachable = Code(value: .unreachable)
         /// The board took the request and answered with nothing.
         public static let refused = Code(value: .refused)
+        /// Another client has taken the board's one session. A new handshake takes it back.
+        public static let evicted = Code(value: .evicted)
         /// The board answered before, and did not answer this within the deadline.
         public static let timeout = Code(value: .timeout)
         /// The board answered before, and the connection broke.
@@ -88,7 +90,8 @@ extension ProtocommError {
         switch error.code {
         case .unreachable: code = .unreachable
         case .refused: code = .refused
-        case .timeout, .lost:
+        case .evicted where hasAnswered: code = .evicted
+        case .timeout, .lost, .evicted:
             if hasAnswered {
                 code = error.code == .timeout ? .timeout : .lost
             } else {

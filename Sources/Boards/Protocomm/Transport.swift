@@ -8,7 +8,8 @@ import ProtocommWire
 /// ``TransportError/Code-swift.struct/cancelled``; what was sent stays sent.
 ///
 /// Errors, by ``TransportError/Code-swift.struct``: `unreachable` before anything was sent; `refused` when the board took the
-/// request and answered with nothing (its way of saying that a handler failed); `timeout`; `lost` when the connection broke
+/// request and answered with nothing (its way of saying that a handler failed); `evicted` when another client has taken the board's session or
+/// connection, where the transport can tell that from a refusal; `timeout`; `lost` when the connection broke
 /// for good; `tooLong` before anything was sent; `malformed` for an answer that is not one; `noSuchEndpoint`; `cancelled`.
 public protocol Transport: Sendable {
     /// The name that messages and logs give the board, such as `192.168.4.1:80` or `/dev/ttyUSB0`.

@@ -6,7 +6,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it. Its description is the name used here, such as `noSuchEndpoint`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case unreachable, refused, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled
+            case unreachable, refused, evicted, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled
         }
         private let value: Value
         public var description: String { value.rawValue }
@@ -15,6 +15,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let unreachable = Code(value: .unreachable)
         /// The board took the request and answered with nothing: protocomm's only way to say that a handler failed.
         public static let refused = Code(value: .refused)
+        /// The board took no notice of the request: another client has taken its one session, or its one connection.
+        public static let evicted = Code(value: .evicted)
         /// No answer within the deadline.
         public static let timeout = Code(value: .timeout)
         /// The connection broke and does not come back by itself.
@@ -39,7 +41,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public var peer: String
     /// One sentence that says what happened and, where there is one, what to try.
     public var message: String
-    /// The transport's own, finer word for it in snake case, such as `not_found` or `powered_off`, where it has one.
+    /// The transport's own, finer word for it in snake case, such as `not_found` or `powered_off`, where it has one. Of an eviction,
+    /// `session_taken` where the board has said so, and `connection_taken` where that is the only explanation.
     public var reason: String?
 
     public init(_ code: Code, endpoint: Endpoint? = nil, peer: String, message: String, reason: String? = nil) {

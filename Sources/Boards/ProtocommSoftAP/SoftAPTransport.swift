@@ -21,14 +21,14 @@ public final class SoftAPTransport: Transport {
 
     public let peer: String
     public let deadlines: ExchangeDeadlines
-    private let http: any HTTPClient
+    let http: any HTTPClient
     private let origin: String
     private let keptName: String
     private let logger: Logger
     private let state = Mutex(State())
-    private let open = OpenExchanges()
+    let open = OpenExchanges()
 
-    private struct State {
+    struct State {
         enum Conversation: Equatable {
             case unknown
             case cookie(SessionCookie)
@@ -69,7 +69,13 @@ public final class SoftAPTransport: Transport {
         let http = http
         switch await open.run({ () async throws(HTTPError) in try await http.send(message) }) {
         case nil: throw error(.cancelled, endpoint, "The transport was closed.")
-        case .failure(let failure)?: throw error(failure, endpoint)
+        case .failure(let failure)?:
+            if failure.code == .closed, !failure.receivedBytes,
+                let eviction = await eviction(failure, endpoint, conversation)
+            {
+                throw eviction
+            }
+            throw error(failure, endpoint)
         case .success(let response)?:
             await remember(response, after: conversation)
             return try answer(response, endpoint)
@@ -83,7 +89,7 @@ public final class SoftAPTransport: Transport {
 }
 
 extension SoftAPTransport {
-    private func httpRequest(_ body: [UInt8], path: String, _ conversation: State.Conversation) -> HTTPRequest {
+    func httpRequest(_ body: [UInt8], path: String, _ conversation: State.Conversation) -> HTTPRequest {
         var headers = [HTTPHeader("Content-Type", "application/x-www-form-urlencoded")]
         var connection = HTTPRequest.Connection.kept(keptName)
         if case .cookie(let cookie) = conversation {
@@ -97,7 +103,7 @@ extension SoftAPTransport {
             maximumResponseBytes: Self.maximumAnswerLength, connection: connection)
     }
 
-    private func remember(_ response: HTTPResponse, after conversation: State.Conversation) async {
+    func remember(_ response: HTTPResponse, after conversation: State.Conversation) async {
         let isFirst = conversation == .unknown
         if let cookie = SessionCookie(response) {
             state.withLock { $0.conversation = .cookie(cookie) }
@@ -148,8 +154,10 @@ extension SoftAPTransport {
         }
     }
 
-    private func error(_ code: TransportError.Code, _ endpoint: Endpoint, _ message: String) -> TransportError {
-        TransportError(code, endpoint: endpoint, peer: peer, message: message)
+    func error(
+        _ code: TransportError.Code, _ endpoint: Endpoint, _ message: String, reason: String? = nil
+    ) -> TransportError {
+        TransportError(code, endpoint: endpoint, peer: peer, message: message, reason: reason)
     }
 
     /// Unreserved characters (RFC 3986, 2.3) and slashes, as `esp_local_ctrl/session` has one.

@@ -38,7 +38,8 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     public var message: String
     /// Whether the response had begun to arrive: at least its status line.
     public var receivedBytes: Bool
-    /// With ``Code/closed``: the connection broke (a TCP reset, say), as opposed to one that the peer ended in order.
+    /// Whether the connection broke while something was sent or received, as by a reset (RFC 9293, 3.5.2), and was not closed in order. A
+    /// server that had read the whole request closes in order.
     public var isReset = false
 
     public init(_ code: Code, host: String, message: String, receivedBytes: Bool = false) {

@@ -57,7 +57,7 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error.code {
             case .unavailable, .neverAnswered: .unavailable
-            case .busy: .temporary
+            case .busy, .joining: .temporary
             case .deviceLost, .mayBeJoining: .deviceLost
             case .wrongProofOfPossession: .wrongPop
             case .securityMismatch: .securityMismatch

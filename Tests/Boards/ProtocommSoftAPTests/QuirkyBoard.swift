@@ -9,7 +9,7 @@ final class QuirkyBoard: Sendable {
     typealias Reply = @Sendable ([UInt8]) -> TransportReply
     enum TransportReply: Sendable {
         case answer([UInt8])
-        case refuse, silence
+        case refuse, reset, silence
         case raw(String)
     }
 
@@ -37,14 +37,15 @@ final class QuirkyBoard: Sendable {
                     state.session = "session=\(1000 + state.created)"
                     return state.session
                 }
-                guard request.requestLine == "POST /prov-config HTTP/1.1" else {
+                let isVersion = request.requestLine == "POST /proto-ver HTTP/1.1"
+                guard isVersion || request.requestLine == "POST /prov-config HTTP/1.1" else {
                     peer.write("HTTP/1.1 404 Not Found\r\n")
                     peer.write(
                         "Content-Type: text/html\r\nContent-Length: 34\r\n\r\nNothing matches the given URI\r\n\r\n\r\n"
                     )
                     return
                 }
-                switch reply(request.body) {
+                switch isVersion ? .answer(Array("{}".utf8)) : reply(request.body) {
                 case .answer(let body):
                     peer.write("HTTP/1.1 200 OK\r\n")
                     peer.write("Content-Type: text/html\r\n")
@@ -53,6 +54,9 @@ final class QuirkyBoard: Sendable {
                     peer.write("\r\n")
                     peer.write(body)
                 case .refuse: return
+                case .reset:
+                    peer.reset()
+                    return
                 case .silence:
                     peer.waitForClose()
                     return

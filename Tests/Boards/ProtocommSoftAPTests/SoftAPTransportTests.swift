@@ -84,8 +84,49 @@ struct SoftAPTransportTests {
             _ = try await transport.exchange([1], on: .config)
             #expect(await code { try await transport.exchange([0xEE], on: .config) } == .refused)
         }
-        #expect(board.server.seen.map(\.body) == [[1], [0xEE], [1], [0xEE], [1], [0xEE]])
+        let versions = board.server.seen.filter { $0.requestLine.contains("proto-ver") }
+        #expect(versions.count == (cookies == .on ? 6 : 0), "who is told by a cookie asks whether it still counts")
+        let asked = board.server.seen.filter { !$0.requestLine.contains("proto-ver") }
+        #expect(asked.map(\.body) == [[1], [0xEE], [1], [0xEE], [1], [0xEE]])
         await transport.close()
+    }
+
+    @Test("a connection that closes once another client has taken the session is no refusal")
+    func sessionTaken() async throws {
+        let board = try QuirkyBoard { $0 == [0xEE] ? .refuse : .answer($0) }
+        let transport = transport(board)
+        let intruder = self.transport(board)
+        _ = try await transport.exchange([1], on: .config)
+        #expect(await failure { try await transport.exchange([0xEE], on: .config) }?.code == .refused)
+        _ = try await intruder.exchange([2], on: .config)
+        let taken = await failure { try await transport.exchange([0xEE], on: .config) }
+        #expect(taken?.code == .evicted)
+        #expect(taken?.reason == "session_taken")
+        // It has its new session from the answer, and goes on in it.
+        #expect(await failure { try await transport.exchange([0xEE], on: .config) }?.code == .refused)
+        #expect(await failure { try await intruder.exchange([0xEE], on: .config) }?.code == .evicted)
+        await transport.close()
+        await intruder.close()
+    }
+
+    @Test("a connection that is reset in the session's lifetime was pushed out")
+    func connectionTaken() async throws {
+        let board = try QuirkyBoard { $0 == [0xEE] ? .reset : .answer($0) }
+        let transport = transport(board)
+        _ = try await transport.exchange([1], on: .config)
+        let taken = await failure { try await transport.exchange([0xEE], on: .config) }
+        #expect(taken?.code == .evicted)
+        #expect(taken?.reason == "connection_taken")
+        await transport.close()
+    }
+
+    private func failure(_ body: () async throws -> [UInt8]) async -> TransportError? {
+        do {
+            _ = try await body()
+            return nil
+        } catch {
+            return error as? TransportError
+        }
     }
 
     @Test("an endpoint that the board lacks is told from a refusal")

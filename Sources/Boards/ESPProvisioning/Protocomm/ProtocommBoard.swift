@@ -15,10 +15,10 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     let session: ProtocommSession
     let credentials: BoardCredentials
     private let policy: SecurityPolicy
-    private var random: Random
+    var random: Random
     let time: Timekeeper
     let logger: Logger
-    private var identity: BoardIdentity?
+    private(set) var identity: BoardIdentity?
     /// Kept for a session that must be opened again in the middle; a person is asked once.
     private var proofOfPossession: ProofOfPossession?
     /// How often the connection broke and was made again.
@@ -34,6 +34,12 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// How many answers came that could not be read: torn by the log on a console, say.
     private var tornAnswers = 0
     private static var maximumTornAnswers: Int { 3 }
+    /// Another client at the same board.
+    var contention = Contention()
+    /// How many proofs the board has refused, and counted.
+    private var refusedProofs = 0
+    /// When the board accepted an Apply.
+    var appliedAt: Duration?
     /// The claim that is under way.
     var claim = ClaimAttempt()
 
@@ -93,14 +99,24 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     private func handshake(_ required: SecurityRequirement) async throws(ProvisioningError) {
         let selection = SecuritySelection(
             required, username: credentials.username, secret: proofOfPossession?.secret)
-        guard let refused = try await shakeHands(selection) else { return }
+        guard var refused = try await shakeHands(selection) else { return }
+        if refused.code == .wrongProofOfPossession, contention.isRecent(time.elapsed()) {
+            // With another client about, it may have been this one's connection that the board closed.
+            guard let again = try await shakeHands(selection) else { return }
+            refused = again
+        }
         guard refused.code == .wrongProofOfPossession, let other = selection.fallback(Suite.self) else {
-            throw ProvisioningError(refused)
+            throw failure(refused, selection)
         }
         logger.debug("proof refused; trying the other way to make it", metadata: ["peer": "\(peer)"])
         guard let again = try await shakeHands(selection, passwordHash: other) else { return }
         // What the first refusal said is what counts, unless the board is gone meanwhile.
-        throw ProvisioningError(again.code == .wrongProofOfPossession ? refused : again)
+        throw failure(again.code == .wrongProofOfPossession ? refused : again, selection)
+    }
+
+    private func failure(_ error: ProtocommError, _ selection: SecuritySelection) -> ProvisioningError {
+        guard error.code == .wrongProofOfPossession, refusedProofs > 0 else { return ProvisioningError(error) }
+        return .refusedProof(error, selection, count: refusedProofs)
     }
 
     /// What the handshake failed with, or nil.
@@ -113,14 +129,17 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
                 try await session.handshake(scheme)
                 return nil
             } catch {
-                guard survives(error) else { return error }
+                // A board that failed to prove itself has not refused anything.
+                if error.code == .wrongProofOfPossession, error.cause != nil { refusedProofs += 1 }
+                guard await survives(error) else { return error }
             }
         }
     }
 
     /// Whether the connection broke, can be made again, and has not done so too often. An answer that cannot be read breaks the session,
     /// too, over any transport.
-    private func survives(_ error: ProtocommError) -> Bool {
+    private func survives(_ error: ProtocommError) async -> Bool {
+        if error.cause?.code == .evicted { return await waitsForOtherClient(error) }
         if error.cause?.code == .malformed, tornAnswers < Self.maximumTornAnswers {
             tornAnswers += 1
             logger.debug("an answer cannot be read; asking again", metadata: ["peer": "\(peer)"])
@@ -139,7 +158,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             do throws(ProtocommError) {
                 return try await body()
             } catch {
-                guard survives(error) else { throw error }
+                guard await survives(error) else { throw error }
             }
         }
     }
@@ -173,7 +192,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         do throws(ProtocommError) {
             answer = try await session.request(request.encoded(), on: endpoint)
         } catch {
-            guard survives(error) else { throw ProvisioningError(error) }
+            guard await survives(error) else { throw ProvisioningError(error) }
             if restores { try await secureAgain() }
             return nil
         }

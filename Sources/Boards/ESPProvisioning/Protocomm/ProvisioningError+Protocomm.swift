@@ -12,6 +12,11 @@ extension ProvisioningError {
         switch error.code {
         case .unreachable: code = error.hasAnswered ? .deviceLost : .unavailable
         case .busy: code = .busy
+        case .evicted:
+            code = .busy
+            message =
+                "Another client is talking to the board at \(error.peer), which serves one at a time: end the other program (an app on "
+                + "a phone, another computer), then run this again."
         case .neverAnswered: code = .neverAnswered
         case .refused where !error.hasAnswered: code = .neverAnswered
         case .timeout, .lost:
@@ -30,7 +35,7 @@ extension ProvisioningError {
         }
         self.init(
             code, message: message, cause: error.description,
-            reason: error.code == .unreachable ? error.cause?.reason : nil, remedies: remedies)
+            reason: [.unreachable, .evicted].contains(error.code) ? error.cause?.reason : nil, remedies: remedies)
     }
 
     static func unexpectedAnswer(on endpoint: Endpoint) -> ProvisioningError {

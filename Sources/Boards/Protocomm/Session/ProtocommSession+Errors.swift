@@ -44,7 +44,7 @@ extension ProtocommSession {
     func wrongProof(_ message: String, cause: TransportError? = nil) -> ProtocommError {
         failure(
             .wrongProofOfPossession, .session,
-            message + " Do not try many: RainMaker boards stop provisioning after five wrong ones.", cause: cause)
+            message + " RainMaker boards stop provisioning after five wrong proofs.", cause: cause)
     }
 
     func refine(_ error: TransportError) -> ProtocommError {
