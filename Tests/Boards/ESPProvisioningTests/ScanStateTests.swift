@@ -50,8 +50,24 @@ struct ScanStateTests {
         let error = await #expect(throws: ProvisioningError.self) {
             try await firmware.clock.run { try await board.scan() }
         }
-        #expect(error?.code == .rejected)
+        #expect("\(error?.code, default: "")" == "joining")
         #expect(!firmware.asked.contains(.scan))
+    }
+
+    @Test("a board that has said nothing of its attempt yet is not asked either, and is once the attempt has ended")
+    func firstAttempt() async throws {
+        let firmware = FirmwareInMemory(ProvisioningOptions(attempts: 3))
+        let board = try await firmware.securedBoard()
+        try await firmware.clock.run { try await board.join(wrong) }
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await firmware.clock.run { try await board.scan() }
+        }
+        #expect("\(error?.code, default: "")" == "joining")
+        #expect(!firmware.asked.contains(.scan))
+        await #expect(throws: ProvisioningError.self) {
+            try await firmware.clock.run { _ = try await board.watch { _ in } }
+        }
+        #expect(try await firmware.clock.run { try await board.scan() }.map(\.ssid) == [SSID("Home")])
     }
 
     @Test("a board that is on a network is not asked")

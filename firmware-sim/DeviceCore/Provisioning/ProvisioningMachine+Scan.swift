@@ -56,11 +56,11 @@ extension ProvisioningMachine {
         scan.due = nil
         guard state == .started else { return }
         guard scan.groupChannels > 0 else {
-            scan.add(radio.accessPoints)
+            scan.add(radio.accessPoints, limit: options.scanEntries)
             return finishScan()
         }
         let channel = scan.channel
-        scan.add(radio.accessPoints.filter { $0.channel == channel })
+        scan.add(radio.accessPoints.filter { $0.channel == channel }, limit: options.scanEntries)
         scan.channel += 1
         guard scan.channel <= ScanState.lastChannel else { return finishScan() }
         let pause = scan.channel % scan.groupChannels == 0 ? ScanState.pause : 0
@@ -75,7 +75,8 @@ extension ProvisioningMachine {
     private func results(_ command: ScanResultCommand) throws(HandlerFailure) -> ScanWiFiResultResponse {
         let start = UInt64(command.startIndex)
         let end = start + UInt64(command.count)
-        guard start < ScanState.limit, end <= ScanState.limit, command.count == 0 || end <= scan.results.count else {
+        let limit = UInt64(options.scanEntries)
+        guard start < limit, end <= limit, command.count == 0 || end <= scan.results.count else {
             throw HandlerFailure()
         }
         guard command.count > 0 else { return ScanWiFiResultResponse([]) }

@@ -15,10 +15,13 @@ public struct ProvisioningOptions: Sendable, Equatable {
     public var autoStopDelay: UInt64
     /// Wrong proofs of possession before provisioning stops until the next boot; 0 for no limit.
     public var wrongProofLimit: UInt32
+    /// How many entries of a scan are kept (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`).
+    public var scanEntries: Int
 
     public init(
         attempts: UInt32 = 0, resetsOnFailure: Bool = false, stopsByItself: Bool = true, cleanupDelay: UInt64 = 1000,
-        autoStopDelay: UInt64 = 30_000, wrongProofLimit: UInt32 = 5
+        autoStopDelay: UInt64 = 30_000, wrongProofLimit: UInt32 = 5,
+        scanEntries: Int = 16
     ) {
         self.attempts = attempts
         self.resetsOnFailure = resetsOnFailure
@@ -26,5 +29,6 @@ public struct ProvisioningOptions: Sendable, Equatable {
         self.cleanupDelay = cleanupDelay
         self.autoStopDelay = autoStopDelay
         self.wrongProofLimit = wrongProofLimit
+        self.scanEntries = scanEntries
     }
 }

@@ -2,8 +2,6 @@
 
 /// One scan, running or done.
 struct ScanState: Sendable {
-    /// `MAX_SCAN_RESULTS`: more are not kept.
-    static let limit = 16
     static let lastChannel: UInt32 = 13
     /// The radio goes back to its own channel for so long between two groups, so that the access point is not lost.
     static let pause: UInt64 = 120
@@ -18,11 +16,12 @@ struct ScanState: Sendable {
     /// Strongest first.
     var results: [SimulatedAccessPoint] = []
 
-    mutating func add(_ found: [SimulatedAccessPoint]) {
+    /// - Parameter limit: `MAX_SCAN_RESULTS`: more are not kept.
+    mutating func add(_ found: [SimulatedAccessPoint], limit: Int) {
         for accessPoint in found {
             let place = results.firstIndex { $0.rssi < accessPoint.rssi } ?? results.count
             results.insert(accessPoint, at: place)
         }
-        if results.count > Self.limit { results.removeLast(results.count - Self.limit) }
+        if results.count > limit { results.removeLast(results.count - limit) }
     }
 }

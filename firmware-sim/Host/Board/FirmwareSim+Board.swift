@@ -48,7 +48,7 @@ extension FirmwareSim {
             component: firmware.component,
             provisioning: ProvisioningOptions(
                 attempts: firmware.attempts, resetsOnFailure: firmware.resetsOnFailure,
-                stopsByItself: !radio.noAutoStop),
+                stopsByItself: !radio.noAutoStop, scanEntries: radio.scanEntries),
             customEndpoint: firmware.customEndpoint.map { Endpoint(name: Array($0.utf8)) })
         let core = SimulatedCore(
             configuration: configuration, radio: accessPoints,

@@ -165,6 +165,9 @@ struct RadioOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Attempts before a failure is told; 0 is the old behaviour.", valueName: "n"))
     var attempts: UInt32?
 
+    @Option(help: ArgumentHelp("How many networks of a scan the board keeps.", valueName: "n"))
+    var scanEntries = 16
+
     @Flag(inversion: .prefixedNo, help: "After a failure the board makes itself ready for other credentials.")
     var resetOnFailure: Bool?
 
@@ -185,6 +188,7 @@ struct RadioOptions: ParsableArguments {
     mutating func validate() throws {
         guard (0...3600).contains(joinDelay) else { throw ValidationError("--join-delay is 0 to 3600 seconds") }
         guard (0...60).contains(channelDelay) else { throw ValidationError("--channel-delay is 0 to 60 seconds") }
+        guard (1...255).contains(scanEntries) else { throw ValidationError("--scan-entries is 1 to 255") }
         guard attempts ?? 0 <= 1000 else { throw ValidationError("--attempts is at most 1000") }
     }
 }

@@ -137,6 +137,7 @@ extension ProtocommBoard {
         guard case .responseApplyWiFiConfig(let response)? = answer.payload else {
             throw .unexpectedAnswer(on: .config)
         }
+        if response.status == .success { appliedAt = time.elapsed() }
         return response.status
     }
 

@@ -4,8 +4,9 @@ import ProtocommWire
 import RainCore
 
 extension ProtocommBoard {
-    /// What firmware keeps of a scan (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`): asking beyond it drops the connection.
-    private var maximumEntries: UInt32 { 16 }
+    /// Firmware keeps 16 entries of a scan unless it is built for more, at most 255 (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`). What counts
+    /// is what it says that it has, since asking beyond that drops the connection; this only bounds it.
+    private var maximumEntries: UInt32 { 256 }
     /// How many entries fit in an answer on every transport.
     private var page: UInt32 { 4 }
 
@@ -49,36 +50,6 @@ extension ProtocommBoard {
             found += result.entries.map { AccessPoint($0) }
         }
         return found.sorted { $0.rssi > $1.rssi }
-    }
-
-    /// Firmware loses the end of a scan that begins while it joins a network, is on one or has failed with one, and never ends another
-    /// until it restarts (seen with network_provisioning 1.2.4). A board that has been told nothing
-    /// yet says that it is connecting, as one that is: only what it says of its attempts tells them apart.
-    private func makeReadyToScan() async throws(ProvisioningError) {
-        let status = try await wifiStatus()
-        switch (status.state, status.detail) {
-        case (.connecting, .attemptFailed?):
-            throw ProvisioningError(
-                .rejected,
-                message:
-                    "The board is trying to join a network and cannot look for others. Try again in a moment, or restart it."
-            )
-        case (.connected, _):
-            throw ProvisioningError(
-                .rejected,
-                message:
-                    "The board is on a network already and cannot look for others. Reset it to factory settings to give it another."
-            )
-        case (.connectionFailed, _):
-            // The answer is the same after a reset, which does no harm then. Older firmware refuses the second, or cannot reset at all.
-            do {
-                try await reset()
-            } catch {
-                guard [.rejected, .unsupported].contains(error.code) else { throw error }
-                logger.debug("board did not reset before its scan", metadata: ["peer": "\(peer)"])
-            }
-        default: return
-        }
     }
 }
 
