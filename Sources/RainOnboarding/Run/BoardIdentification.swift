@@ -16,6 +16,7 @@ struct BoardIdentification: Sendable {
         var here = leftOvers
         var schedule = PollSchedule.unreachable
         let began = context.time.elapsed()
+        var hasTold = false
         while true {
             let absence: ProvisioningError
             switch await identity() {
@@ -31,7 +32,8 @@ struct BoardIdentification: Sendable {
             let mayStillReport =
                 (here.unconfirmed != nil || here.unseen != nil) && context.time.elapsed() - began < Patience.lostBoard
             guard context.request.waitsForBoard || mayStillReport else { throw StepFailure(absence) }
-            context.tell(.waitingForBoard)
+            if !hasTold { context.tell(.waitingForBoard) }
+            hasTold = true
             try await context.pause(schedule.next())
         }
     }

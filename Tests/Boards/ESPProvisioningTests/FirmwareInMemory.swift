@@ -26,8 +26,13 @@ final class FirmwareInMemory: Sendable {
     let clock = ManualClock()
     private let core: Mutex<Core>
     private let endpoints = Mutex<[Endpoint]>([])
+    private struct Listener { var call: @Sendable () -> Void = {} }
+    private let listener = Mutex(Listener())
 
-    init(_ options: ProvisioningOptions = ProvisioningOptions(), fault: SimulatedRadio.Fault = .none) {
+    init(
+        _ options: ProvisioningOptions = ProvisioningOptions(), fault: SimulatedRadio.Fault = .none,
+        joinDelay: UInt64 = 400
+    ) {
         let home = SimulatedAccessPoint(
             ssid: Array("Home".utf8), bssid: [2, 0x11, 0x22, 0x33, 0x44, 0x55], channel: 6, rssi: -42,
             authentication: .wpa2PSK, passphrase: Array("correct horse".utf8))
@@ -35,7 +40,7 @@ final class FirmwareInMemory: Sendable {
             Core(
                 configuration: DeviceConfiguration(
                     nodeID: Array("node1".utf8), security: .security1, provisioning: options),
-                radio: SimulatedRadio(accessPoints: [home], fault: fault),
+                radio: SimulatedRadio(accessPoints: [home], joinDelay: joinDelay, fault: fault),
                 security: .security1(
                     Security1Device(proofOfPossession: Array("abcd1234".utf8), random: OpenSSLRandom())), signer: nil))
     }
@@ -43,10 +48,14 @@ final class FirmwareInMemory: Sendable {
     /// What it has been asked so far.
     var asked: [Endpoint] { endpoints.withLock { $0 } }
 
+    /// Called at each request from now on.
+    func whenAsked(_ call: @escaping @Sendable () -> Void) { listener.withLock { $0.call = call } }
+
     private var milliseconds: UInt64 { UInt64(clock.now.offset / .milliseconds(1)) }
 
     private func answer(_ request: [UInt8], _ endpoint: Endpoint) -> [UInt8]? {
         endpoints.withLock { $0.append(endpoint) }
+        listener.withLock { $0 }.call()
         let now = milliseconds
         return core.withLock { core in
             while let due = core.nextDue, due <= now { core.advance(to: due) }

@@ -38,15 +38,27 @@ extension GoldenResult {
                     ssid: SSID("Home"), bssid: [0, 1, 2, 0xAB, 0xCD, 0xEF], channel: 6, rssi: -40,
                     protection: .init(rawValue: 3)),
                 AccessPoint(ssid: SSID(""), bssid: [1, 1, 1, 1, 1, 1], channel: 11, rssi: -80, protection: .open),
+                AccessPoint(
+                    ssid: SSID("a\\b\u{7}c"), bssid: [1, 1, 1, 1, 1, 2], channel: 1, rssi: -81, protection: .open),
+                AccessPoint(
+                    ssid: SSID([0x63, 0xE9]), bssid: [1, 1, 1, 1, 1, 3], channel: 1, rssi: -82, protection: .open),
+                AccessPoint(
+                    ssid: SSID([0x61, 0x00]), bssid: [1, 1, 1, 1, 1, 4], channel: 1, rssi: -83, protection: .open),
             ]),
             json: """
                 {"networks":[{"ssid":"Home","ssid_hex":"486f6d65","bssid":"00:01:02:ab:cd:ef","channel":6,"rssi":-40,\
                 "auth":"wpa2_psk"},{"ssid":"","ssid_hex":"","bssid":"01:01:01:01:01:01","channel":11,"rssi":-80,\
-                "auth":"open"}]}
+                "auth":"open"},{"ssid":"a\\\\b\\u0007c","ssid_hex":"615c620763","bssid":"01:01:01:01:01:02","channel":1,\
+                "rssi":-81,"auth":"open"},{"ssid":null,"ssid_hex":"63e9","bssid":"01:01:01:01:01:03","channel":1,\
+                "rssi":-82,"auth":"open"},{"ssid":null,"ssid_hex":"6100","bssid":"01:01:01:01:01:04","channel":1,\
+                "rssi":-83,"auth":"open"}]}
                 """,
             text: """
                 -40 dBm  ch 6  00:01:02:ab:cd:ef  wpa2_psk  Home
                 -80 dBm  ch 11  01:01:01:01:01:01  open  (hidden)
+                -81 dBm  ch 1  01:01:01:01:01:02  open  a\\\\b\\x07c
+                -82 dBm  ch 1  01:01:01:01:01:03  open  c\\xe9
+                -83 dBm  ch 1  01:01:01:01:01:04  open  a\\x00
                 """),
         GoldenResult(ScanResult([]), json: #"{"networks":[]}"#, text: ""),
         GoldenResult(
@@ -85,7 +97,7 @@ extension GoldenResult {
                 mapping: .confirmed, claimed: true, resumed: true, elapsed: .milliseconds(1500))),
         json: """
             {"node_id":"N1","ip":"10.0.0.2","ssid":"Home","mapping":"confirmed","claimed":true,"resumed":true,\
-            "elapsed_ms":1500}
+            "elapsed_ms":1500,"ssid_hex":"486f6d65"}
             """,
         text: "node id: N1\nip: 10.0.0.2\nmapping: confirmed")
 

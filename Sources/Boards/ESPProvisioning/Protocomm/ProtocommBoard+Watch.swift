@@ -7,6 +7,10 @@ extension ProtocommBoard {
     /// How long a board may stay silent while its access point follows the network's channel. Afterwards the cloud must tell.
     var patience: Duration { .seconds(12) }
 
+    /// Firmware starts a timer of this length when it accepts an Apply, and leaves its radio alone until it is over: nothing can have
+    /// become of the attempt before (`network_prov_mgr_configure_wifi_sta`).
+    private var timeBeforeJoining: Duration { .seconds(1) }
+
     public func watch(
         report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) -> JoinedNetwork {
@@ -14,8 +18,12 @@ extension ProtocommBoard {
         var schedule = PollSchedule.boardStatus
         var silentSince: Duration?
         var last: WiFiProgress?
+        var hasTriedBefore = false
         while true {
-            try await pause(schedule.next())
+            // Asked once before: a board may have fallen back to where it was.
+            let firstChange = appliedAt.map { $0 + timeBeforeJoining } ?? time.elapsed()
+            let rest = schedule.next()
+            try await pause(last == .connecting ? max(rest, firstChange - time.elapsed()) : rest)
             let status: WiFiStatusResponse
             let asked = time.elapsed()
             do {
@@ -28,14 +36,14 @@ extension ProtocommBoard {
                 let since = silentSince ?? asked
                 silentSince = since
                 guard time.elapsed() - since < patience else { throw error.asLost(peer) }
-                await report(.unreachable)
+                if last != .unreachable { await report(.unreachable) }
                 last = .unreachable
                 continue
             }
             let progress: WiFiProgress
             let outcome: Verdict
             do {
-                outcome = try verdict(status)
+                outcome = try verdict(status, hasTriedBefore: hasTriedBefore)
             } catch {
                 guard try await joinAgainIfInDoubt() else { throw error }
                 continue
@@ -44,7 +52,9 @@ extension ProtocommBoard {
             case .joined(let network):
                 if let wanted = self.asked { try check(network, against: wanted) }
                 return network
-            case .attemptFailed(let remaining): progress = .attemptFailed(remaining: remaining)
+            case .attemptFailed(let remaining):
+                hasTriedBefore = true
+                progress = .attemptFailed(remaining: remaining)
             case .connecting: progress = .connecting
             }
             if progress != last { await report(progress) }
@@ -86,7 +96,11 @@ extension ProtocommBoard {
         return response
     }
 
-    private func verdict(_ status: WiFiStatusResponse) throws(ProvisioningError) -> Verdict {
+    /// - Parameter hasTriedBefore: whether an attempt before this one had failed. Firmware that makes several tells the last reason that it
+    ///   understood, or a refused password where it understood none, which may be another attempt's.
+    private func verdict(
+        _ status: WiFiStatusResponse, hasTriedBefore: Bool
+    ) throws(ProvisioningError) -> Verdict {
         switch (status.state, status.detail) {
         case (.connected, let detail):
             guard case .connected(let connection)? = detail else {
@@ -96,12 +110,17 @@ extension ProtocommBoard {
         case (.connectionFailed, .failed(.authenticationError)?):
             throw ProvisioningError(
                 .wifiAuthenticationFailed,
-                message: "The access point refused the board: check the Wi-Fi password, then run this again.")
+                message: "The access point refused the board: check the Wi-Fi password, then run this again."
+                    + (hasTriedBefore
+                        ? " If it is right, the network may be too weak there, or protected in a way that the board lacks: after "
+                            + "several attempts firmware gives this reason for those, too." : ""))
         case (.connectionFailed, .failed(.networkNotFound)?):
             throw ProvisioningError(
                 .wifiNetworkNotFound,
                 message: "The board does not hear that network: check the name, and that it is on 2.4 GHz and in reach."
-            )
+                    + (hasTriedBefore
+                        ? " If it is, it may be protected in a way that the board lacks: after several attempts firmware may give an "
+                            + "earlier one's reason." : ""))
         case (.connectionFailed, _):
             throw ProvisioningError(
                 .wifiFailed,
@@ -130,7 +149,7 @@ extension ProvisioningError {
     /// Whether this may be the silence of a board that is changing its channel, or has left for its network; or an answer broken up by log
     /// lines, since boards log a lot at that time.
     var mayPassAfterJoining: Bool {
-        [.deviceLost, .unavailable, .neverAnswered, .rejected, .securityMismatch, .malformed].contains(code)
+        [.deviceLost, .unavailable, .neverAnswered, .busy, .rejected, .securityMismatch, .malformed].contains(code)
     }
 
     static func silent(_ peer: String, for limit: Duration) -> ProvisioningError {

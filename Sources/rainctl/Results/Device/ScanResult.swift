@@ -8,12 +8,15 @@ struct ScanResult: CommandResult {
     var text: String { networks.map(\.line).joined(separator: "\n") }
 
     struct Network: Encodable, Sendable {
-        let ssid: String
+        /// `null` where the name is not text.
+        @NullIfAbsent var ssid: String?
         let ssidHex: String
         let bssid: String
         let channel: Int
         let rssi: Int
         let auth: String
+        /// The name as a terminal can show it.
+        fileprivate let shown: String
 
         private enum CodingKeys: String, CodingKey {
             case ssid
@@ -22,7 +25,7 @@ struct ScanResult: CommandResult {
         }
 
         fileprivate var line: String {
-            "\(rssi) dBm  ch \(channel)  \(bssid)  \(auth)  \(ssidHex.isEmpty ? "(hidden)" : ssid)"
+            "\(rssi) dBm  ch \(channel)  \(bssid)  \(auth)  \(ssidHex.isEmpty ? "(hidden)" : shown)"
         }
     }
 }
@@ -31,9 +34,10 @@ extension ScanResult {
     init(_ found: [AccessPoint]) {
         networks = found.map { point in
             Network(
-                ssid: point.ssid.description, ssidHex: point.ssid.hex,
+                ssid: NullIfAbsent(wrappedValue: point.ssid.argument), ssidHex: point.ssid.hex,
                 bssid: point.bssid.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":"),
-                channel: point.channel, rssi: point.rssi, auth: point.protection.description)
+                channel: point.channel, rssi: point.rssi, auth: point.protection.description,
+                shown: point.ssid.description)
         }
     }
 }

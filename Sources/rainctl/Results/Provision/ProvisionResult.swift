@@ -4,18 +4,21 @@ import RainKit
 /// What an onboarding came to.
 struct ProvisionResult: CommandResult {
     let nodeID: String?
-    /// The board's address, which is empty where it did not say, and its network; nil where the Wi-Fi was left alone.
+    /// The board's address, which is empty where it did not say, and its network; nil where the Wi-Fi was left alone, and the network's name
+    /// also where it is not text: `ssidHex` has it always.
     let ip: String?
     let ssid: String?
     let mapping: String
     let claimed: Bool
     let resumed: Bool
     let elapsedMilliseconds: Int64
+    let ssidHex: String?
 
     private enum CodingKeys: String, CodingKey {
         case nodeID = "node_id"
         case ip, ssid, mapping, claimed, resumed
         case elapsedMilliseconds = "elapsed_ms"
+        case ssidHex = "ssid_hex"
     }
 
     var text: String {
@@ -31,7 +34,8 @@ extension ProvisionResult {
     init(_ node: OnboardedNode) {
         nodeID = node.nodeID?.rawValue
         ip = node.network?.address
-        ssid = node.network?.ssid.description
+        ssid = node.network?.ssid.argument
+        ssidHex = node.network?.ssid.hex
         mapping = node.mapping.rawValue
         claimed = node.claimed
         resumed = node.resumed
