@@ -26,10 +26,16 @@ struct RequestParser: Sendable {
 
     private struct Head: Sendable {
         var request: Request
-        var bodyLength: Int
+        var framing: Framing
     }
 
-    private struct Refusal: Error {
+    /// How the end of the body is found (RFC 9112, section 6.3).
+    private enum Framing: Sendable { case length(Int), chunked }
+
+    /// What has come of a body in chunks.
+    private var chunks = ChunkedBody()
+
+    struct Refusal: Error {
         var status: Int
         var reason: String
     }
@@ -42,14 +48,26 @@ struct RequestParser: Sendable {
     mutating func next() -> Step {
         do throws(Refusal) {
             guard let head = try completeHead() else { return .needsMore }
-            guard buffer.count >= head.bodyLength else { return .needsMore }
+            guard let body = try completeBody(head.framing) else { return .needsMore }
             var request = head.request
-            request.body = Array(buffer.prefix(head.bodyLength))
-            buffer.removeFirst(head.bodyLength)
+            request.body = body
             self.head = nil
             return .request(request)
         } catch {
             return .refuse(error.status, error.reason)
+        }
+    }
+
+    private mutating func completeBody(_ framing: Framing) throws(Refusal) -> [UInt8]? {
+        switch framing {
+        case .length(let length):
+            guard buffer.count >= length else { return nil }
+            defer { buffer.removeFirst(length) }
+            return Array(buffer.prefix(length))
+        case .chunked:
+            guard let body = try chunks.take(from: &buffer) else { return nil }
+            chunks = ChunkedBody()
+            return body
         }
     }
 
@@ -99,10 +117,23 @@ struct RequestParser: Sendable {
         let connection = headers.last { $0.name.lowercased() == "connection" }?.value.lowercased() ?? ""
         let keeps = version == "HTTP/1.1" ? !connection.contains("close") : connection.contains("keep-alive")
         let request = Request(method: method, target: target, headers: headers, keepsConnection: keeps)
-        guard request.header("Transfer-Encoding") == nil else {
-            throw Refusal(status: 411, reason: "only bodies with a Content-Length are accepted")
+        return Head(request: request, framing: try framing(headers, version))
+    }
+
+    /// A request that says both, or says chunked in a version without chunks, may be read otherwise by a server before this one: that is how
+    /// requests are smuggled (RFC 9112, sections 6.1 and 11.2).
+    private static func framing(_ headers: [Request.Field], _ version: String) throws(Refusal) -> Framing {
+        let codings = headers.filter { $0.name.lowercased() == "transfer-encoding" }
+        let length = try bodyLength(headers)
+        guard !codings.isEmpty else { return .length(length ?? 0) }
+        guard length == nil else {
+            throw Refusal(status: 400, reason: "a body has a Content-Length or comes in chunks, not both")
         }
-        return Head(request: request, bodyLength: try bodyLength(headers))
+        guard version == "HTTP/1.1" else { throw Refusal(status: 400, reason: "HTTP/1.0 has no chunks") }
+        guard codings.count == 1, codings[0].value.lowercased() == "chunked" else {
+            throw Refusal(status: 501, reason: "of the transfer codings only chunked is known here")
+        }
+        return .chunked
     }
 
     private static func requestLine(_ line: ArraySlice<UInt8>) throws(Refusal) -> (String, String, String) {
@@ -123,7 +154,7 @@ struct RequestParser: Sendable {
         return (words[0], words[1], words[2])
     }
 
-    private static func header(_ line: ArraySlice<UInt8>) throws(Refusal) -> Request.Field {
+    static func header(_ line: ArraySlice<UInt8>) throws(Refusal) -> Request.Field {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
             line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
             line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
@@ -132,9 +163,9 @@ struct RequestParser: Sendable {
         return Request.Field(String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
     }
 
-    private static func bodyLength(_ headers: [Request.Field]) throws(Refusal) -> Int {
+    private static func bodyLength(_ headers: [Request.Field]) throws(Refusal) -> Int? {
         let values = Set(headers.filter { $0.name.lowercased() == "content-length" }.map(\.value))
-        guard let value = values.first else { return 0 }
+        guard let value = values.first else { return nil }
         guard values.count == 1, !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             throw Refusal(status: 400, reason: "Content-Length is not a number")
         }

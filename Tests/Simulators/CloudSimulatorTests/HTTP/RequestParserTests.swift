@@ -84,7 +84,7 @@ import Testing
             ("GET / HTTP/1.1\r\nContent-Length: \r\n\r\n", 400),
             ("GET / HTTP/1.1\r\nContent-Length: \(RequestParser.maximumBody + 1)\r\n\r\n", 413),
             ("GET / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 413),
-            ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+            ("GET / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
         ])
     func refused(text: String, status: Int) {
         var parser = RequestParser()

@@ -39,7 +39,7 @@ struct IdentityFuzzTests {
             }
             let report = fuzz("values", from: examples, seed: 61) { input in
                 let text = String(decoding: input, as: UTF8.self)
-                _ = seconds(ofUTCDate: text)
+                _ = seconds(ofDate: text)
                 if let decoded = decodedBase64(text) {
                     #expect(base64(decoded).utf8.elementsEqual(text.utf8.filter { $0 != 0x0A && $0 != 0x0D }))
                 }

@@ -85,10 +85,24 @@ struct IdentityValueTests {
         #expect(utcDate(1_388_923_046) == "2014-01-05 11:57:26Z")
         for text in [
             "2014-01-05 11:57:26Z", "2014-01-05 11:57:26+0000", "2014-01-05T11:57:26+00:00", "2014-01-05 11:57:26",
-        ] { #expect(seconds(ofUTCDate: text) == 1_388_923_046, "\(text)") }
-        for text in ["2014-01-05", "2014-13-05 11:57:26Z", "2014-01-05 24:00:00Z", "2014-01-05 11:57:26+0100", "x", ""]
-        {
-            #expect(seconds(ofUTCDate: text) == nil, "\(text)")
+        ] { #expect(seconds(ofDate: text) == 1_388_923_046, "\(text)") }
+        for text in ["2014-01-05", "2014-13-05 11:57:26Z", "2014-01-05 24:00:00Z", "x", ""] {
+            #expect(seconds(ofDate: text) == nil, "\(text)")
+        }
+    }
+
+    @Test("a date with any offset from UTC is the same moment as date(1) makes of it")
+    func offsets() async throws {
+        for offset in ["+0100", "+01:00", "+01", " +0100", "-05:30", "-0000", "+14:00", "-12", "+0545", "Z"] {
+            let text = "2014-01-05 11:57:26\(offset)"
+            let judge = try await run("date", ["-u", "-d", text, "+%s"])
+            let expected = try #require(Int64(judge.standardOutput.filter(\.isNumber)), "\(judge.standardError)")
+            #expect(seconds(ofDate: text) == expected, "\(text)")
+        }
+        for offset in [
+            "+", "+1", "+100", "+01:0", "+0:100", "+2400", "+0060", "0100", "+01000", "+-100", "  +0100", "CET",
+        ] {
+            #expect(seconds(ofDate: "2014-01-05 11:57:26\(offset)") == nil, "\(offset)")
         }
     }
 

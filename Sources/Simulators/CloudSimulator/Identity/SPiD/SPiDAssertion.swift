@@ -36,7 +36,7 @@ struct SPiDAssertion: Equatable {
             let issuer = claims["iss"]?.string, let subject = claims["sub"]?.string,
             let audience = claims["aud"]?.string, let provider = claims["token_type"]?.string,
             let token = claims["token_value"]?.string,
-            let end = claims["exp"]?.integer ?? claims["exp"]?.string.flatMap(seconds(ofUTCDate:))
+            let end = claims["exp"]?.integer ?? claims["exp"]?.string.flatMap(seconds(ofDate:))
         else { return nil }
         (self.issuer, self.subject, self.audience, self.provider) = (issuer, subject, audience, provider)
         (self.token, expiresAt) = (token, end)

@@ -11,12 +11,11 @@ func utcDate(_ seconds: Int64, separator: String = " ") -> String {
     return "\(day)\(separator)\(two(date.tm_hour)):\(two(date.tm_min)):\(two(date.tm_sec))Z"
 }
 
-/// Seconds since 1970 of `2014-01-05 11:57:26` in UTC with `Z`, `+0000`, `+00:00` or nothing behind it; nil for all else.
-func seconds(ofUTCDate text: String) -> Int64? {
+/// Seconds since 1970 of `2014-01-05 11:57:26` with an offset from UTC behind it as ISO 8601 has it: `Z`, `+01`, `+0100`, `-05:30`, also
+/// behind a space. Without one it is UTC. Nil for all else.
+func seconds(ofDate text: String) -> Int64? {
     let bytes = Array(text.utf8)
-    guard bytes.count >= 19,
-        ["", "Z", "+0000", "+00:00", " +0000"].contains(String(decoding: bytes[19...], as: UTF8.self))
-    else { return nil }
+    guard bytes.count >= 19, let offset = seconds(ofOffset: bytes[19...]) else { return nil }
     func number(_ range: Range<Int>) -> Int32? {
         var value: Int32 = 0
         for byte in bytes[range] {
@@ -34,5 +33,20 @@ func seconds(ofUTCDate text: String) -> Int64? {
     var date = tm()
     (date.tm_year, date.tm_mon, date.tm_mday) = (year - 1900, month - 1, day)
     (date.tm_hour, date.tm_min, date.tm_sec) = (hour, minute, second)
-    return Int64(timegm(&date))
+    return Int64(timegm(&date)) - offset
+}
+
+/// How far ahead of UTC that offset is.
+private func seconds(ofOffset text: ArraySlice<UInt8>) -> Int64? {
+    let text = text.first == 0x20 ? text.dropFirst() : text
+    if text.isEmpty || text.elementsEqual("Z".utf8) { return 0 }
+    var digits = Array(text.dropFirst())
+    if digits.count == 5, digits[2] == UInt8(ascii: ":") { digits.remove(at: 2) }
+    guard text.first == UInt8(ascii: "+") || text.first == UInt8(ascii: "-"), digits.count == 2 || digits.count == 4,
+        digits.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    let numbers = digits.map { Int64($0 - 0x30) } + [0, 0]
+    let (hours, minutes) = (numbers[0] * 10 + numbers[1], numbers[2] * 10 + numbers[3])
+    guard hours < 24, minutes < 60 else { return nil }
+    return (hours * 60 + minutes) * (text.first == UInt8(ascii: "-") ? -60 : 60)
 }
