@@ -29,8 +29,7 @@ package struct EndpointRefusal: Sendable {
 
     /// The server's own words, not yet fit to be shown.
     package var words: String? {
-        refusal?.description
-            ?? ["error_description", "description", "message", "error"].lazy.compactMap { json?[$0]?.string }.first
+        refusal?.description ?? json.flatMap(serverWords)
     }
 
     /// What the RFCs make of it.

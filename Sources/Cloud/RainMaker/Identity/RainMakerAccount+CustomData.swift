@@ -15,7 +15,10 @@ extension RainMakerAccount {
         return data
     }
 
-    /// Keeps a value under its key, in the place of an earlier one. Other keys stay as they are.
+    /// Keeps a value under its key. Other keys stay as they are.
+    ///
+    /// The cloud merges: of an object, the members that are not named stay as they were, and one that is `null` goes. Anything else takes
+    /// the place of what was there. To replace an object whole, remove its key first (``removeCustomData(_:)``).
     public func setCustomData(_ entry: RainMakerCustomData.Entry) async throws(AccountError) {
         try Self.check(key: entry.key)
         var members: [JSONValue.Member] = [.init("value", entry.value ?? .null)]

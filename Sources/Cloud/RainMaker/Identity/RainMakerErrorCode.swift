@@ -10,15 +10,18 @@ enum RainMakerErrorCode {
     }
 
     /// Nil for a number that nobody has documented: it goes on to the caller as it came.
-    static func meaning(of number: Int) -> Meaning? {
-        guard let (code, sentence) = entry(number) else { return nil }
+    /// - Parameter status: of the answer, for numbers that the cloud uses twice.
+    static func meaning(of number: Int, status: Int) -> Meaning? {
+        guard let (code, sentence) = entry(number, status) else { return nil }
         return Meaning(code: code, sentence: sentence)
     }
 
     private typealias Entry = (AccountError.Code, String)
 
-    private static func entry(_ number: Int) -> Entry? {
+    private static func entry(_ number: Int, _ status: Int) -> Entry? {
         switch number {
+        // Of a tag it speaks with 400.
+        case 101_067 where status >= 500: (.serverFault, "the cloud could not end the session; try again later")
         case 403, 100_000..<101_000: general(number)
         case 101_000..<102_000: account(number)
         case 119_000..<119_018: deletion(number)
@@ -41,6 +44,7 @@ enum RainMakerErrorCode {
         case 100_012: (.rejected, "the cloud does not take this request as valid")
         case 100_015: (.unknownNode, "the cloud does not know this node; was it claimed for this deployment?")
         case 100_021, 100_023: (.rejected, "the cloud does not take a parameter of the request as valid")
+        case 100_036: (.invalidInput, "the custom data is too large; the cloud keeps at most 399 KB")
         case 100_046: (.expired, "the cloud found no access token; sign in again")
         case 100_047: (.expired, "the session was ended from elsewhere; sign in again")
         case 100_052: (.unsupported, "this deployment signs in by browser only, not by user name and password")
@@ -88,11 +92,12 @@ enum RainMakerErrorCode {
         case 101_048:
             (.unverifiedPhoneNumber, "the telephone number is not confirmed; enter the code that was sent to it")
         case 101_049...101_050: (.rejected, "the cloud did not confirm the telephone number")
-        case 101_051...101_052: (.rejected, "the cloud did not change the second step of signing in")
+        case 101_051: (.alreadyVerified, "the telephone number is confirmed already")
+        case 101_052: (.wrongCode, "the telephone number's code is wrong; enter the one that came last")
         case 101_053: (.invalidName, RainMakerInput.nameRule)
         case 101_055: (.serverFault, "the telephone number could not be confirmed; try again")
         case 101_056: (.phoneNumberInUse, "the telephone number belongs to another account")
-        case 101_057: (.limitReached, "no more accounts can have this telephone number")
+        case 101_057: (.limitReached, "a limit of the cloud's is reached; try again later")
         case 101_058: (.passwordResetRequired, "the password must be reset before signing in")
         case 101_066: (.rejected, "the cloud did not understand what to do with the tags")
         case 101_067: (.invalidTag, RainMakerInput.tagRule)
@@ -108,8 +113,9 @@ enum RainMakerErrorCode {
         case 119_006: (.unknownUser, "there is no such user any more")
         case 119_007: (.invalidInput, "the code is missing")
         case 119_001...119_009: (.rejected, "the cloud did not delete the account")
-        case 119_014: (.codeExpired, "the account's deletion was not asked for, or too long ago; ask for it first")
-        case 119_015...119_016: (.limitReached, "too many wrong codes; ask for the account's deletion again")
+        case 119_014: (.serverFault, "the cloud could not delete the account now; try again later")
+        case 119_015: (.codeExpired, "the account's deletion was not asked for, or too long ago; ask for it first")
+        case 119_016: (.limitReached, "too many wrong codes; ask for the account's deletion again")
         case 119_017: (.forbidden, "a super-administrator cannot be deleted this way")
         default: nil
         }
@@ -118,6 +124,10 @@ enum RainMakerErrorCode {
     private static func node(_ number: Int) -> Entry? {
         switch number {
         case 102_002: (.rejected, "the cloud did not update the node's parameters")
+        case 102_006: (.unknownNode, "the node has not reported its parameters yet")
+        case 103_002: (.unknownNode, "the node has not reported its configuration yet")
+        case 103_020, 103_055: (.unknownNode, "the node is not in this account")
+        case 107_085: (.forbidden, "only the node's primary user may do this")
         case 103_003...103_010: (.mappingRefused, "the cloud refused to map the node")
         case 103_011: (.mappingRefused, "the mapping request has timed out; run the command again")
         case 103_012: (.mappingRefused, "the cloud did not remove the node from the account")

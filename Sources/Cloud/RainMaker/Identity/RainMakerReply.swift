@@ -61,12 +61,14 @@ enum RainMakerReply {
 
     private static func failure(_ json: JSONValue, status: Int, from host: String) -> AccountError {
         let serverCode = json["error_code"].flatMap(LenientInteger.init).map { Int($0.value) }
-        let words = ["description", "message", "error_description", "error"].lazy.compactMap { json[$0]?.string }.first
+        let words = serverWords(json)
         // The cloud's own number counts first: a wrong password is 400/101009 and an ended session 400/101017, neither is a 401.
-        let meaning = serverCode.flatMap(RainMakerErrorCode.meaning)
+        let meaning = serverCode.flatMap { RainMakerErrorCode.meaning(of: $0, status: status) }
         let code = meaning?.code ?? code(status)
-        // The claim service's refusals have no number either, and the envelope.
-        let isFromGateway = serverCode == nil && json["status"]?.string != "failure"
+        // The claim service's refusals have no number either, and the envelope. Another framework's envelope is the service's own word too:
+        // what stands before a service does not read its requests.
+        let isFromGateway =
+            serverCode == nil && json["status"]?.string != "failure" && !isFromService(json, status: status)
         let sentence = sentence(code, host: host, status: status, isFromGateway: isFromGateway)
         var error = AccountError(
             code, message: meaning?.sentence ?? sentence, serverCode: serverCode, serverMessage: words.map(presentable),
@@ -74,6 +76,12 @@ enum RainMakerReply {
         error.serverCause = json["error"]?.string.map(presentable)
         error.isFromGateway = isFromGateway
         return error
+    }
+
+    /// Whether a web framework's envelope says that the service read the request: 422 (RFC 9110, section 15.5.21), `detail` as of FastAPI,
+    /// Django and RFC 9457, or `errors`.
+    private static func isFromService(_ json: JSONValue, status: Int) -> Bool {
+        400..<500 ~= status && (status == 422 || json["detail"] != nil || json["errors"] != nil)
     }
 
     /// What is left to go by where the cloud gave no number, or one that nobody has documented.

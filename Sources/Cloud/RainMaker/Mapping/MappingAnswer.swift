@@ -55,8 +55,7 @@ struct MappingAnswer {
     private static func failure(_ json: JSONValue?, _ response: HTTPResponse, from host: String) -> AccountError {
         let status = response.status
         let cause = json?["error"]?.string
-        let words = ["message", "error_description", "description", "detail", "title"].lazy
-            .compactMap { json?[$0]?.string }.first
+        let words = json.flatMap(serverWords)
         let code = code(status, cause)
         var error = AccountError(
             code, message: sentence(code, host, status), serverMessage: (words ?? cause).map(presentable),

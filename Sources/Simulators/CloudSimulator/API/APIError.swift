@@ -34,6 +34,13 @@ struct APIError: Error, Equatable {
     static let nodeNotOwned = APIError(100010, "Node does not belong to the user")
     static let nodesMissing = APIError(404, 100015, "Nodes do not exist")
     static let invalidQuery = APIError(100021, "Query parameter is not valid")
+    static let configAbsent = APIError(103002, "Node config does not exist")
+    static let paramsAbsent = APIError(102006, "Node params do not exist")
+    /// The cloud's answer to a question about the status of somebody else's node.
+    static let foreignStatus = APIError(103020, "User is not associated with the node")
+    static let notPrimary = APIError(107085, "Only the primary user of the node may do this")
+    static let noAssociation = APIError(103055, "Node is not associated with the user")
+    static let dataTooLarge = APIError(100036, "Custom data is too large")
     static let badMappingOperation = APIError(103003, "Operation must be add or remove")
     static let secretMissing = APIError(103004, "Secret key is missing")
     static let nodeIDTooLong = APIError(103005, "Node id is too long")

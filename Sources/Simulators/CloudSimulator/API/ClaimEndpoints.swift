@@ -58,7 +58,7 @@ extension CloudAPI {
         journal.claim("verified", user: user.userName, node: id)
         var members: [JSONValue.Member] = [.init("certificate", .string(certificate))]
         if body.value["send_mqtt_host"]?.bool == true {
-            members.append(.init("mqtt_host", .string(addresses.withLock { $0.mqtt })))
+            members += mqttHosts
         }
         return Response(.object(members))
     }

@@ -193,7 +193,7 @@ public final class CloudAPI: Sendable {
         let isVersioned = parts.first.map { $0.first == "v" && $0.dropFirst().allSatisfy(\.isNumber) && $0.count > 1 }
         if isVersioned == true, parts.first != "v1" { throw .unsupportedVersion }
 
-        let candidates = endpoints.filter { $0.matches(parts) }
+        let candidates = Endpoint.served(parts, of: endpoints)
         guard !candidates.isEmpty else { throw .notFound }
         guard let endpoint = candidates.first(where: { $0.method == call.request.method }) else {
             throw .methodNotAllowed

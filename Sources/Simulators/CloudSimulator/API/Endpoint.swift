@@ -23,6 +23,19 @@ struct Endpoint: Sendable {
         parts.count == pattern.count && zip(parts, pattern).allSatisfy { $1 == "*" || $0 == $1 }
     }
 
+    /// What is served at a path. A `*` stands for ids: not for a path with a name of its own, nor for those of the cloud that are not served.
+    static func served(_ parts: some BidirectionalCollection<Substring>, of all: [Endpoint]) -> [Endpoint] {
+        let found = all.filter { $0.matches(parts) }
+        let exact = found.filter { $0.pattern.last != "*" }
+        if !exact.isEmpty { return exact }
+        return parts.last.map { unserved.contains($0) } ?? false ? [] : found
+    }
+
+    /// Below `user/nodes`, in the cloud's description of its interface, and not here.
+    private static let unserved: Set<Substring> = [
+        "cmd", "group", "history", "ota_status", "ota_update", "proxy", "sharing", "time_series",
+    ]
+
     /// Everything that is served.
     static let all: [Endpoint] = metadata + hostedPages + accounts + nodes + mappings + claims
 

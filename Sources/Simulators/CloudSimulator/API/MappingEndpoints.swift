@@ -24,12 +24,12 @@ extension CloudAPI {
     private func addMapping(of node: String, to user: User, _ body: Fields) throws(APIError) -> Response {
         guard let secret = try body.string("secret_key"), !secret.isEmpty else { throw .secretMissing }
         guard secret.utf8.count <= 64 else { throw .secretTooLong }
-        let tags = try body.tags()
+        let notes = try NodeNotes(body, of: user)
         let (id, now) = (makeUUID(), now)
         let changes = try change { state in
             let changes = state.mappings.request(
-                id: id, nodeID: node, userID: user.id, secret: secret, tags: tags, at: now)
-            if !tags.isEmpty { state.nodes[node]?.tags = tags }
+                id: id, nodeID: node, userID: user.id, secret: secret, tags: notes.tags, at: now)
+            state.nodes[node]?.take(notes)
             return changes
         }
         record(changes)
@@ -88,7 +88,7 @@ extension CloudAPI {
         guard let id = try body.string("request_id"), !id.isEmpty else { throw .requestIDMissing }
         guard let nodeID = try body.string("node_id"), !nodeID.isEmpty else { throw .nodeIDMissing }
         guard let answer = try body.string("challenge_response") else { throw .wrongChallengeResponse }
-        let tags = try body.tags()
+        let notes = try NodeNotes(body, of: user)
         guard let node = readState({ $0.nodes[nodeID] }) else { throw APIError(400, 100015, "Node does not exist") }
         let now = now
         let outcome = try change { state in
@@ -97,7 +97,7 @@ extension CloudAPI {
                 guard let signature = bytes(ofHex: answer) else { return false }
                 return node.signed(challenge, signature)
             }
-            if outcome.refusal == nil, !tags.isEmpty { state.nodes[nodeID]?.tags = tags }
+            if outcome.refusal == nil { state.nodes[nodeID]?.take(notes) }
             return outcome
         }
         record(outcome.changes)
@@ -109,13 +109,5 @@ extension CloudAPI {
         case .decided: throw .requestDecided
         case .wrongResponse: throw .wrongChallengeResponse
         }
-    }
-}
-
-extension Node {
-    /// Whether the node's registered key signed this text: ECDSA in DER, or RSASSA-PSS, both with SHA-256.
-    func signed(_ text: String, _ signature: [UInt8]) -> Bool {
-        guard let key = try? PublicKey(pem: Array(certificate.utf8)) else { return false }
-        return key.isValid(signature, for: Array(text.utf8), algorithm: keyKind == .rsa ? .rsaPSS : .ecdsa)
     }
 }

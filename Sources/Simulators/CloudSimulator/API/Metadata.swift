@@ -12,7 +12,15 @@ extension CloudAPI {
     }
 
     func mqttHost() -> Response {
-        Response(["mqtt_host": .string(addresses.withLock { $0.mqtt })])
+        Response(.object(mqttHosts))
+    }
+
+    /// The broker, and where nodes would get credentials of AWS, which nothing here gives: the official client's `claim` wants a host.
+    var mqttHosts: [JSONValue.Member] {
+        let host = addresses.withLock { $0.mqtt }
+        return [
+            .init("mqtt_host", .string(host)), .init("mqtt_cred_host", .string("credentials.\(host)")),
+        ]
     }
 
     func success(_ description: String, _ members: [JSONValue.Member] = [], status: Int = 200) -> Response {

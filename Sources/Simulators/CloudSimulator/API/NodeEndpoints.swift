@@ -18,24 +18,50 @@ extension CloudAPI {
             guard let count = Int(text), (1...1000).contains(count) else { throw .invalidQuery }
             return min(count, Self.pageSize)
         }
+        let tags = try request.query("tags").map(Self.tagFilter)
         let nodes = readState { state in state.mappings.nodes(of: user.id).compactMap { state.nodes[$0] } }
+            .filter { node in tags.map { !$0.isDisjoint(with: node.tags) } ?? true }
         let rest = nodes.drop { node in request.query("start_id").map { node.id < $0 } ?? false }
         let shown = Array(rest.prefix(size ?? Self.pageSize))
         let next = rest.dropFirst(shown.count).first?.id
         return Response(try page(shown, of: user, call: call, next: next, total: nodes.count))
     }
 
+    /// `a:b OR c:d`.
+    private static func tagFilter(_ text: String) throws(APIError) -> Set<String> {
+        let tags = text.split(separator: " OR ").map(String.init)
+        guard !tags.isEmpty, tags.allSatisfy({ $0.split(separator: ":", maxSplits: 1).count == 2 }) else {
+            throw .badTag
+        }
+        return Set(tags)
+    }
+
     func nodeConfig(_ call: Call) throws(APIError) -> Response {
-        let node = try ownNode(try call.nodeID(), of: try call.caller())
-        return Response(node.config ?? ["node_id": .string(node.id)])
+        guard let config = try namedNode(call).config else { throw .configAbsent }
+        return Response(config)
     }
 
     func nodeStatus(_ call: Call) throws(APIError) -> Response {
-        Response(try ownNode(try call.nodeID(), of: try call.caller()).connectivity.json)
+        do throws(APIError) {
+            return Response(try namedNode(call).connectivity.json)
+        } catch {
+            throw error == .nodeNotOwned ? .foreignStatus : error
+        }
     }
 
     func nodeParams(_ call: Call) throws(APIError) -> Response {
-        Response(try ownNode(try call.nodeID(), of: try call.caller()).params ?? .object([]))
+        guard let params = try namedNode(call).params else { throw .paramsAbsent }
+        return Response(params)
+    }
+
+    /// The user's node that the query names. Of one that does not exist these calls answer with 400, where the list has 404.
+    private func namedNode(_ call: Call) throws(APIError) -> Node {
+        do throws(APIError) {
+            return try ownNode(try call.nodeID(), of: try call.caller())
+        } catch {
+            guard error == .nodesMissing else { throw error }
+            throw APIError(100015, error.description)
+        }
     }
 
     /// `PUT user/nodes/params`: values go to the node, which reports what it did with them.
@@ -43,7 +69,7 @@ extension CloudAPI {
         let user = try call.caller()
         let body = try call.anyBody()
         guard let list = body.array else {
-            let node = try ownNode(try call.nodeID(), of: user)
+            let node = try namedNode(call)
             guard body.members != nil else { throw .invalidBody }
             send(body, to: node)
             return success("Success")
@@ -73,11 +99,12 @@ extension CloudAPI {
     func deleteNode(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let node = call.pathParameter
+        let isMapped = readState { $0.mappings.isMapped(node, to: user.id) }
         let changes = try change { state -> [MappingChange]? in
             guard state.mappings.isPrimary(user.id, of: node) else { return nil }
             return state.mappings.remove(node, from: user.id)
         }
-        guard let changes else { throw .nodeNotOwned }
+        guard let changes else { throw isMapped ? .notPrimary : .noAssociation }
         record(changes)
         return success("Node removed successfully")
     }
@@ -111,6 +138,7 @@ extension CloudAPI {
                 if config { detail.append(.init("config", node.config ?? ["node_id": .string(node.id)])) }
                 if params { detail.append(.init("params", node.params ?? .object([]))) }
                 if tags, !node.tags.isEmpty { detail.append(.init("tags", .array(node.tags.map { .string($0) }))) }
+                if let metadata = node.metadata { detail.append(.init("metadata", metadata)) }
                 return .object(detail)
             }
             members.append(.init("node_details", .array(details)))

@@ -14,6 +14,8 @@ struct Node: Codable, Sendable, Equatable {
     /// The values of its parameters, as last published.
     var params: JSONValue?
     var tags: [String] = []
+    /// What applications keep with the node; an object.
+    var metadata: JSONValue?
     var connectivity = Connectivity()
 
     struct Connectivity: Codable, Sendable, Equatable {

@@ -9,6 +9,9 @@ struct AccountDataSet: AsyncParsableCommand {
         discussion: """
             Example: rainctl account data set theme '{"dark": true}'
                      rainctl account data set greeting --text hello
+
+            An object is merged with the one that is there: its other members stay, and one that is null goes. To replace it, remove \
+            the key first.
             """)
 
     @Argument(help: "The key.")

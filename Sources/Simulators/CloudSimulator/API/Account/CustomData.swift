@@ -8,7 +8,8 @@ extension CloudAPI {
     /// `GET user/custom_data`.
     func customData(_ call: Call) throws(APIError) -> Response { Response(try call.caller().customData) }
 
-    /// `PUT user/custom_data`: `{"key":{"value":…,"perms":[…]}}`; null deletes the key, a null value the value.
+    /// `PUT user/custom_data`: `{"key":{"value":…,"perms":[…]}}`, merged with what is there, member by member of an object; null takes a
+    /// key, a value or a member away. The answer is the data as it is then.
     func setCustomData(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let changes = try call.body().value.members ?? []
@@ -18,16 +19,14 @@ extension CloudAPI {
             guard change.value.isNull || change.value.members != nil else { throw .invalidBody }
             if let perms = change.value["perms"], !perms.isNull, perms.array == nil { throw .invalidBody }
         }
-        let isTooLarge = try change { state -> Bool in
-            var members = state.users[user.id]?.customData.members ?? []
-            for change in changes { members.apply(change) }
-            let merged = JSONValue.object(members)
-            guard merged.serialized().count <= Self.maximumCustomData else { return true }
+        let kept = try change { state -> JSONValue? in
+            let merged = (state.users[user.id]?.customData ?? .object([])).merged(with: .object(changes))
+            guard merged.serialized().count <= Self.maximumCustomData else { return nil }
             state.users[user.id]?.customData = merged
-            return false
+            return merged
         }
-        guard !isTooLarge else { throw .invalidRequest }
-        return success("Custom data updated successfully")
+        guard let kept else { throw .dataTooLarge }
+        return Response(kept)
     }
 
     // MARK: public profile
@@ -55,19 +54,30 @@ extension CloudAPI {
     }
 }
 
-extension [JSONValue.Member] {
-    /// One change to custom data.
-    fileprivate mutating func apply(_ change: JSONValue.Member) {
-        let index = firstIndex { $0.name == change.name }
-        guard let new = change.value.members else {
-            if let index { remove(at: index) }
-            return
+extension JSONValue {
+    /// An object's members one by one, as deep as both are objects; null takes a member away. Anything else takes the place of what was.
+    fileprivate func merged(with change: JSONValue) -> JSONValue {
+        guard let changes = change.members else { return change }
+        var members = members ?? []
+        for change in changes {
+            let index = members.firstIndex { $0.name == change.name }
+            if change.value.isNull {
+                if let index { members.remove(at: index) }
+                continue
+            }
+            let value = (index.map { members[$0].value } ?? .null).merged(with: change.value)
+            if let index { members[index].value = value } else { members.append(.init(change.name, value)) }
         }
-        var members = index.flatMap { self[$0].value.members } ?? []
-        for member in new {
-            members.removeAll { $0.name == member.name }
-            if !member.value.isNull { members.append(member) }
+        return .object(members)
+    }
+}
+
+extension User {
+    /// The tags that a node gets which is mapped without any: of the user's place, the members whose names begin with `esp`.
+    var placeTags: [String] {
+        (customData["esp.location"]?["value"]?.members ?? []).compactMap { member in
+            guard member.name.hasPrefix("esp"), let text = member.value.string, !text.isEmpty else { return nil }
+            return "\(member.name):\(text)"
         }
-        if let index { self[index].value = .object(members) } else { append(.init(change.name, .object(members))) }
     }
 }

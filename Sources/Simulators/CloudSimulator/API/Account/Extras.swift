@@ -20,11 +20,10 @@ extension CloudAPI {
             }
             return Response(["platform_endpoint_arn": .string(endpoint.arn)])
         case "GET":
-            return Response(
-                .array(
-                    user.pushEndpoints.map {
-                        ["platform": .string($0.platform), "platform_endpoint_arn": .string($0.arn)]
-                    }))
+            let endpoints = user.pushEndpoints.map { endpoint -> JSONValue in
+                ["platform": .string(endpoint.platform), "platform_endpoint_arn": .string(endpoint.arn)]
+            }
+            return Response(["platform_endpoints": .array(endpoints)])
         default:
             guard let token = call.request.query("mobile_device_token") else { throw .invalidQuery }
             try change { state in state.users[user.id]?.pushEndpoints.removeAll { $0.deviceToken == token } }

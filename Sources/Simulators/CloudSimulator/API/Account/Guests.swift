@@ -51,7 +51,7 @@ extension CloudAPI {
     private func conversion(_ call: Call) throws(APIError) -> (guest: User, name: String, body: Fields) {
         let guest = try call.caller()
         let body = try call.body()
-        guard guest.isGuest else { throw .notAllowed }
+        guard guest.isGuest else { throw .noGuest }
         if try body.string("user_name")?.hasPrefix("+") == true { throw .onlyEmail }
         let name = try validName(body)
         guard readState({ $0.user(named: name) }) == nil else { throw .accountExists }

@@ -20,7 +20,10 @@ extension CloudAPI {
             members.append(.init("custom_data", user.customData))
         }
         if let end = user.guestUntil {
-            members += [.init("is_guest_user", true), .init("expires_on", .integer(end / 1000))]
+            members += [
+                .init("admin_tags", ["user_type:guest"]), .init("is_guest_user", true),
+                .init("expires_on", .integer(end / 1000)),
+            ]
         }
         return Response(.object(members))
     }
@@ -65,7 +68,10 @@ extension CloudAPI {
     }
 
     private func confirmPhone(_ code: String, _ user: User) throws(APIError) {
-        try redeem(code, for: .phone, holder: user.id, refusals: CodeRefusals(missing: .phoneMissing)) {
+        let refusals = CodeRefusals(
+            wrong: .wrongPhoneCode, expired: .wrongPhoneCode,
+            missing: user.phone == nil ? .phoneMissing : .phoneVerified)
+        try redeem(code, for: .phone, holder: user.id, refusals: refusals) {
             state, pending in
             guard let phone = pending.target, !state.hasPhone(phone, beside: user.id) else { return .phoneTaken }
             state.users[user.id]?.phone = phone

@@ -8,7 +8,7 @@ extension CloudAPI {
     func logIn(_ call: Call) throws(APIError) -> Response {
         let body = try call.body()
         if let token = try body.string("refreshtoken") { return try refresh(token) }
-        guard let name = try body.string("user_name"), !name.isEmpty else { throw .userNameMissing }
+        let name = try validName(body)
         if let code = try body.code() { return try finishLogIn(name, code, handle: try body.string("session")) }
         let user = readState { $0.user(named: name) }
         if let password = try body.string("password") {

@@ -35,18 +35,18 @@ import Testing
         #expect(delete("").errorCode == 119007)
         #expect(delete("?request=maybe").errorCode == 100021)
         #expect(delete("?request=true&locale=x").errorCode == 112048)
-        #expect(delete("?verification_code=000000").errorCode == 119014)
+        #expect(delete("?verification_code=000000").errorCode == 119015)
         #expect(delete("?request=true").status == 200)
         let code = try cloud.code(.deletion)
         let wrong = TestCloud.wrong(code).string ?? ""
         for _ in 0..<5 { #expect(delete("?verification_code=\(wrong)").errorCode == 119005) }
-        #expect(delete("?verification_code=\(code)").errorCode == 119015)
+        #expect(delete("?verification_code=\(code)").errorCode == 119016)
         #expect(delete("?request=true").status == 200)
         let second = try cloud.code(.deletion)
         cloud.pass(.seconds(3600))
         let fresh = try cloud.signIn()
         #expect(
-            cloud.send("DELETE", "/v1/user2?verification_code=\(second)", token: fresh.access).errorCode == 119014)
+            cloud.send("DELETE", "/v1/user2?verification_code=\(second)", token: fresh.access).errorCode == 119015)
         #expect(cloud.send("GET", "/v1/user2", token: fresh.access).status == 200)
     }
 
