@@ -34,13 +34,20 @@ public struct DeploymentFile: Sendable {
             return found
         }
 
-        /// Adds one, in the place of an earlier one of that name.
+        /// Adds one. Throws `invalidConfiguration` for a name that is taken: sessions are kept under it, and belong to its address.
         public mutating func add(_ deployment: Deployment) throws(AccountError) {
             guard ![Deployment.global, .china].contains(where: { $0.name == deployment.name }) else {
                 throw AccountError(
                     .invalidConfiguration, message: "\"\(deployment.name)\" is built in: choose another name.")
             }
-            added.removeAll { $0.name == deployment.name }
+            if let existing = added.first(where: { $0.name == deployment.name }) {
+                throw AccountError(
+                    .invalidConfiguration,
+                    message: """
+                        There is a deployment "\(deployment.name)" already, at \(existing.base), and it stays as it is: choose \
+                        another name, or remove it first.
+                        """, remedies: [.removedDeployment])
+            }
             added.append(deployment)
         }
 

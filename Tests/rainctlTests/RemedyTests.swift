@@ -18,7 +18,8 @@ struct RemedyTests {
         (.claimService, ["profile add"]), (.withoutMapping, ["provision"]), (.moreTime, ["provision", "device claim"]),
         (.signIn, []), (.signInPage, ["login"]), (.pastedAddress, ["login"]), (.otherCallbackPort, ["login"]),
         (.baseURL, ["login"]), (.clientID, ["login"]), (.clientSecret, ["login"]),
-        (.parameter(name: "issuer"), ["login"]), (.knownAccount, []), (.knownDeployment, []), (.knownProvider, []),
+        (.parameter(name: "issuer"), ["login"]), (.knownAccount, []), (.knownDeployment, []), (.removedDeployment, []),
+        (.knownProvider, []),
         (.fileStore, ["login"]), (.exportedSession, []),
     ]
 

@@ -27,6 +27,8 @@ public struct RememberedProviders: Sendable {
         public var parameters: [String: String]?
         /// Where the profile's secrets are, by name.
         public var secretFiles: [String: String]?
+        /// Which client at which addresses the two name secrets for (``client(of:)``); they are used for no other.
+        public var secretsOf: String?
 
         public init(provider: String) { self.provider = provider }
     }

@@ -58,6 +58,8 @@ public enum Remedy: Hashable, Sendable {
     case parameter(name: String)
     /// Choose one of the accounts, deployments or providers that are known here.
     case knownAccount, knownDeployment, knownProvider
+    /// Remove the deployment that has the name.
+    case removedDeployment
     /// Keep the session in a file.
     case fileStore
     /// Give the service a session that was exported anew.

@@ -12,7 +12,7 @@ extension Remedy {
             "if you are sure that it is the right board, accept it with --sec-ver \(version)"
         case .otherTransport: "choose another way to the board with --transport ble or softap"
         case .networkName: "name the network with rainctl provision --ssid"
-        case .claimService: "name the claim service with rainctl profile add --claim-url"
+        case .claimService: "remove the profile and name the claim service with rainctl profile add --claim-url"
         case .withoutMapping: "set up the Wi-Fi alone with --no-mapping"
         case .moreTime: "give it longer with --timeout"
         case .boardName(let names): Self.choice("choose the board with --device-name", names)
@@ -21,7 +21,7 @@ extension Remedy {
         case .anyOtherTransport: "use --transport ble or softap"
         case .backend: "describe it with --backend FILE"
         case .otherRedirect:
-            "choose another --redirect, or add that way with rainctl profile add --relay-url or --scheme-redirect"
+            "choose another --redirect, or remove the profile and add it with rainctl profile add --relay-url or --scheme-redirect"
         case .signIn: "sign in with rainctl login"
         case .signInPage: "sign in with --browser"
         case .pastedAddress: "paste the address with --paste"
@@ -32,6 +32,7 @@ extension Remedy {
         case .parameter(let name): "give \(name) with --set \(name)=…"
         case .knownAccount: "see rainctl account list"
         case .knownDeployment: "see rainctl profile list"
+        case .removedDeployment: "remove it with rainctl profile remove"
         case .knownProvider: "see rainctl account providers"
         case .fileStore: "keep the session in a file with --store file"
         case .exportedSession: "export a new session with rainctl account export"

@@ -51,7 +51,8 @@ func tokens(_ name: String, received: Double = 1_800_000_000, life: Double = 360
 func savedSession(_ name: String, received: Double = 1_800_000_000, life: Double = 3600) -> SavedSession {
     SavedSession(
         provider: "rainmaker", userID: UserID("user-1"), userName: "dev@example.com",
-        tokens: tokens(name, received: received, life: life))
+        tokens: tokens(name, received: received, life: life),
+        context: ["base_url": "http://127.0.0.1:1", "claim_url": ""])
 }
 
 /// One account with everything that a test steers.

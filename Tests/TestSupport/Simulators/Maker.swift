@@ -84,6 +84,8 @@ public struct Maker: Sendable {
     public func use(_ cloud: SimulatedCloud, claims: Bool = false) async throws {
         let written = WrittenOnce(files: ["config/rainkit/deployments.json"], in: folder)
         let addresses = claims ? [cloud.api, cloud.claim] : [cloud.api]
+        let known = (try? folder.read("config/rainkit/deployments.json"))?.replacing("\\/", with: "/")
+        if let known, addresses.allSatisfy({ known.contains($0) }) { return }
         try await written.make(for: addresses, as: "rainctl profile \(claims)") { addresses in
             let claim = claims ? ["--claim-url", addresses[1]] : []
             for arguments in [

@@ -83,7 +83,7 @@ struct AccountRefusalTests {
                 let cloud = try CannedCloud([
                     refusal.call: [CannedCloud.refusal(refusal.number)], "GET /v1/user2": [CannedCloud.profile],
                 ])
-                try maker.point(at: cloud)
+                try await maker.move(to: cloud.base)
                 let outcome = try await maker.rainctl(AccountScene.withFiles(refusal.arguments, maker) + ["--json"])
                 expectFailure(outcome, refusal.status, refusal.code, refusal.reason)
                 #expect(outcome.failure?["message"]?.string?.contains("words of \(refusal.number)") == true)
@@ -164,7 +164,7 @@ struct AccountRefusalTests {
     @Test("with the cloud gone every command ends as temporary, and the session stays")
     func unreachable() async throws {
         try await AccountScene.run(signedIn: true) { maker, _ in
-            try maker.point(at: "http://127.0.0.1:\(LoopbackServer.refusedPort())")
+            try await maker.move(to: "http://127.0.0.1:\(LoopbackServer.refusedPort())")
             for arguments in Set(Self.refusals.map(\.arguments)) {
                 let outcome = try await maker.rainctl(AccountScene.withFiles(arguments, maker) + ["--json"])
                 expectFailure(outcome, 75, "temporary", "network")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RainJSON
+import RainKit
 import Synchronization
 import TestSupport
 
@@ -102,6 +103,19 @@ extension Maker {
         let written = files.createFile(
             atPath: "\(path)/deployments.json", contents: Data(content.utf8), attributes: [.posixPermissions: 0o600])
         guard written else { throw ProcessError("\(path)/deployments.json cannot be written") }
+    }
+
+    /// As ``point(at:)``, and the stored session is for that address, as if the user had signed in there.
+    func move(to base: String) async throws {
+        try point(at: base)
+        let store = FileCredentialStore(folder: folder.file("state/rainkit/sessions"))
+        let key = try AccountDirectory(folder: folder.file("state/rainkit"), environment: [:]).account(at: "sim").key
+        guard var session = try store.load(key) else { return }
+        session.context["base_url"] = base
+        let moved = session
+        try await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+            try await access.save(moved)
+        }
     }
 
     /// A command at a terminal.

@@ -49,6 +49,8 @@ struct BrowserMaker {
         self.page = page
         self.userName = userName
         maker = try Maker(folder)
+        // The page of an earlier maker in this folder, with other options.
+        unlink(folder.file("config/rainkit/deployments.json"))
         for arguments in [["profile", "add", "page"] + profile, ["profile", "use", "page"]] {
             let outcome = try await maker.rainctl(arguments)
             #expect(outcome.status == 0, "\(outcome.standardError)")

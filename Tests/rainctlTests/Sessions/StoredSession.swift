@@ -10,12 +10,14 @@ struct StoredSession {
     let maker: Maker
     let store: FileCredentialStore
     let key: CredentialKey
+    let base: String
 
     /// - Parameter expiresIn: when the access token expires, in seconds from now; it lived an hour.
     init(in folder: TemporaryFolder, at server: FaultyServer, expiresIn seconds: Double) async throws {
         maker = try Maker(folder)
         store = FileCredentialStore(folder: folder.file("state/rainkit/sessions"))
         key = try CredentialKey("sim")
+        base = server.base
         let authorities = server.authorities.map { ["--ca-file", $0] } ?? []
         for arguments in [
             ["profile", "add", "sim", "--base-url", server.base] + authorities, ["profile", "use", "sim"],
@@ -29,7 +31,8 @@ struct StoredSession {
                 provider: "rainmaker", userID: UserID("user-1"), userName: "maker@example.com",
                 tokens: Tokens(
                     access: Secret("planted-access-token"), refresh: Secret("planted-refresh-token"),
-                    identity: Secret("planted-id-token"), received: end + -3600, expires: end)))
+                    identity: Secret("planted-id-token"), received: end + -3600, expires: end),
+                context: ["base_url": try Deployment(name: "sim", base: base).base.text, "claim_url": ""]))
     }
 
     func save(_ session: SavedSession) async throws(AccountError) {
@@ -54,6 +57,6 @@ struct StoredSession {
     /// An `Account` of the SDK at the same store.
     func account(_ http: any HTTPClient) throws -> AccountSession {
         try AccountSession.rainMaker(
-            Deployment(name: "sim", base: "http://127.0.0.1:1"), http: http, store: store)
+            Deployment(name: "sim", base: base), http: http, store: store)
     }
 }

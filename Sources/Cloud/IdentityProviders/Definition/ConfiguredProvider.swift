@@ -96,6 +96,8 @@ public struct ConfiguredProvider: IdentityProvider {
     public var context: [String: String] {
         var context: [String: String] = [:]
         for name in definition.context ?? ["base"] { context[name] = values[name] }
+        // A definition that was changed leads elsewhere too.
+        context["addresses"] = definition.origins(filledWith: values).joined(separator: " ")
         return context.merging(hooks.context(of: self)) { $1 }
     }
 

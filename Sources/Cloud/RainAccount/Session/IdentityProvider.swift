@@ -12,8 +12,9 @@ public protocol IdentityProvider: Sendable {
     /// Where the services are that the tokens are for. They are sent nowhere else.
     var resources: [ServiceURL] { get }
 
-    /// Which of its settings its sessions are bound to, such as `server` and `companyId`: a stored session that was made with others
-    /// is not used (`wrongContext`).
+    /// Which of its settings its sessions are bound to, such as `base` and `companyId`: a stored session that was made with others
+    /// is not used (`wrongContext`), so that no token goes to another address. A session that was stored without one of them is bound to
+    /// the value with which it is first used.
     var context: [String: String] { get }
 
     /// - Throws: ``AccountError/Code-swift.struct/invalidCredentials`` and its neighbours for a refusal that the user can mend,

@@ -57,7 +57,7 @@ struct Renewal: Sendable {
     }
 
     private func renewed(_ session: SavedSession) async throws(RenewalError) -> SavedSession {
-        var renewed = session
+        var renewed = session.bound(to: keeper.provider.context)
         renewed.tokens = try await keeper.provider.renew(session.tokens)
         renewed.tokens.carryOver(from: session.tokens)
         renewed.serverIsAhead = keeper.server?.secondsAhead ?? renewed.tokens.serverIsAhead ?? session.serverIsAhead

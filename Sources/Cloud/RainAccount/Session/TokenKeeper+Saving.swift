@@ -49,7 +49,12 @@ extension TokenKeeper {
     func end(
         _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> Void
     ) async throws(AccountError) -> AccountError? {
-        _ = try await stored()
+        do throws(AccountError) {
+            _ = try await stored()
+        } catch {
+            // A session of another address is ended here: nothing of it is sent to this one.
+            guard error.code == .wrongContext else { throw error }
+        }
         let turn = RenewalTurn()
         let ending = SignOut(keeper: self, turn: turn, unsaved: unsaved, pause: activePause, tell: tell)
         _ = turn.join()

@@ -13,13 +13,7 @@ extension TokenKeeper {
                 .notSignedIn,
                 message: "the session of \(key) belongs to \(session.provider), not \(provider.name); sign in again")
         }
-        for (name, value) in provider.context where session.context[name] != value {
-            throw AccountError(
-                .wrongContext,
-                message:
-                    "the session of \(key) is for another \(name) than the one configured; sign in again, or set it back"
-            )
-        }
+        try session.check(provider.context, key)
         events.found(session, since: moment, status: status)
         return session
     }

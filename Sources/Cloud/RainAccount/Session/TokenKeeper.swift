@@ -26,6 +26,9 @@ actor TokenKeeper {
 
     var unsaved: Unsaved?
 
+    /// Whether the stored session was bound to the provider's settings, or that was tried.
+    var hasBound = false
+
     var pause: Pause?
     /// A header that was wrong once must not silence a gateway for a day.
     private static let longestPause = 3600.0
@@ -52,7 +55,7 @@ actor TokenKeeper {
         if let unsaved, !unsaved.staysUnsaved { try await saveLate(unsaved) }
         let moment = events.moment
         let session = try await store.load(key)
-        let own = try own(session, since: moment)
+        let own = await bound(try own(session, since: moment))
         return current(own)
     }
 

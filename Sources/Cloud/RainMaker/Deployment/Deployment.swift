@@ -33,6 +33,9 @@ public struct Deployment: Sendable, Equatable {
         self.webSignIn = webSignIn
     }
 
+    /// What a stored session is bound to: where its tokens may be sent.
+    package var sessionContext: [String: String] { ["base_url": base.text, "claim_url": claim?.text ?? ""] }
+
     private static func url(_ text: String?) throws(AccountError) -> ServiceURL? {
         guard let text else { return nil }
         return try ServiceURL(text)

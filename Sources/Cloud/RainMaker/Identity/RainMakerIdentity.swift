@@ -21,6 +21,8 @@ public struct RainMakerIdentity: IdentityProvider {
 
     public var resources: [ServiceURL] { [service.deployment.base] + [service.deployment.claim].compactMap(\.self) }
 
+    public var context: [String: String] { service.deployment.sessionContext }
+
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
         switch credentials {
         case .password(let user, let password):

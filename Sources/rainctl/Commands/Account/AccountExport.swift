@@ -30,10 +30,7 @@ struct AccountExport: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let deployment = try context.deployment()
-        let kept = try context.accounts.account(at: deployment.name, named: context.accountName)
-        guard let session = try await kept.store.load(kept.key) else {
-            throw AccountError(.notSignedIn, message: "nobody is signed in to \(kept.key)")
-        }
+        let session = try await context.client().account().session.savedSession()
         let path = absolute(to ?? credential ?? "")
         if to != nil {
             try OfficialClientFolder(path: path).save(session, at: deployment)

@@ -35,10 +35,12 @@ struct AccountImport: AsyncParsableCommand {
             at: found.deployment.name, named: context.accountName, user: found.session.userName,
             in: try storing.choice(context))
         if let note = store.note { context.output.say("note: \(note.asSentence)") }
-        try add(found.deployment, context)
+        var session = found.session
+        session.context = try add(found.deployment, context).sessionContext
+        let bound = session
         try await store.exclusively(try CredentialKey(found.deployment.name), within: StoreLockTimes.wait) {
             access async throws(AccountError) in
-            try await access.save(found.session)
+            try await access.save(bound)
         }
         if found.isExposed {
             context.output.warn(
@@ -54,11 +56,13 @@ struct AccountImport: AsyncParsableCommand {
     }
 
     /// Adds the deployment unless it exists. A different one of the same name is an error, not replaced.
-    private func add(_ deployment: Deployment, _ context: Context) throws(AccountError) {
+    private func add(_ deployment: Deployment, _ context: Context) throws(AccountError) -> Deployment {
+        var known = deployment
         try context.deploymentFile.change { content throws(AccountError) in
             guard let existing = content.all.first(where: { $0.name == deployment.name }) else {
                 return try content.add(deployment)
             }
+            known = existing
             guard existing.base == deployment.base else {
                 throw AccountError(
                     .invalidConfiguration,
@@ -68,5 +72,6 @@ struct AccountImport: AsyncParsableCommand {
                         """)
             }
         }
+        return known
     }
 }

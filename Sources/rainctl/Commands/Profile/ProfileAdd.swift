@@ -6,7 +6,11 @@ import RainKit
 struct ProfileAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a deployment of your own.",
-        discussion: "Example: rainctl profile add lab --base-url https://rainmaker.example.com")
+        discussion: """
+            Example: rainctl profile add lab --base-url https://rainmaker.example.com
+
+            A name that exists is refused: to change a profile, remove it first.
+            """)
 
     @Argument(help: "What to call it.")
     var name: String

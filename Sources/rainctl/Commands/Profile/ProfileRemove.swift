@@ -5,7 +5,11 @@ import RainKit
 struct ProfileRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Forget a deployment of your own.",
-        discussion: "Example: rainctl profile remove lab")
+        discussion: """
+            Example: rainctl profile remove lab
+
+            Nobody may be signed in there: without its profile a session could not be ended any more.
+            """)
 
     @Argument(help: "Its name.")
     var name: String

@@ -117,15 +117,15 @@ extension Login {
             var settings = try RememberedProviders(state: context.folders.state).load()[
                 definition.name(in: given.environment)]
         else {
-            return given
+            var settings = given
+            settings.secretsOf = given.client(of: definition)
+            return settings
         }
-        settings.environment = given.environment ?? settings.environment
-        settings.base = given.base ?? settings.base
-        settings.clientID = given.clientID ?? settings.clientID
-        settings.clientSecretFile = given.clientSecretFile ?? settings.clientSecretFile
-        settings.scope = given.scope ?? settings.scope
-        settings.secretFiles = (settings.secretFiles ?? [:]).merging(given.secretFiles ?? [:]) { $1 }
-        settings.parameters = (settings.parameters ?? [:]).merging(given.parameters ?? [:]) { $1 }
+        if settings.update(with: given, for: definition) {
+            context.output.say(
+                "note: The secret that is remembered for \(definition.id) is another client's, or for another address: it is not used."
+            )
+        }
         return settings
     }
 
