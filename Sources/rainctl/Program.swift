@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
-import RainCore
-import Synchronization
 
 /// The entry point. Help, a version and mistakes end here, before a thread or a task is made: they should cost as little as possible.
 @main
@@ -12,6 +10,7 @@ enum Program {
         // No core dump: memory holds secrets.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        Self.refuseTracing()
 
         let arguments = Array(CommandLine.arguments.dropFirst())
         let command: any ParsableCommand
@@ -23,34 +22,25 @@ enum Program {
             exit(Ending.status(after: Rainctl.runAtOnce(command, arguments: arguments)).rawValue)
         }
 
+        if let lack = Resources.lack {
+            Output(isJSON: arguments.contains("--json"), isQuiet: false).failure(lack)
+            _exit(lack.status.rawValue)
+        }
+        Signals.catchAll()
         let handed = Handed(command: command)
         let work = Task.detached {
-            hasBegun.store(true, ordering: .releasing)
             exit(Ending.status(after: await Rainctl.run(handed.command, arguments: arguments)).rawValue)
         }
         Signals.whenReceived { work.cancel() }
-        endUnlessBegun()
         while true { pause() }
     }
 
-    private static let hasBegun = Atomic(false)
-    /// More than a machine takes that has too much to do.
-    private static let startLimit = Duration.seconds(10)
-
-    /// Where the system gives no thread (`ulimit -u`), libdispatch tries for ever, and no task ever runs.
-    private static func endUnlessBegun() {
-        let end = ContinuousClock.now + startLimit
-        var pause: UInt32 = 500
-        while !hasBegun.load(ordering: .acquiring) {
-            guard ContinuousClock.now < end else {
-                StandardStreams.err(
-                    "error: The system starts no thread for this user: end other programs, or raise the limit (ulimit -u).\n"
-                )
-                _exit(ExitStatus.temporary.rawValue)
-            }
-            usleep(pause)
-            pause = min(pause * 2, 50_000)
-        }
+    /// No other program of this user reads its memory (`PR_SET_DUMPABLE`, prctl(2)). Glibc's module has no variadic functions.
+    private static func refuseTracing() {
+        typealias Control = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
+        guard let symbol = dlsym(nil, "prctl") else { return }
+        let setDumpable: Int32 = 4
+        _ = unsafeBitCast(symbol, to: Control.self)(setDumpable, 0, 0, 0, 0)
     }
 }
 

@@ -8,27 +8,15 @@ import RainWaiting
 /// Handlers write to a pipe. Blocking the signals does not work on Linux: a thread of libdispatch's blocks none, so a blocked signal
 /// would still end the process there.
 enum Signals {
-    /// Calls `cancel` at the first signal; the second one ends the process at once. A signal that the parent process ignores (`nohup`, a
-    /// shell's background job) stays ignored.
-    static func whenReceived(_ cancel: @escaping @Sendable () -> Void) {
+    /// From here on a signal waits for ``whenReceived(_:)``. To be called before the work begins that a signal must not break off.
+    ///
+    /// A signal that the parent process ignores (`nohup`, a shell's background job) stays ignored.
+    static func catchAll() {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]
         guard pipe2(&ends, O_CLOEXEC) == 0 else { return }
-        signalPipe = ends[1]
-        let input = ends[0]
-        let failure = startThread {
-            guard waitForSignal(input) else { return }
-            Interruption.begin()
-            cancel()
-            guard waitForSignal(input) else { return }
-            _exit(ExitStatus.cancelled.rawValue)
-        }
-        // Where nobody would read the pipe, a signal ends the process as it does any other.
-        guard failure == 0 else { return }
-        for number in [SIGINT, SIGTERM, SIGHUP] {
-            var current = sigaction()
-            sigaction(number, nil, &current)
-            if isIgnored(current) { continue }
+        (signalInput, signalPipe) = (ends[0], ends[1])
+        for number in caught where !isIgnored(number) {
             signal(number) { _ in
                 var byte: UInt8 = 1
                 _ = write(signalPipe, &byte, 1)
@@ -36,8 +24,28 @@ enum Signals {
         }
     }
 
-    private static func isIgnored(_ action: sigaction) -> Bool {
-        unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    /// Calls `cancel` at the first signal; the second one ends the process at once.
+    static func whenReceived(_ cancel: @escaping @Sendable () -> Void) {
+        let input = signalInput
+        let failure = startThread {
+            guard waitForSignal(input) else { return }
+            Interruption.begin()
+            cancel()
+            guard waitForSignal(input) else { return }
+            _exit(ExitStatus.cancelled.rawValue)
+        }
+        guard failure != 0 else { return }
+        // Where nobody reads the pipe, a signal ends the process as it does any other.
+        for number in caught where !isIgnored(number) { signal(number, SIG_DFL) }
+    }
+
+    private static let caught = [SIGINT, SIGTERM, SIGHUP]
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     /// - Returns: whether there was one; false where the pipe is broken, which is no signal.
@@ -51,5 +59,6 @@ enum Signals {
     }
 }
 
-/// Where the handlers write. Set once, before any handler is in place.
+/// Where the handlers write, and where that is read. Set once, before any handler is in place.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
+nonisolated(unsafe) private var signalInput: Int32 = -1

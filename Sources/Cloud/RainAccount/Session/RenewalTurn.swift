@@ -51,13 +51,15 @@ final class RenewalTurn: Sendable {
         _ ask: () async throws(RenewalError) -> Answer
     ) async throws(RenewalError) -> Answer {
         let mayAsk = state.withLock { state in
-            if !state.isGivenUp { state.isAsking = true }
-            return !state.isGivenUp
+            guard !state.isGivenUp else { return false }
+            state.isAsking = true
+            // Counted before anyone who leaves can see that it goes on.
+            RenewalsUnderWay.begin()
+            return true
         }
         guard mayAsk else {
             throw .unavailable(AccountError(.cancelled, message: "cancelled before new tokens were asked for"))
         }
-        RenewalsUnderWay.begin()
         defer {
             let task = state.withLock { state in
                 state.isAsking = false

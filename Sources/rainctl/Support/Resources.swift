@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RainWaiting
+import Synchronization
+
+/// What a command takes of the system before it begins. Without it the runtime would not say so: it traps without descriptors, and where no
+/// thread is to be had libdispatch tries for ever, so that no task goes on.
+enum Resources {
+    /// For tasks, for signals and timers, for what blocks.
+    private static let threads = 4
+    /// Two pipes, the runtime's own, a lock, a file, a connection.
+    private static let descriptors = 12
+
+    /// What is missing, and what to try; nil where nothing is.
+    static var lack: CommandFailure? {
+        if !hasDescriptors {
+            return CommandFailure(
+                .temporary, reason: "no_descriptors",
+                message:
+                    "This process may open too few files: rainctl takes some \(descriptors). Raise the limit (ulimit -n)."
+            )
+        }
+        if !hasThreads {
+            return CommandFailure(
+                .temporary, reason: "no_threads",
+                message:
+                    "The system gives this user no more threads, or this process too little memory for them: end other programs, or raise "
+                    + "the limit (ulimit -u, ulimit -v).")
+        }
+        return nil
+    }
+
+    private static var hasDescriptors: Bool {
+        var copies: [Int32] = []
+        defer { for copy in copies { close(copy) } }
+        for _ in 0..<descriptors {
+            let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+            guard copy >= 0 else { return false }
+            copies.append(copy)
+        }
+        return true
+    }
+
+    /// All of them are there at once, and no longer than it takes to begin them.
+    private static var hasThreads: Bool {
+        gate.withLock { _ in
+            (0..<threads).allSatisfy { _ in startThread { gate.withLock { _ in } } == 0 }
+        }
+    }
+
+    private static let gate = Mutex(())
+}
