@@ -19,10 +19,18 @@ extension String {
     var onOneLine: String { String(String.UnicodeScalarView(unicodeScalars.prefix(300))).withoutControls }
 
     /// The whole text with a space for each control character. Names from boards, servers and files may hold escape sequences, which a
-    /// terminal would obey.
+    /// terminal would obey. Characters that turn the direction of text around, and so may show another name than the one that is meant
+    /// (Unicode Technical Report 36, section 3.3), are written as `\u{202E}`.
     var withoutControls: String {
-        String(
-            String.UnicodeScalarView(
-                unicodeScalars.map { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0 }))
+        var shown = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            switch scalar.value {
+            case 0..<0x20, 0x7F...0x9F: shown.append(" ")
+            case 0x202A...0x202E, 0x2066...0x2069:
+                shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+            default: shown.append(scalar)
+            }
+        }
+        return String(shown)
     }
 }

@@ -16,7 +16,9 @@ enum Terminal {
         silent.c_lflag &= ~tcflag_t(ECHO)
         // The prompt comes after echo is off: an answer that follows it at once is not shown.
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+        HiddenInput.begin(before: before, silent: silent)
         defer {
+            HiddenInput.end()
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
             StandardStreams.err("\n")
         }
