@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainKitTesting
 import RainSerialPort
+import Synchronization
 import TestSupport
 import Testing
 
@@ -67,6 +69,33 @@ struct CommandConsoleTests {
             return kept.count == 4 ? kept : nil
         }
         #expect(tail == Array("tail".utf8))
+        await console.close()
+    }
+
+    @Test("a board that says more than is read keeps no cancellation waiting")
+    func flood() async throws {
+        let terminal = try PseudoTerminal()
+        let console = CommandConsole(port: try SerialPort.open(terminal.path))
+        let prompts = Array(repeating: Array("\r\n>> ".utf8), count: 800).flatMap { $0 }
+        let board = Task {
+            let end = ContinuousClock.now + .seconds(10)
+            while !Task.isCancelled, ContinuousClock.now < end { await terminal.send(prompts) }
+        }
+        let read = Atomic(0)
+        let reading = Task {
+            try await console.read { _ -> Void? in
+                // Slower than what comes: 1 ms for a kilobyte.
+                if read.add(1, ordering: .relaxed).newValue.isMultiple(of: 1024) { usleep(1000) }
+                return nil
+            }
+        }
+        while read.load(ordering: .relaxed) < 200_000 { try await Task.sleep(for: .milliseconds(1)) }
+        reading.cancel()
+        let before = read.load(ordering: .relaxed)
+        await #expect(throws: SerialPortError.self) { try await reading.value }
+        #expect(read.load(ordering: .relaxed) - before <= 4 * SerialPort.inputCapacity, "no more than had arrived")
+        board.cancel()
+        await board.value
         await console.close()
     }
 }

@@ -75,6 +75,12 @@ public actor CommandConsole {
                 unread = Array(bytes[(index + 1)...])
                 return outcome
             }
+            // What had arrived already was no wait: a board that says more than is read here would let nobody else have a turn on a machine
+            // of one core, and keep a deadline or Ctrl-C waiting for ever.
+            await Task.yield()
+            if Task.isCancelled {
+                throw SerialPortError(.cancelled, path: port.path, message: "The operation was cancelled.")
+            }
         }
     }
 
