@@ -33,7 +33,7 @@ struct GlewlwydTests {
         try await withTemporaryFolder { folder in
             let server = try await ForeignIdentityServer.start("glewlwyd.py", environment: environment, in: folder)
             defer { server.process.closeInput() }
-            try folder.write("web-1-secret", to: "client-secret")
+            folder.writePrivately(Array("web-1-secret".utf8), to: "client-secret")
             try folder.write("correct-horse", to: "ada-password")
             try folder.makeFolder("config/rainkit/providers")
             try folder.write(Self.profile, to: "config/rainkit/providers/glewlwyd.json")

@@ -10,11 +10,14 @@ enum SecretFile {
 
     /// The file's bytes without one line end behind them. A pipe is read to its end, and may take five seconds for each part.
     ///
-    /// Throws `storeUnreadable` for a file that is not there, may not be read, or is longer than a secret is.
+    /// Throws `storeUnreadable` for a file that is not there, may not be read, is longer than a secret is, or that others may read too.
     static func contents(of path: String, name: String) throws(AccountError) -> Secret {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(name, path, String(cString: strerror(errno))) }
         defer { close(descriptor) }
+        if isOpenToOthers(descriptor) {
+            throw failure(name, path, "other users of this machine may read it; make it your own with chmod 600")
+        }
         var buffer = [UInt8](repeating: 0, count: maximumBytes + 1)
         defer { for index in buffer.indices { buffer[index] = 0 } }
         var count = 0
@@ -34,6 +37,14 @@ enum SecretFile {
         if count > 0, buffer[count - 1] == UInt8(ascii: "\n") { count -= 1 }
         if count > 0, buffer[count - 1] == UInt8(ascii: "\r") { count -= 1 }
         return Secret(buffer[..<count])
+    }
+
+    /// Whether other users have rights to a file: all of them, or the group of one that is the user's own. What root hands to a service
+    /// (systemd's credentials, whose access lists show as the group's rights) is for its user alone. A pipe is nobody else's.
+    private static func isOpenToOthers(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return status.st_mode & S_IRWXO != 0 || status.st_uid == geteuid() && status.st_mode & S_IRWXG != 0
     }
 
     /// Whether there is something to read, or the end, within five seconds: at once for a file.

@@ -14,6 +14,10 @@ public struct RedirectRoute: Sendable {
     public var usual: Way
     /// The path registered for 127.0.0.1 and ::1.
     public var loopbackPath = "/callback"
+    /// The port registered for 127.0.0.1 and ::1; nil where any may be chosen, or none was named.
+    public var loopbackPort: UInt16?
+    /// Whether the page compares the port as well, against RFC 8252, section 7.3.
+    public var comparesPort = false
     /// The registered page that sends browsers on to this machine.
     public var relay: String?
     /// Whether the relay page hands on a `state` that has a random part behind the port (`port:N:RANDOM`).
@@ -38,7 +42,9 @@ public struct RedirectRoute: Sendable {
         let redirects = provider.definition.redirects ?? []
         for redirect in redirects {
             switch redirect.way {
-            case "loopback": loopbackPath = redirect.path ?? loopbackPath
+            case "loopback":
+                loopbackPath = redirect.path ?? loopbackPath
+                comparesPort = redirect.exactPort ?? false
             case "relay": relay = relay ?? redirect.uri.flatMap { provider.text($0) }
             default: schemeRedirect = schemeRedirect ?? redirect.uri.flatMap { provider.text($0) }
             }
@@ -51,7 +57,9 @@ public struct RedirectRoute: Sendable {
         if redirectURI.hasPrefix("http://127.0.0.1") || redirectURI.hasPrefix("http://[::1]") {
             usual = .loopback
             let rest = redirectURI.dropFirst(7)
-            loopbackPath = rest.firstIndex(of: "/").map { String(rest[$0...]) } ?? "/"
+            let path = rest.firstIndex(of: "/") ?? rest.endIndex
+            loopbackPath = path == rest.endIndex ? "/" : String(rest[path...])
+            loopbackPort = rest[..<path].split(separator: ":").last.flatMap { UInt16($0) }
         } else if redirectURI.hasPrefix("https://") || redirectURI.hasPrefix("http://") {
             // Nothing here can hear what goes to another machine: it is pasted.
             usual = .relay

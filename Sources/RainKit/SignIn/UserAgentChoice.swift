@@ -16,7 +16,7 @@ struct UserAgentChoice {
         switch way {
         case .loopback:
             return LoopbackUserAgent(
-                port: method.port ?? 0, path: route.loopbackPath, pasted: pasted, within: limit, by: tools.timer,
+                port: try loopbackPort() ?? 0, path: route.loopbackPath, pasted: pasted, within: limit, by: tools.timer,
                 report: report, show: show)
         case .relay:
             return RelayUserAgent(
@@ -49,11 +49,23 @@ struct UserAgentChoice {
         case .relay: return try relay()
         case .scheme: return try schemeRedirect()
         case .loopback:
+            if let port = try loopbackPort() { return "http://127.0.0.1:\(port)\(route.loopbackPath)" }
             // Any port will do, so one at which hardly anything answers.
             let bytes = tools.randomBytes(2)
             let port = 49152 + (Int(bytes[0]) << 8 | Int(bytes[1])) % 16384
             return "http://127.0.0.1:\(port)\(route.loopbackPath)"
         }
+    }
+
+    /// The port that is asked for or registered; nil where any will do.
+    private func loopbackPort() throws(AccountError) -> UInt16? {
+        if let port = method.port ?? route.loopbackPort { return port }
+        guard route.comparesPort else { return nil }
+        throw AccountError(
+            .missingParameter,
+            message:
+                "\(route.name) compares redirect URIs exactly, the port too: register http://127.0.0.1:PORT\(route.loopbackPath) there, PORT being a free one of this machine",
+            remedies: [.otherCallbackPort])
     }
 
     private func relay() throws(AccountError) -> String {

@@ -55,6 +55,12 @@ struct ProviderSignInOptions: ParsableArguments {
     var thirdPartyTokenFile: String?
 
     @Option(
+        help: ArgumentHelp(
+            "When that token ends: a date such as 2030-01-01T12:00:00Z, or the time from now: 3600, 60m.",
+            valueName: "time"))
+    var thirdPartyExpires: EndArgument?
+
+    @Option(
         name: .customLong("app-id"), help: ArgumentHelp("The application that the token was given to.", valueName: "id")
     )
     var applicationID: String?
@@ -83,6 +89,10 @@ struct ProviderSignInOptions: ParsableArguments {
         }
         if thirdParty != nil, thirdPartyTokenFile == nil {
             throw ValidationError("--third-party wants its token: --third-party-token-file FILE, - for standard input.")
+        }
+        if thirdPartyExpires != nil, thirdParty == nil {
+            throw ValidationError(
+                "--third-party-expires is the end of a third party's token: it goes with --third-party.")
         }
         if thirdParty != nil, assertionFile != nil {
             throw ValidationError("--third-party and --assertion-file exclude each other.")

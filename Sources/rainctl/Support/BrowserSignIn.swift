@@ -9,10 +9,14 @@ struct BrowserSignIn: Sendable {
     private let context: Context
     private let limit: Duration
     private let desktop: DesktopSession
+    private let events: SignInEvents
 
     /// Throws `usage` where nobody can be asked and nothing else was asked for.
-    init(_ options: BrowserOptions, _ context: Context, within limit: Duration) throws(CommandFailure) {
+    init(
+        _ options: BrowserOptions, _ context: Context, within limit: Duration, events: SignInEvents
+    ) throws(CommandFailure) {
         self.options = options
+        self.events = events
         self.context = context
         self.limit = limit
         desktop = DesktopSession(environment: context.environment)
@@ -46,7 +50,10 @@ struct BrowserSignIn: Sendable {
         browser.pasted = pasted
         browser.limit = limit
         browser.schemeHandler = try schemeHandler()
-        browser.report = { [output = context.output] foreign in output.warn(foreign.message.asSentence) }
+        browser.report = { [output = context.output, events] foreign in
+            output.warn(foreign.message.asSentence)
+            events.refused(foreign)
+        }
         return .browser(browser)
     }
 
@@ -88,7 +95,7 @@ struct BrowserSignIn: Sendable {
         let (opens, isRemote, isQuiet) = (opensBrowser, desktop.obstacle != nil, context.output.isQuiet)
         let launcher = BrowserLauncher(environment: context.environmentOfPrograms)
         let asksForPaste = pasteIsOffered && StandardStreams.inIsTerminal
-        return { url in
+        return { [events] url in
             // Without the address nothing goes on where no browser opens: it is said even under --quiet then.
             if opens, !isQuiet {
                 StandardStreams.err(
@@ -103,6 +110,7 @@ struct BrowserSignIn: Sendable {
                         : "Should the browser not come back here, paste the address that it ends on (it is not shown).\n"
                 )
             }
+            events.pageShown()
             if opens, await !launcher.open(url) {
                 StandardStreams.err("No browser could be opened. Open this address in one:\n\n    \(url)\n\n")
             }

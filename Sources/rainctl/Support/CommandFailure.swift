@@ -104,9 +104,18 @@ extension CommandFailure {
         if let words = error.serverMessage, !words.isEmpty { message += " (The server says: \(words.onOneLine))" }
     }
 
-    /// The command to run next, where there is one.
-    private static func nextCommand(after code: AccountError.Code) -> String? {
-        switch code {
+    /// The command to run next, where there is one. RainMaker's own commands do nothing for the users of another provider.
+    static func nextCommand(
+        after code: AccountError.Code, at provider: NamedProvider? = .ofThisCommand
+    ) -> String? {
+        if let provider {
+            switch code {
+            case .notSignedIn, .expired: return provider.signIn
+            case .unverifiedUser, .passwordResetRequired: return provider.pages
+            default: return nil
+            }
+        }
+        return switch code {
         case .notSignedIn, .expired: "login USER"
         case .unverifiedUser: "account confirm USER"
         case .passwordResetRequired: "account password reset USER"

@@ -25,7 +25,7 @@ extension Remedy {
         case .signIn: "sign in with rainctl login"
         case .signInPage: "sign in with --browser"
         case .pastedAddress: "paste the address with --paste"
-        case .otherCallbackPort: "choose another port with --callback-port"
+        case .otherCallbackPort: "choose a port with --callback-port"
         case .baseURL: "give the base URL with --base-url"
         case .clientID: "give the client id with --client-id"
         case .clientSecret: "give the client's secret with --client-secret-file"

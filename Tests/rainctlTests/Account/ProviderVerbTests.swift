@@ -48,7 +48,7 @@ struct ProviderVerbTests {
                 ("ada", "correct-horse"), ("not-ada", "planted-password"), ("app", "app-1-secret"),
                 ("backend", "backend-1-secret"), ("sign", "s1gn"), ("wskey", "wskey-1-secret"), ("token", "fbtok"),
                 ("gate", "planted-gate"),
-            ] { try folder.write(text + "\n", to: name) }
+            ] { folder.writePrivately(Array((text + "\n").utf8), to: name) }
             var simulator: SimulatedIdentity?
             switch providers.first {
             case "liferay": simulator = try await SimulatedIdentity.start("liferay", in: folder)
@@ -83,7 +83,7 @@ struct ProviderVerbTests {
             #expect(code.hasSuffix("\n") && code.dropLast().allSatisfy { $0.isHexDigit } && code.count > 20)
 
             let backend = try Maker(try TemporaryFolder())
-            try backend.folder.write("backend-1-secret\n", to: "secret")
+            backend.folder.writePrivately(Array("backend-1-secret\n".utf8), to: "secret")
             let gateway = Desk(maker: backend, simulator: desk.simulator)
             let redeem = [
                 "login", "--provider", "spid", "--base-url", try desk.simulator.url("spid"), "--client-id", "backend-1",

@@ -45,12 +45,20 @@ struct ProviderBrowserTests {
     ) async throws {
         try await withTemporaryFolder { folder in
             let simulated = try await SimulatedIdentity.start(one.system, in: folder)
-            try folder.write("app-1-secret", to: "client-secret")
+            folder.writePrivately(Array("app-1-secret".utf8), to: "client-secret")
             let maker = try Maker(folder)
-            let options =
+            var options =
                 ["login", "--provider", one.provider, "--store", "file", "--json", "--timeout", "60"]
                 + one.options(try simulated.url(one.system)).map { $0 == "SECRET" ? folder.file("client-secret") : $0 }
-            try await HeadlessBrowser.withFreshPage { browser in try await body(maker, options, browser, simulated) }
+            // Liferay compares the port, too: one that is free now is registered.
+            if one.provider == "liferay" {
+                let redirect = "http://127.0.0.1:\(try freePort())/callback"
+                try await simulated.control("liferay", "settings", ["redirect": .string(redirect)])
+                options += ["--redirect-uri", redirect]
+            }
+            try await HeadlessBrowser.withFreshPage { [options] browser in
+                try await body(maker, options, browser, simulated)
+            }
         }
     }
 

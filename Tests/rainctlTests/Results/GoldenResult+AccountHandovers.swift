@@ -7,6 +7,10 @@ extension GoldenResult {
     /// What takes a session, or a piece of it, from one program to another.
     static let accountHandovers: [GoldenResult] = [
         GoldenResult(
+            WebSessionEndResult(profile: "spid", url: "https://login.example/logout?client_id=1"),
+            json: #"{"profile":"spid","url":"https://login.example/logout?client_id=1"}"#,
+            text: "https://login.example/logout?client_id=1"),
+        GoldenResult(
             AccountUseResult(profile: "p", account: "me"), json: #"{"profile":"p","account":"me"}"#,
             text: "Using me at p."),
         GoldenResult(

@@ -44,9 +44,12 @@ extension ConfiguredProvider {
             )
         }
         let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
-        guard let found = user(in: reply.json) else {
+        guard var found = user(in: reply.json) else {
             throw AccountError(
                 .malformedAnswer, message: "\(name) answered without the user's id", status: reply.response.status)
+        }
+        found.attributes += keptAttributes(of: tokens).filter { kept in
+            kept.name != definition.user?.idFromTokens && !found.attributes.contains { $0.name == kept.name }
         }
         // OpenID Connect Core 1.0, section 5.3.2: another subject's answer must not be used.
         if let subject = tokens.identity.flatMap(JSONWebToken.claims)?["sub"]?.string,
@@ -61,13 +64,20 @@ extension ConfiguredProvider {
     public func user(claimedBy tokens: Tokens) -> UserInfo? {
         if let name = definition.user?.idFromTokens, let id = tokens[name], !id.isEmpty {
             var user = UserInfo(userID: UserID(id), userName: id)
-            user.attributes = (self.definition.keep ?? []).compactMap { name in
-                tokens[name].map { .init(name, .string($0)) }
-            }
+            user.attributes = keptAttributes(of: tokens)
             return user
         }
         guard let claims = tokens.identity.flatMap(JSONWebToken.claims) else { return nil }
         return user(in: claims, id: ["sub"])
+    }
+
+    /// What the token response said about the user, such as SPiD's `is_admin`. Tokens keep everything as text.
+    private func keptAttributes(of tokens: Tokens) -> [JSONValue.Member] {
+        (definition.keep ?? []).compactMap { name in
+            tokens[name].map { text in
+                .init(name, text == "true" || text == "false" ? .bool(text == "true") : .string(text))
+            }
+        }
     }
 
     /// The user in an answer, by the definition's names; nil without an id.

@@ -132,6 +132,9 @@ public struct ProviderDefinition: Sendable, Equatable, Codable {
         public var way: String
         /// For `loopback`.
         public var path: String?
+        /// For `loopback`: whether the port is compared, too, so that it has to be one that is registered. No, if nothing is said: RFC 8252,
+        /// section 7.3, lets a program choose any.
+        public var exactPort: Bool?
         /// For the others.
         public var uri: String?
     }

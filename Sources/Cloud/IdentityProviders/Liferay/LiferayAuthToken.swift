@@ -5,6 +5,8 @@ import RainCore
 /// a script of every page, `Liferay.authToken = '…';`, and goes back in `X-CSRF-Token`.
 enum LiferayAuthToken {
     static let header = "X-CSRF-Token"
+    /// What the token is called in a form.
+    static let parameter = "p_auth"
     /// Pages of portals are some hundred kilobytes.
     static let maximumPageBytes = 2 << 20
 

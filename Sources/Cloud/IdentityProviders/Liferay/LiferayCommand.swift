@@ -32,6 +32,11 @@ struct LiferayCommand: Sendable, Equatable {
         LiferayCommand(version < .v70 ? "/screens-web.screensuser/get-current-user" : "/user/get-current-user")
     }
 
+    /// The sites that the user is a member of, the first of which tells the company's id, as Liferay's mobile SDK finds it.
+    static func sites(version: LiferayVersion) -> LiferayCommand {
+        LiferayCommand(version < .v70 ? "/group/get-user-sites" : "/group/get-user-sites-groups")
+    }
+
     /// The user of that name, which is how a sign-in with Basic authentication is tried.
     static func user(_ login: LiferayLogin, companyID: Int64) -> LiferayCommand {
         let company = JSONValue.Member("companyId", .integer(companyID))

@@ -6,6 +6,9 @@ import RainCore
 
 /// A sign-in at a portal's own form, step by step: each answer leads to the next request, until there is a page.
 ///
+/// The form's own page comes first: newer portals take a form only with the token that stands in it (`p_auth`, bound to the session that
+/// the page begins). A portal that shows no such page, or none with a token, is sent the form without.
+///
 /// Whether that is a signed-in user's is not for the page to say: a network's own sign-in page has status 200, too.
 ///
 /// It reads and writes nothing itself. Redirects are followed on the portal's own address only, as GET, so that the password is sent
@@ -26,6 +29,7 @@ struct LiferayCookieSignIn: Sendable {
 
     let server: ServiceURL
     private let form: Secret
+    private var isAtForm = true
     private var jar = CookieJar()
     /// Whether any answer has set cookies, as a portal's own do.
     private var setsCookies = false
@@ -56,10 +60,17 @@ struct LiferayCookieSignIn: Sendable {
         jar.set("COOKIE_SUPPORT", Secret("true"))
     }
 
-    mutating func start() -> HTTPRequest {
-        send(
-            .post, server.text + "/c/portal/login", [HTTPHeader("Content-Type", TokenRequest.contentType)],
-            form.revealBytes())
+    private var page: String { server.text + "/c/portal/login" }
+
+    mutating func start() -> HTTPRequest { send(.get, page) }
+
+    /// Sends the form, once.
+    private mutating func submit(token: Secret?) -> Step {
+        isAtForm = false
+        redirects = 0
+        var body = form.revealBytes()
+        if let token { body += "&\(LiferayAuthToken.parameter)=\(FormEncoding.encoded(token.revealString()))".utf8 }
+        return .send(send(.post, page, [HTTPHeader("Content-Type", TokenRequest.contentType)], body))
     }
 
     /// What comes after the answer to the last request.
@@ -76,6 +87,8 @@ struct LiferayCookieSignIn: Sendable {
                 .moved,
                 message: "the portal's address has moved (HTTP \(response.status)); configure the new one",
                 status: response.status)
+        // Whatever the form's page is: what the portal says to the form itself counts.
+        case _ where isAtForm: return submit(token: LiferayAuthToken.find(in: response.body))
         // Portals answer a form that they cannot make sense of with a fault of their own.
         case 500:
             throw AccountError(
@@ -85,6 +98,12 @@ struct LiferayCookieSignIn: Sendable {
                 .serverFault,
                 message: "\(server.authority) has a fault of its own (HTTP \(response.status)); try again later",
                 status: response.status)
+        case 403:
+            throw AccountError(
+                .forbidden,
+                message:
+                    "\(server.authority) did not take the sign-in form (HTTP 403): its page has another token, or none is let in this way",
+                status: 403)
         case 200..<300: return .done(try session(in: response))
         default:
             throw LiferayReply.refusal(response, from: server.authority) ?? refused(response.status)

@@ -12,7 +12,8 @@ enum LiferayDefinition {
           "modeGrants": { "oauth2Redirect": "authorizationCode", "oauth2UsernameAndPassword": "password" },
           "parameters": [
             { "name": "companyId", "value": "0", "description": "the portal instance; 0 is the server context's" },
-            { "name": "contextCompanyId", "value": "10157", "description": "the server context's portal instance" },
+            { "name": "contextCompanyId",
+              "description": "the server context's portal instance; that of the user's first site if unset" },
             { "name": "groupId", "value": "10184", "description": "the site within the portal" },
             { "name": "loginBy",
               "description": "email, screenName or userId, as the portal is set up; by the name's form if unset" },
@@ -44,7 +45,7 @@ enum LiferayDefinition {
             "assertion": "Liferay takes nobody else's word for a user"
           },
           "client": {},
-          "redirects": [{ "way": "loopback", "path": "/callback" }],
+          "redirects": [{ "way": "loopback", "path": "/callback", "exactPort": true }],
           "expiry": [{ "field": "expires_in", "format": "seconds" }],
           "context": ["base", "clientID"],
           "links": { "forgot": "{base}/web/guest/home?p_p_id=com_liferay_login_web_portlet_LoginPortlet" }

@@ -21,6 +21,9 @@ extension LiferayExtension {
             var tokens = Tokens(kind: .basic, access: password, received: provider.tools.clock.now)
             tokens[Extra.user] = login.name
             tokens[Extra.loginBy] = login.kind.rawValue
+            if settings.companyID == nil, login.kind != .userId {
+                tokens[Extra.company] = "\(try await companyID(tokens, settings, provider))"
+            }
             // There is nothing to sign in to: the first call shows whether the portal takes the password.
             try await check(tokens, provider)
             return tokens
@@ -81,11 +84,16 @@ extension LiferayExtension {
         do throws(AccountError) {
             _ = try await liferayUser(tokens, provider)
         } catch {
-            guard error.code == .expired else { throw error }
-            var error = error
-            error.code = .invalidCredentials
-            error.message = "wrong user name or password"
-            throw error
+            throw Self.wrongPassword(error)
         }
+    }
+
+    /// What a refusal means where a password was just given.
+    static func wrongPassword(_ error: AccountError) -> AccountError {
+        guard error.code == .expired else { return error }
+        var error = error
+        error.code = .invalidCredentials
+        error.message = "wrong user name or password"
+        return error
     }
 }

@@ -12,10 +12,11 @@ extension LiferayExtension {
 
     func liferayUser(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> LiferayUser {
         let settings = try LiferaySettings(provider)
+        let companyID = settings.companyID ?? tokens[Extra.company].flatMap { Int64($0) }
         let command: LiferayCommand
         if tokens.kind == .basic {
             let kind = tokens[Extra.loginBy].flatMap(LiferayLogin.Kind.init(rawValue:))
-            command = .user(LiferayLogin(tokens[Extra.user] ?? "", kind: kind), companyID: settings.companyID)
+            command = .user(LiferayLogin(tokens[Extra.user] ?? "", kind: kind), companyID: companyID ?? 0)
         } else {
             command = .currentUser(version: settings.version)
         }
@@ -29,7 +30,7 @@ extension LiferayExtension {
             var error = error
             error.code = .wrongContext
             error.message =
-                "the portal takes the password and knows no such user in its company \(settings.companyID); set companyId"
+                "the portal takes the password and knows no such user in its company \(companyID ?? 0); set companyId"
             throw error
         }
         guard let user = LiferayUser(reply.json.array?.first ?? reply.json) else {
@@ -38,13 +39,35 @@ extension LiferayExtension {
                 message: "the portal found no such user; check the name, how users sign in there, and the company's id",
                 status: reply.response.status)
         }
-        if let company = user.companyID, company != settings.companyID {
+        if let company = user.companyID, let companyID, company != companyID {
             throw AccountError(
                 .wrongContext,
                 message:
-                    "the user belongs to the portal's company \(company), and \(settings.companyID) is configured; set companyId"
+                    "the user belongs to the portal's company \(company), and \(companyID) is configured; set companyId"
             )
         }
         return user
+    }
+
+    /// The id of the company that the user's first site belongs to. Every user of a portal is a member of one at least.
+    func companyID(
+        _ tokens: Tokens, _ settings: LiferaySettings, _ provider: ConfiguredProvider
+    ) async throws(AccountError) -> Int64 {
+        let request = LiferayCommand.request([.sites(version: settings.version)], settings)
+        let reply: ConfiguredProvider.Reply
+        do throws(AccountError) {
+            reply = try await provider.send(request, with: tokens)
+        } catch {
+            throw LiferayExtension.wrongPassword(error)
+        }
+        let sites = reply.json.array?.first?.array ?? reply.json.array ?? []
+        guard let id = sites.lazy.compactMap({ $0["companyId"].flatMap { LenientInteger($0)?.value } }).first, id > 0
+        else {
+            throw AccountError(
+                .missingParameter,
+                message: "\(provider.name) does not say which of its companies the user belongs to; set companyId",
+                remedies: [.parameter(name: "companyId")])
+        }
+        return id
     }
 }

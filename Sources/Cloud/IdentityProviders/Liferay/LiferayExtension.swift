@@ -11,6 +11,8 @@ struct LiferayExtension: ProviderExtension {
     enum Extra {
         static let user = "user"
         static let loginBy = "loginBy"
+        /// The company's id that the portal itself told.
+        static let company = "companyId"
         static let csrfToken = "csrf"
         /// What a server before the portal wants, and in which header.
         static let preAuthorization = "preAuthorization"

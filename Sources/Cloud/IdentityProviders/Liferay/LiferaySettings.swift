@@ -8,8 +8,8 @@ struct LiferaySettings: Sendable {
 
     var server: ServiceURL
     var mode: Mode
-    /// The portal instance: the one that was set, or the server context's where that is 0.
-    var companyID: Int64
+    /// The portal instance: the one that was set, or the server context's where that is 0; nil where neither is said.
+    var companyID: Int64?
     var loginBy: LiferayLogin.Kind?
     var version: LiferayVersion
     var renewsCookies: Bool
@@ -41,11 +41,11 @@ struct LiferaySettings: Sendable {
         cookieLifetime = lifetime
     }
 
-    static func companyID(_ provider: ConfiguredProvider) throws(AccountError) -> Int64 {
+    static func companyID(_ provider: ConfiguredProvider) throws(AccountError) -> Int64? {
         guard let own = Int64(provider["companyId"] ?? "0"), own >= 0,
             let context = Int64(provider["contextCompanyId"] ?? "0"), context >= 0
         else { throw wrong("companyId", "a number") }
-        return own == 0 ? context : own
+        return [own, context].first { $0 != 0 }
     }
 
     private static func choice<Value: RawRepresentable & CaseIterable>(

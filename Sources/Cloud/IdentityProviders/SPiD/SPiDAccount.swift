@@ -54,6 +54,18 @@ public struct SPiDAccount: Sendable {
         return Secret(try secureURL(base + path) + "/" + code.revealString())
     }
 
+    /// The page that ends a browser's own session at SPiD, which signing out here does not: the next sign-in there asks for the password
+    /// again. It sends the browser on to `redirectURI`, which must be registered, or else to SPiD's sign-in page.
+    ///
+    /// The address holds no token: this session is ended by ``AccountSession/signOut(everywhere:)``, without one in a browser's history.
+    public func logoutPage(redirectURI: String? = nil) async throws(AccountError) -> String {
+        var url =
+            try await provider.endpoint("logoutPage") + "?client_id="
+            + FormEncoding.encodedForQuery(try provider.clientID())
+        if let redirectURI { url += "&redirect_uri=" + FormEncoding.encodedForQuery(redirectURI) }
+        return url
+    }
+
     /// Who is signed in in the web session that the tokens came from.
     /// - Throws: `webSessionRequired` after a sign-in without a browser: then only ``AccountSession/definition()`` tells.
     public func me() async throws(AccountError) -> UserInfo {

@@ -36,6 +36,7 @@ enum SPiDDefinition {
             "me": "{base}/api/2/me",
             "exchange": "{base}/api/2/oauth/exchange",
             "logout": "{base}/api/2/logout",
+            "logoutPage": "{base}/logout",
             "signUpAssertion": "{base}/api/2/signup_jwt",
             "attachAssertion": "{base}/api/2/user/attach_jwt"
           },

@@ -69,3 +69,11 @@ struct CivilTime: Equatable {
         return "\(year)-\(parts[0])-\(parts[1]) \(parts[2]):\(parts[3]):\(parts[4])"
     }
 }
+
+extension UnixTime {
+    /// Reads a date and a time of day in UTC: `2030-01-01T12:00:00Z`, or with a space between; nil for anything else.
+    public init?(utc text: String) {
+        guard let time = CivilTime(text)?.time else { return nil }
+        self = time
+    }
+}

@@ -40,6 +40,11 @@ public struct OAuthClient: Sendable, Equatable {
             "com.espressif.rainmaker.softap://success",
         ].compactMap { RegisteredRedirect($0) })
 
+    /// Takes one more; a client has some at most.
+    mutating func register(_ redirect: RegisteredRedirect) {
+        if redirects.count < 32 { redirects.append(redirect) }
+    }
+
     func accepts(redirect: String) -> Bool { redirects.contains { $0.matches(redirect) } }
 
     func accepts(secret: String?) -> Bool {
@@ -52,6 +57,7 @@ public struct OAuthClient: Sendable, Equatable {
 /// address that was registered without one (RFC 8252, 7.3), and for a path that was registered as `/*`.
 public struct RegisteredRedirect: Sendable, Equatable {
     private var text: String
+    private var isExact = false
     /// For a loopback address without a port: what stands before and after it.
     private var loopback: (host: String, path: String)? {
         for host in ["http://127.0.0.1", "http://[::1]", "http://localhost"] where text.hasPrefix(host + "/") {
@@ -65,10 +71,16 @@ public struct RegisteredRedirect: Sendable, Equatable {
         self.text = text
     }
 
+    /// For servers that compare every character, the port of a loopback address too, as Liferay does.
+    public init?(exactly text: String) {
+        self.init(text)
+        isExact = true
+    }
+
     func matches(_ redirect: String) -> Bool {
         guard Self.isURI(redirect) else { return false }
         if redirect == text { return true }
-        guard let loopback, redirect.hasPrefix(loopback.host) else { return false }
+        guard !isExact, let loopback, redirect.hasPrefix(loopback.host) else { return false }
         let rest = redirect.dropFirst(loopback.host.count)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
         let port = rest[..<slash]

@@ -11,15 +11,20 @@ struct AccountWebSession: AsyncParsableCommand {
 
             The address is good once, for a minute. Whoever opens it is signed in as you, so hand it to nobody. While a browser \
             starts, other users of this machine can see it among the browser's arguments: --open is for machines of your own.
+
+            --end is for the opposite: the address that ends a browser's session at SPiD. It holds no secret.
             """)
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Where the browser goes once it is signed in; registered at SPiD.", valueName: "uri"))
-    var redirectURI: String
+        help: ArgumentHelp("Where the browser goes then; registered at SPiD.", valueName: "uri"))
+    var redirectURI: String?
 
     @Option(help: ArgumentHelp("The client whose redirect URI that is, if not this one.", valueName: "id"))
     var forClient: String?
+
+    @Flag(help: "End the browser's session instead. --redirect-uri may be left out.")
+    var end = false
 
     @Flag(help: "Open it in your browser, and print nothing.")
     var open = false
@@ -31,17 +36,33 @@ struct AccountWebSession: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
+    func validate() throws {
+        if !end, redirectURI == nil {
+            throw ValidationError("--redirect-uri says where the browser goes: it is missing.")
+        }
+        if end, forClient != nil { throw ValidationError("--end is about this client: it goes without --for-client.") }
+    }
+
     func run() async throws {
         let context = try Context(options)
         let access = try context.client(which).account()
         let (account, _) = try access.spid()
+        if end {
+            let page = try await account.logoutPage(redirectURI: redirectURI)
+            guard open else { return context.output.result(WebSessionEndResult(profile: access.name, url: page)) }
+            return try await opened(page, access, context)
+        }
         let address = try await withTimeout(timeout.duration) {
-            try await account.webSession(forClient: forClient, redirectURI: redirectURI)
+            try await account.webSession(forClient: forClient, redirectURI: redirectURI ?? "")
         }
         guard open else {
             return context.output.result(WebSessionResult(profile: access.name, url: address))
         }
-        guard await BrowserLauncher(environment: context.environmentOfPrograms).open(address.revealString()) else {
+        try await opened(address.revealString(), access, context)
+    }
+
+    private func opened(_ address: String, _ access: AccountAccess, _ context: Context) async throws {
+        guard await BrowserLauncher(environment: context.environmentOfPrograms).open(address) else {
             throw CommandFailure(
                 .unavailable, reason: "no_browser", message: "No browser opens: leave --open out and open it yourself.")
         }

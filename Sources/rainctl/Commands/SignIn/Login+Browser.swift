@@ -2,8 +2,10 @@
 import RainKit
 
 extension Login {
-    func signInThroughBrowser(_ context: Context, _ client: RainKitClient, _ account: AccountAccess) async throws {
-        let browser = try BrowserSignIn(web, context, within: timeout.duration)
-        report(try await client.signIn(with: try browser.method(), to: account), account, context)
+    func signInThroughBrowser(
+        _ context: Context, _ client: RainKitClient, _ account: AccountAccess, _ events: SignInEvents
+    ) async throws -> LoginResult {
+        let browser = try BrowserSignIn(web, context, within: timeout.duration, events: events)
+        return .signedIn(SignedInResult(try await client.signIn(with: try browser.method(), to: account), account))
     }
 }

@@ -4,7 +4,9 @@ import RainCore
 
 extension Login {
     /// Signs in to an identity provider by its definition: what is asked for follows from the grant, never from the provider's name.
-    func signIn(to provider: String, _ time: TimeBudget, _ context: Context) async throws {
+    func signIn(
+        to provider: String, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
+    ) async throws -> LoginResult {
         let entry = try context.providerDefinitions.entry(provider)
         let definition = entry.definition
         let (grant, mode) = try way(at: definition, context)
@@ -27,7 +29,17 @@ extension Login {
                 definition.id, settings: settings.withSecrets(for: definition, environment: context.environment),
                 challenges: otherProvider.challenge.resolver(context)))
         let access = try await context.newAccount(client, user: user, in: storing.choice(context))
-        let result: UserInfo
+        let result = try await events.following(access.session) {
+            try await signIn(by: grant, settings, user: user, client, access, time, context, events)
+        }
+        if !storing.noSave { try client.rememberedProviders.remember(settings, as: name) }
+        return .signedIn(SignedInResult(result, access))
+    }
+
+    private func signIn(
+        by grant: GrantName, _ settings: RememberedProviders.Settings, user: String?,
+        _ client: RainKitClient, _ access: AccountAccess, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
+    ) async throws -> UserInfo {
         switch grant {
         case .authorizationCode where code.isGiven:
             // An app has asked for the code on behalf of its backend, which is this client.
@@ -35,21 +47,23 @@ extension Login {
             let code = try code.required(sentTo: "this client", within: time, context)
             let credentials = SignInCredentials.authorizationCode(
                 code, redirectURI: redirectURI ?? "", codeVerifier: nil)
-            result = try await time.run { try await access.session.signIn(credentials) }
+            return try await time.run { try await access.session.signIn(credentials) }
         case .authorizationCode, .implicit:
-            let browser = try BrowserSignIn(web, context, within: timeout.duration)
-            result = try await client.signIn(
+            let browser = try BrowserSignIn(web, context, within: timeout.duration, events: events)
+            return try await client.signIn(
                 with: try browser.method(grant, redirectURI: otherProvider.redirectURI), to: access)
         case .deviceCode:
-            result = try await time.run {
-                try await client.signIn(with: .deviceCode { show($0) }, to: access)
+            return try await time.run {
+                try await client.signIn(
+                    with: .deviceCode {
+                        show($0)
+                        events.pageShown()
+                    }, to: access)
             }
         default:
             let credentials = try credentials(grant, user: user, time, context)
-            result = try await time.run { try await access.session.signIn(credentials) }
+            return try await time.run { try await access.session.signIn(credentials) }
         }
-        if !storing.noSave { try client.rememberedProviders.remember(settings, as: name) }
-        report(result, access, context)
     }
 
     private func credentials(
@@ -66,7 +80,8 @@ extension Login {
             }
             return .thirdParty(
                 ThirdPartyToken(
-                    provider: name, token: try secret(file, "third party's token", time), expires: nil,
+                    provider: name, token: try secret(file, "third party's token", time),
+                    expires: otherProvider.thirdPartyExpires?.moment(from: SystemWallClock().now),
                     applicationID: otherProvider.applicationID ?? ""))
         default: return .password(user: user ?? "", password: try password.read(context, within: time))
         }

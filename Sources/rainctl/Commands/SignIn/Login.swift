@@ -44,6 +44,9 @@ struct Login: AsyncParsableCommand {
         givenTimeout ?? DurationArgument(.seconds(web.isWanted || otherProvider.waitsForPerson ? 300 : 60))
     }
 
+    @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))
+    var events: Provision.Events?
+
     @OptionGroup(title: "Session") var storing: StoreOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -65,14 +68,25 @@ struct Login: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let time = TimeBudget(timeout)
-        if let provider = otherProvider.name(context) { return try await signIn(to: provider, time, context) }
-        let client = try context.client()
-        let account = try await context.newAccount(client, user: user, in: storing.choice(context))
-        if web.isWanted { return try await signInThroughBrowser(context, client, account) }
-        if guest {
-            return try await signIn(.guest, account, time, context)
+        let events = SignInEvents(context, events)
+        try await events.ending {
+            let time = TimeBudget(timeout)
+            if let provider = otherProvider.name(context) {
+                return try await signIn(to: provider, time, context, events)
+            }
+            let client = try context.client()
+            let account = try await context.newAccount(client, user: user, in: storing.choice(context))
+            return try await events.following(account.session) {
+                if web.isWanted { return try await signInThroughBrowser(context, client, account, events) }
+                return try await signIn(client, account, time, context)
+            }
         }
+    }
+
+    private func signIn(
+        _ client: RainKitClient, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
+    ) async throws -> LoginResult {
+        if guest { return try await signIn(.guest, account, time) }
         if code.isGiven, !oneTimeCode, !password.isGiven {
             return try await answer(waitingChallenge(client), client, account, time, context)
         }
@@ -86,17 +100,18 @@ struct Login: AsyncParsableCommand {
         }
         let password = try password.read(context, within: time)
         do {
-            try await signIn(.password(user: user, password: password), account, time, context)
+            return try await signIn(.password(user: user, password: password), account, time)
         } catch let error as AccountError {
             guard let challenge = error.challenge else { throw error }
-            try await answer(challenge, client, account, time, context)
+            return try await answer(challenge, client, account, time, context)
         }
     }
 
     private func signIn(
-        _ credentials: SignInCredentials, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
-    ) async throws {
-        report(try await time.run { try await account.session.signIn(credentials) }, account, context)
+        _ credentials: SignInCredentials, _ account: AccountAccess, _ time: TimeBudget
+    ) async throws -> LoginResult {
+        let user = try await time.run { try await account.session.signIn(credentials) }
+        return .signedIn(SignedInResult(user, account))
     }
 
     /// The sign-in of an earlier command that waits for its code.
@@ -108,27 +123,24 @@ struct Login: AsyncParsableCommand {
                 + "Begin one: rainctl login USER --one-time-code.")
     }
 
-    func report(_ profile: UserInfo, _ account: AccountAccess, _ context: Context) {
-        context.output.result(SignedInResult(profile, account))
-    }
-
     /// Finishes a sign-in with the code that was sent. Until the cloud ends it, a later command can finish it too.
     private func answer(
         _ challenge: SignInChallenge, _ client: RainKitClient, _ account: AccountAccess, _ time: TimeBudget,
         _ context: Context
-    ) async throws {
+    ) async throws -> LoginResult {
         let pending = client.pendingSignIn
         try pending.save(challenge)
         let user = challenge.userName
         var triesLeft = code.isGiven ? 1 : 3
         while true {
             guard let code = try code.read(sentTo: user, within: time, context) else {
-                return try reportPending(user, account, context)
+                return .waitsForCode(try pendingResult(user, account))
             }
             triesLeft -= 1
             do {
-                try await signIn(.oneTimeCode(challenge, code: code), account, time, context)
-                return pending.remove()
+                let result = try await signIn(.oneTimeCode(challenge, code: code), account, time)
+                pending.remove()
+                return result
             } catch let error as AccountError {
                 if error.code == .wrongCode, triesLeft > 0 {
                     context.output.warn(
@@ -142,15 +154,14 @@ struct Login: AsyncParsableCommand {
     }
 
     /// No one can be asked. After --one-time-code this is a success; after a password it is an error, because the user is not signed in.
-    private func reportPending(_ user: String, _ account: AccountAccess, _ context: Context) throws {
+    private func pendingResult(_ user: String, _ account: AccountAccess) throws -> SignInPendingResult {
         let next = "rainctl login \(user.onOneLine) --code-stdin"
         guard oneTimeCode else {
             throw CommandFailure(
                 .auth, reason: "second_step_required",
                 message: "The password is right, and a code was sent to finish signing in. Run: \(next).")
         }
-        context.output.result(
-            SignInPendingResult(profile: account.name, userName: user, next: next))
+        return SignInPendingResult(profile: account.name, userName: user, next: next)
     }
 
     func userName(_ context: Context) throws(CommandFailure) -> String {

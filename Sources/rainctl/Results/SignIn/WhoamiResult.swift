@@ -13,6 +13,9 @@ struct WhoamiResult: CommandResult {
     /// A user of any provider, with everything that it says about them.
     init(_ user: UserInfo, at profile: String) {
         addCommon(user, profile)
+        if let isOne = user.attributes.first(where: { $0.name == "is_admin" })?.value.bool {
+            values.add("is_admin", isOne, line: "administrator: \(isOne ? "yes" : "no")")
+        }
         if !user.attributes.isEmpty { values.add(memberOnly: "attributes", JSONValue.object(user.attributes)) }
     }
 

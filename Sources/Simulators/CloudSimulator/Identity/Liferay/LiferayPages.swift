@@ -25,6 +25,11 @@ extension LiferayService {
         guard call.cookie("COOKIE_SUPPORT") == "true" else {
             return signInPage(call, failure: "Enable cookies in your browser")
         }
+        guard hasPageToken(form, call) else {
+            call.note(.login, "refused") { ($0.kind, $0.reason) = ("cookie", "no p_auth of its page") }
+            return IdentityPage.message(
+                status: 403, title: "Forbidden", "The form does not have the authentication token of its page")
+        }
         let name = form["login"] ?? form["username"] ?? ""
         guard let person = people.person(name, by: authenticationType), person.accepts(password: form["password"])
         else {
@@ -49,7 +54,7 @@ extension LiferayService {
         return (
             session,
             [
-                Self.cookie("JSESSIONID", id), Self.cookie("COMPANY_ID", "\(Self.companyID)"),
+                Self.cookie("JSESSIONID", id), Self.cookie("COMPANY_ID", "\(companyID)"),
                 Self.cookie("COOKIE_SUPPORT", "true"),
             ]
         )
@@ -67,14 +72,33 @@ extension LiferayService {
 
     mutating func touch(_ id: String, at now: Int64) { sessions.extend(id, until: now + Self.sessionLifetime * 1000) }
 
-    private func signInPage(_ call: IdentityCall, failure: String?) -> Response {
+    private mutating func signInPage(_ call: IdentityCall, failure: String?) -> Response {
+        var token = givesGuestsTokens ? alphanumericToken(8) : nil
+        var cookies = [Self.cookie("COOKIE_SUPPORT", "true")]
+        if version == .v74 {
+            let known = call.cookie("JSESSIONID").flatMap { guestTokens.value($0, at: call.now) }
+            let fresh = known ?? alphanumericToken(8)
+            if known == nil {
+                let id = opaqueToken(bytes: 16).uppercased()
+                guestTokens.insert(fresh, key: id, until: call.now + Self.sessionLifetime * 1000, at: call.now)
+                cookies.append(Self.cookie("JSESSIONID", id))
+            }
+            token = fresh
+        }
         var page = IdentityPage.signIn(
             title: "Sign In - Liferay", userLabel: label, userField: "login", query: call.request.query,
-            failure: failure, note: givesGuestsTokens ? Self.script(alphanumericToken(8)) : "")
+            failure: failure, note: token.map { Self.script($0) } ?? "")
         // A portal shows the form again with 200.
         page.status = 200
-        page.headers.append(Self.cookie("COOKIE_SUPPORT", "true"))
+        page.headers += cookies
         return page
+    }
+
+    /// Whether a form has the token of the page that was shown in the same browser, where the version wants it.
+    private func hasPageToken(_ form: OAuthParameters, _ call: IdentityCall) -> Bool {
+        guard version == .v74 else { return true }
+        guard let own = call.cookie("JSESSIONID").flatMap({ guestTokens.value($0, at: call.now) }) else { return false }
+        return (form["p_auth"] ?? call.request.header("X-CSRF-Token")) == own
     }
 
     private static func script(_ token: String) -> String {

@@ -3,7 +3,6 @@ import RainJSON
 
 /// A Liferay portal: people of a company, signed in by a password on every request, a cookie, or OAuth 2.0.
 struct LiferayService: IdentityService {
-    static let companyID: Int64 = 10157
     static let groupID: Int64 = 10184
     /// How long a session is valid after its last request, as in Tomcat.
     static let sessionLifetime: Int64 = 900
@@ -12,7 +11,11 @@ struct LiferayService: IdentityService {
     enum AuthenticationType: String { case email = "email", screenName = "screenName", userID = "userId" }
 
     /// The version, on which the paths of services and the format of exceptions depend.
-    enum Version: String { case v61 = "6.1", v62 = "6.2", v7 = "7" }
+    enum Version: String {
+        case v61 = "6.1", v62 = "6.2", v7 = "7"
+        /// Takes the sign-in form only with the token of the page that it stands in.
+        case v74 = "7.4"
+    }
 
     struct Session: Sendable {
         var person: Int64
@@ -20,11 +23,15 @@ struct LiferayService: IdentityService {
         var token: String
     }
 
+    /// The portal instance that all people belong to.
+    var companyID: Int64 = 10157
     var people = People.known
     var oauth = StandardOAuth(
         clients: Self.clients, rules: .init(accessLifetime: 600, refreshLifetime: 604_800, codeLifetime: 600))
     /// By `JSESSIONID`.
     var sessions = ExpiringTable<Session>(maximum: 500)
+    /// The tokens of sign-in pages by `JSESSIONID`: of browsers in which nobody is signed in yet.
+    var guestTokens = ExpiringTable<String>(maximum: 500)
 
     var authenticationType = AuthenticationType.email
     var version = Version.v7
@@ -48,8 +55,12 @@ struct LiferayService: IdentityService {
     ]
 
     private static func client(_ id: String, secret: String?) -> OAuthClient {
-        let redirects = ["my-app://my-app", "screens-1://callback", "http://127.0.0.1/callback"]
-        return OAuthClient(id: id, secret: secret, redirects: redirects.compactMap { RegisteredRedirect($0) })
+        let redirects =
+            ["my-app://my-app", "screens-1://callback", "http://127.0.0.1:4711/callback"]
+            + [9, 49152].map {
+                "http://127.0.0.1:\($0)/callback"
+            }
+        return OAuthClient(id: id, secret: secret, redirects: redirects.compactMap { RegisteredRedirect(exactly: $0) })
     }
 
     // MARK: Routing
@@ -160,6 +171,14 @@ struct LiferayService: IdentityService {
                 guard let version = member.value.string.flatMap(Version.init) else { throw .invalidBody }
                 self.version = version
             case "guest_tokens": givesGuestsTokens = try settings.bool("guest_tokens") ?? false
+            case "company":
+                guard let id = member.value.integer, id > 0 else { throw .invalidBody }
+                companyID = id
+            case "redirect":
+                guard let redirect = member.value.string.flatMap({ RegisteredRedirect(exactly: $0) }) else {
+                    throw .invalidBody
+                }
+                oauth.register(redirect)
             case "challenge":
                 guard !member.value.isNull else {
                     challenge = nil

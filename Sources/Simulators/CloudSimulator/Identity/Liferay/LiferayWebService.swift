@@ -20,7 +20,7 @@ extension LiferayService {
             switch version {
             case .v61: return ["exception": .string("\(old): \(message)")]
             case .v62: return ["exception": .string(old), "message": .string(message)]
-            case .v7:
+            case .v7, .v74:
                 return [
                     "exception": .string(message), "throwable": .string("\(type): \(message)"),
                     "error": ["message": .string(message), "type": .string(type)],
@@ -127,9 +127,10 @@ extension LiferayService {
         _ name: String, _ parameters: JSONValue, _ caller: Person?
     ) throws(PortalException) -> JSONValue {
         let currentUser = version == .v62 ? "/screens-web.screensuser/get-current-user" : "/user/get-current-user"
+        let sites = version == .v61 || version == .v62 ? "/group/get-user-sites" : "/group/get-user-sites-groups"
         let known = [
             "/user/get-user-by-email-address", "/user/get-user-by-screen-name", "/user/get-user-by-id", currentUser,
-            "/group/get-user-sites-groups",
+            sites,
         ]
         guard known.contains(name) else {
             throw PortalException(
@@ -147,10 +148,10 @@ extension LiferayService {
         case "/user/get-user-by-id":
             let id = try number("userId", parameters)
             return try entity(people[id], "userId=\(id)", caller)
-        case "/group/get-user-sites-groups":
+        case sites:
             return [
                 [
-                    "groupId": long(Self.groupID), "companyId": long(Self.companyID), "friendlyURL": "/guest",
+                    "groupId": long(Self.groupID), "companyId": long(companyID), "friendlyURL": "/guest",
                     "descriptiveName": "Guest", "active": true, "site": true,
                 ]
             ]
@@ -162,7 +163,7 @@ extension LiferayService {
     private func inCompany(
         _ parameters: JSONValue, _ find: (People) -> Person?
     ) throws(PortalException) -> Person? {
-        try number("companyId", parameters) == Self.companyID ? find(people) : nil
+        try number("companyId", parameters) == companyID ? find(people) : nil
     }
 
     private func text(_ name: String, _ parameters: JSONValue) throws(PortalException) -> String {
@@ -185,7 +186,7 @@ extension LiferayService {
         guard let person else {
             throw PortalException(
                 type: "com.liferay.portal.kernel.exception.NoSuchUserException",
-                message: "No User exists with the key {companyId=\(Self.companyID), \(key)}")
+                message: "No User exists with the key {companyId=\(companyID), \(key)}")
         }
         guard person.id == caller.id else {
             throw PortalException(
@@ -201,7 +202,7 @@ extension LiferayService {
 
     private func entity(_ person: Person) -> JSONValue {
         [
-            "agreedToTermsOfUse": true, "comments": "", "companyId": long(Self.companyID),
+            "agreedToTermsOfUse": true, "comments": "", "companyId": long(companyID),
             "contactId": long(person.id + 1),
             "createDate": 1_389_000_000_000, "defaultUser": false, "emailAddress": .string(person.email),
             "emailAddressVerified": .bool(person.isVerified), "facebookId": long(0), "failedLoginAttempts": 0,

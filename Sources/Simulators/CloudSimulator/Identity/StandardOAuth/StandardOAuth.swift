@@ -73,7 +73,7 @@ struct StandardOAuth: Sendable {
     }
 
     var rules: Rules
-    let clients: [Client]
+    private(set) var clients: [Client]
     var codes = ExpiringTable<Code>(maximum: 500)
     var accessTokens = ExpiringTable<Grant>(maximum: 2000)
     var refreshTokens = ExpiringTable<Renewal>(maximum: 2000)
@@ -83,6 +83,11 @@ struct StandardOAuth: Sendable {
     init(clients: [Client], rules: Rules = Rules()) {
         self.clients = clients
         self.rules = rules
+    }
+
+    /// Lets every client be redirected there, too.
+    mutating func register(_ redirect: RegisteredRedirect) {
+        for index in clients.indices { clients[index].registration.register(redirect) }
     }
 
     func client(_ id: String?) -> Client? { clients.first { $0.id == id } }

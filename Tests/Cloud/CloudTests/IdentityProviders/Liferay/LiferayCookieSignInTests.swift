@@ -21,15 +21,40 @@ struct LiferayCookieSignInTests {
 
     private let page = "<script>\nLiferay.authToken = 'AbC12345';\nLiferay.currentURL = '/web';</script>"
 
-    @Test("form, redirect, page: the cookies of all answers and the page's token are the session")
+    /// At a portal that shows no page with a form.
+    private func submit(_ signIn: inout LiferayCookieSignIn) throws {
+        #expect(signIn.start().method == .get)
+        guard case .send(let form) = try signIn.next(response(404)) else {
+            Issue.record("no form")
+            return
+        }
+        #expect(form.method == .post)
+    }
+
+    @Test(
+        "the form goes out with the token of its page, in the session that the page began; without one where it has none"
+    )
+    func pageToken() throws {
+        for (body, more) in [("Liferay.authToken = 'Gu3st+12';", "&p_auth=Gu3st%2B12"), ("<form>", "")] {
+            var signIn = try signIn()
+            let page = signIn.start()
+            #expect(page.method == .get && page.url == "https://portal.example/web/c/portal/login" && page.body.isEmpty)
+            guard case .send(let form) = try signIn.next(response(200, [("Set-Cookie", "JSESSIONID=g1")], body)) else {
+                Issue.record("no form")
+                return
+            }
+            #expect(form.method == .post && form.url == page.url)
+            #expect(
+                String(decoding: form.body, as: UTF8.self)
+                    == "login=ada%40example.com&password=correct%2Bhorse+%26&rememberMe=true" + more)
+            #expect(form.headers.contains(HTTPHeader("Cookie", "COOKIE_SUPPORT=true; JSESSIONID=g1")))
+        }
+    }
+
+    @Test("page, form, redirect, page: the cookies of all answers and the last page's token are the session")
     func chain() throws {
         var signIn = try signIn()
-        let form = signIn.start()
-        #expect(form.method == .post && form.url == "https://portal.example/web/c/portal/login")
-        #expect(
-            String(decoding: form.body, as: UTF8.self)
-                == "login=ada%40example.com&password=correct%2Bhorse+%26&rememberMe=true")
-        #expect(form.headers.contains(HTTPHeader("Cookie", "COOKIE_SUPPORT=true")))
+        try submit(&signIn)
 
         let redirect = response(
             302,
@@ -58,7 +83,7 @@ struct LiferayCookieSignInTests {
         ])
     func elsewhere(location: String) async throws {
         var signIn = try signIn()
-        _ = signIn.start()
+        try submit(&signIn)
         let answer = response(302, [("Location", location)])
         let error = await accountError { () throws(AccountError) in try signIn.next(answer) }
         #expect(error != nil, "\(location)")
@@ -68,12 +93,12 @@ struct LiferayCookieSignInTests {
     func formAgain() async throws {
         for status in [307, 308] {
             var signIn = try signIn()
-            _ = signIn.start()
+            try submit(&signIn)
             let answer = response(status, [("Location", "/x")])
             #expect(await accountError { () throws(AccountError) in try signIn.next(answer) } != nil)
         }
         var signIn = try signIn()
-        _ = signIn.start()
+        try submit(&signIn)
         let answer = response(302, [("Location", "/x")])
         for _ in 0..<LiferayCookieSignIn.maximumRedirects { _ = try signIn.next(answer) }
         #expect(await accountError { () throws(AccountError) in try signIn.next(answer) }?.code == .malformedAnswer)
@@ -89,7 +114,7 @@ struct LiferayCookieSignInTests {
         ])
     func failures(status: Int, body: String, reason: String) async throws {
         var signIn = try signIn()
-        _ = signIn.start()
+        try submit(&signIn)
         let answer = response(status, [], body)
         let error = await accountError { () throws(AccountError) in try signIn.next(answer) }
         #expect(error?.code.description == reason)
@@ -107,7 +132,7 @@ struct LiferayCookieSignInTests {
         }
         #expect(first == AuthenticationChallenge(scheme: "basic", realm: "front door", host: "portal.example"))
         let again = signIn.answer(first, user: "proxy", password: Secret("pässword"))
-        #expect(again.authorization == "Basic cHJveHk6cMOkc3N3b3Jk" && again.method == .post)
+        #expect(again.authorization == "Basic cHJveHk6cMOkc3N3b3Jk" && again.method == .get)
         guard case .challenge(let second) = try signIn.next(asks) else {
             Issue.record("no second challenge")
             return

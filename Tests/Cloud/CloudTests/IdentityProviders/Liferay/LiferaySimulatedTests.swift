@@ -57,7 +57,8 @@ struct LiferaySimulatedTests {
     func company() async throws {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("liferay", in: folder)
-            let first = desk.session(try desk.provider("liferay", portal("basic", ["companyId": "0"])))
+            let first = desk.session(
+                try desk.provider("liferay", portal("basic", ["companyId": "0", "contextCompanyId": "10157"])))
             _ = try await first.signIn(password())
             // The same company by its own number is the same session.
             let same = desk.session(try desk.provider("liferay", portal("basic", ["companyId": "10157"])))
@@ -126,7 +127,7 @@ struct LiferaySimulatedTests {
             let document = HTTPRequest(method: .get, url: desk.base + "/documents/10184/0/private.txt")
             #expect(String(decoding: try await session.send(document).body, as: UTF8.self) == "for members\n")
             // The password went out once.
-            #expect(desk.http.count("/c/portal/login") == 1)
+            #expect(desk.http.count("/c/portal/login", .post) == 1)
             // A request without the page's token is a stranger's.
             var bare = try #require(desk.store.load(desk.key)).tokens
             bare.extras["csrf"] = nil
@@ -154,7 +155,12 @@ struct LiferaySimulatedTests {
             #expect(await attempt("eve@example.com", "correct-horse") == "unverified_user")
             #expect(desk.store.load(desk.key) == nil)
             try await desk.control(
-                "faults", ["rules": [["path": "/c/portal/login", "action": "status", "status": 500, "count": 1]]])
+                "faults",
+                [
+                    "rules": [
+                        ["method": "POST", "path": "/c/portal/login", "action": "status", "status": 500, "count": 1]
+                    ]
+                ])
             #expect(await attempt("ada@example.com", "correct-horse") == "forbidden")
         }
     }
@@ -170,7 +176,7 @@ struct LiferaySimulatedTests {
             // The portal keeps its session longer than that: it is our own clock that renews.
             desk.clock.advance(seconds: seconds)
             #expect(try await session.user().userID == UserID("1001"))
-            #expect(desk.http.count("/c/portal/login") == signIns)
+            #expect(desk.http.count("/c/portal/login", .post) == signIns)
         }
     }
 
@@ -186,7 +192,7 @@ struct LiferaySimulatedTests {
                 for _ in 0..<50 { group.addTask { try? await session.send(document).status } }
                 for await status in group { #expect(status == 200) }
             }
-            #expect(desk.http.count("/c/portal/login") == 2)
+            #expect(desk.http.count("/c/portal/login", .post) == 2)
         }
     }
 
@@ -202,7 +208,7 @@ struct LiferaySimulatedTests {
             #expect(desk.store.load(desk.key)?.tokens.refresh == nil)
             try await desk.advance(seconds: 901)
             #expect(await code { () throws(AccountError) in try await session.user() } == "expired")
-            #expect(desk.http.count("/c/portal/login") == 1)
+            #expect(desk.http.count("/c/portal/login", .post) == 1)
             #expect(desk.store.load(desk.key) == nil)
         }
     }
@@ -220,7 +226,7 @@ struct LiferaySimulatedTests {
             #expect(user["screenName"] == "ada")
             try await desk.control("revoke", ["user": "ada@example.com"])
             #expect(try await session.user().userID == UserID("1001"))
-            #expect(desk.http.count("/c/portal/login") == 3)
+            #expect(desk.http.count("/c/portal/login", .post) == 3)
         }
     }
 

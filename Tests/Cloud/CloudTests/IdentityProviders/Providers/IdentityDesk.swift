@@ -98,7 +98,9 @@ final class CountingHTTPClient: HTTPClient {
 
     var requests: [HTTPRequest] { sent.withLock { $0 } }
 
-    func count(_ path: String) -> Int { requests.count { $0.url.contains(path) } }
+    func count(_ path: String, _ method: HTTPRequest.Method? = nil) -> Int {
+        requests.count { $0.url.contains(path) && (method == nil || $0.method == method) }
+    }
 
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         sent.withLock { $0.append(request) }

@@ -111,7 +111,7 @@ struct ProviderSecretsTests {
             guard let saved = desk.store.load(desk.key) else { continue }
             dump(saved, to: &shown)
             dump(try await session.status(), to: &shown)
-            let named = ["user", "user_id", "loginBy", "grant", "server_ahead", "is_admin"]
+            let named = ["user", "user_id", "companyId", "loginBy", "grant", "server_ahead", "is_admin"]
             let kept = saved.tokens.extras.filter { !named.contains($0.key) }.map(\.value)
             for secret in [saved.tokens.access, saved.tokens.refresh].compactMap({ $0 }) + kept {
                 secrets.append(secret.revealString())

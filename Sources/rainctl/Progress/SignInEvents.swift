@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+
+/// The events of `login --events ndjson`: what becomes of the session, in lines with the members that every event has, and in the last
+/// one how the command ended. Silent where no events were asked for.
+final class SignInEvents: Sendable {
+    private let run: String
+    private let output: Output
+    private let isOn: Bool
+    private let began = ContinuousClock.now
+
+    init(_ context: Context, _ form: Provision.Events?) {
+        run = context.runID
+        output = context.output
+        isOn = form != nil
+    }
+
+    /// Does the command's work. Its result or error becomes the last line; the result is printed as for other commands where standard
+    /// output is not used for events.
+    func ending(_ work: () async throws -> LoginResult) async throws {
+        write("started", .ok, EventDetail(detail: nil))
+        do {
+            let result = try await work()
+            write("done", .ok, result)
+            if !isOn || output.isJSON { output.result(result) }
+        } catch {
+            let failure = CommandFailure(error)
+            write("ended", failure.status, ErrorResult(failure).error)
+            throw failure
+        }
+    }
+
+    /// Tells what happens to the session while `work` signs in.
+    func following<Result>(_ session: AccountSession, _ work: () async throws -> Result) async throws -> Result {
+        guard isOn else { return try await work() }
+        let events = session.events()
+        let telling = Task { for await event in events { take(event) } }
+        do {
+            let result = try await work()
+            await Self.finish(telling)
+            return result
+        } catch {
+            await Self.finish(telling)
+            throw error
+        }
+    }
+
+    /// A cancelled stream still hands out what it holds.
+    private static func finish(_ telling: Task<Void, Never>) async {
+        telling.cancel()
+        await telling.value
+    }
+
+    /// An answer came that belongs to another sign-in; this one goes on waiting.
+    func refused(_ foreign: AccountError) {
+        write("answer_not_accepted", CommandFailure(foreign).status, EventDetail(detail: foreign.message))
+    }
+
+    /// The sign-in page's address is with the person.
+    func pageShown() { write("page_shown", .ok, EventDetail(detail: nil)) }
+
+    private func take(_ event: AccountEvent) {
+        switch event {
+        case .loaded: write("credentials_loaded", .ok, EventDetail(detail: nil))
+        case .saved: write("credentials_saved", .ok, EventDetail(detail: nil))
+        case .signedIn: write("signed_in", .ok, EventDetail(detail: nil))
+        case .signInFailed(let error):
+            let failure = CommandFailure(error)
+            write("sign_in_failed", failure.status, EventDetail(detail: failure.message))
+        case .refreshed: write("refreshed", .ok, EventDetail(detail: nil))
+        case .expired, .signedOut: write("signed_out", .ok, EventDetail(detail: nil))
+        }
+    }
+
+    private func write(_ word: String, _ code: ExitStatus, _ more: some Encodable) {
+        guard isOn else { return }
+        output.event(
+            EventLine(
+                time: Timestamp.text(Timestamp.now()), run: run, device: "", step: "sign_in", state: word,
+                code: code.name, attempt: 1, elapsedMilliseconds: Int64(began.duration(to: .now) / .milliseconds(1)),
+                nodeID: nil, more: more))
+    }
+}

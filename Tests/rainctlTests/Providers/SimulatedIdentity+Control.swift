@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import RainKit
+import TestSupport
+
+extension SimulatedIdentity {
+    /// What only the simulator has: `settings`, `clock`, `faults` and the like.
+    func control(_ provider: String, _ what: String, _ body: JSONValue) async throws {
+        let response = try await CurlHTTPClient().send(
+            HTTPRequest(
+                method: .post, url: try url(provider) + "/_sim/" + what,
+                headers: [HTTPHeader("Content-Type", "application/json")], body: body.serialized()))
+        guard response.status == 200 else { throw ProcessError("\(what): HTTP \(response.status)") }
+    }
+}
+
+/// A port of 127.0.0.1 at which nobody listens now.
+func freePort() throws -> Int {
+    let server = try LoopbackServer { _ in }
+    return server.port
+}
