@@ -58,7 +58,7 @@ struct AccountRefusalTests {
             "account delete --code-file code", "DELETE /v1/user2?verification_code=\(code)", 119_005, 77, "auth",
             "wrong_code"),
         Refusal(
-            "account delete --code-file code", "DELETE /v1/user2?verification_code=\(code)", 119_015, 1, "other",
+            "account delete --code-file code", "DELETE /v1/user2?verification_code=\(code)", 119_016, 1, "other",
             "limit_reached"),
         Refusal(
             "account convert \(user)", "POST /v1/user/guest/conversion/initiate", 101_097, 64, "usage",

@@ -134,7 +134,7 @@ import Testing
         }
         #expect(set([:]).errorCode == 101045)
         let large = JSONValue.string(String(repeating: "x", count: CloudAPI.maximumCustomData))
-        #expect(set(["d": ["value": large]]).errorCode == 100012)
+        #expect(set(["d": ["value": large]]).errorCode == 100036)
         #expect(stored["d"] == nil)
     }
 
