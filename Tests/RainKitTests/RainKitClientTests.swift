@@ -41,7 +41,10 @@ struct RainKitClientTests {
                 try await bench.kit.provision(
                     .softAP(board.http), proof: GatewayBench.proof, network: try GatewayBench.home)
             }
-            guard case .board(let cause)? = error?.cause else { return Issue.record("\(error, default: "")") }
+            guard case .board(let cause)? = error?.cause else {
+                Issue.record(Comment(rawValue: "\(error, default: "no error")"))
+                return
+            }
             #expect(cause.code == .securityMismatch)
             let asked = try board.journal.entries(where: ["event": "request"]).compactMap { $0["endpoint"]?.string }
             #expect(Set(asked) == ["proto-ver"])

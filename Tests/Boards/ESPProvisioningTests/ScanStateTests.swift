@@ -70,6 +70,25 @@ struct ScanStateTests {
         #expect(try await firmware.clock.run { try await board.scan() }.map(\.ssid) == [SSID("Home")])
     }
 
+    @Test("older firmware refuses a reset when it is idle, too, and is asked; while it joins it is not")
+    func olderFirmware() async throws {
+        let options = ProvisioningOptions(attempts: 3, refusesIdleReset: true)
+        let idle = FirmwareInMemory(options)
+        let board = try await idle.securedBoard()
+        #expect(try await idle.clock.run { try await board.scan() }.map(\.ssid) == [SSID("Home")])
+
+        let busy = FirmwareInMemory(options)
+        let joining = try await busy.securedBoard()
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await busy.clock.run {
+                try await joining.join(wrong)
+                _ = try await joining.scan()
+            }
+        }
+        #expect("\(error?.code, default: "")" == "joining")
+        #expect(!busy.asked.contains(.scan))
+    }
+
     @Test("a board that is on a network is not asked")
     func connected() async throws {
         let firmware = FirmwareInMemory()

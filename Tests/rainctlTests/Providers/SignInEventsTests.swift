@@ -80,7 +80,7 @@ struct SignInEventsTests {
             ])
             defer { child.kill() }
             let address = try await BrowserMaker.address(in: child)
-            let start = try #require(address.range(of: "redirect_uri=http%3A%2F%2F127.0.0.1%3A"))
+            let start = try #require(address.firstRange(of: "redirect_uri=http%3A%2F%2F127.0.0.1%3A"))
             let port = address[start.upperBound...].prefix { $0.isNumber }
             let page = try await CurlHTTPClient().send(
                 HTTPRequest(method: .get, url: "http://127.0.0.1:\(port)/callback?code=c&state=wrong"))

@@ -33,7 +33,7 @@ struct EventLineTests {
         #expect(
             line(step: "confirm", node: "N1", ProvisionResult.sample) == """
                 {"ts":"T","run":"r","device":"d","step":"confirm","state":"done","code":"ok","attempt":1,"elapsed_ms":12,\
-                "node_id":"N1","ip":"10.0.0.2","ssid":"Home","mapping":"confirmed","claimed":true,"resumed":false}
+                "node_id":"N1","ip":"10.0.0.2","ssid":"Home","mapping":"confirmed","claimed":true,"resumed":false,"ssid_hex":"486f6d65"}
 
                 """)
         #expect(
@@ -63,6 +63,7 @@ struct EventLineTests {
 
 extension ProvisionResult {
     fileprivate static let sample = ProvisionResult(
-        nodeID: "N2", ip: "10.0.0.2", ssid: "Home", mapping: "confirmed", claimed: true, resumed: false,
-        elapsedMilliseconds: 99)
+        nodeID: "N2", ip: "10.0.0.2", ssid: "Home", mapping: "confirmed", claimed: true,
+        resumed: false,
+        elapsedMilliseconds: 99, ssidHex: "486f6d65")
 }

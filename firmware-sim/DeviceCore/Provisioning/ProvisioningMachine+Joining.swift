@@ -97,7 +97,7 @@ extension ProvisioningMachine {
             attemptsCompleted = 0
             state = .started
             return .success
-        case .started: return .success
+        case .started: return options.refusesIdleReset ? .internalError : .success
         case .credentialsReceived, .succeeded, .stopping, .stopped: return .internalError
         }
     }

@@ -17,11 +17,13 @@ public struct ProvisioningOptions: Sendable, Equatable {
     public var wrongProofLimit: UInt32
     /// How many entries of a scan are kept (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`).
     public var scanEntries: Int
+    /// A reset is refused where there is nothing to reset, as by network_provisioning before 1.2.1 and by ESP-IDF's own component.
+    public var refusesIdleReset: Bool
 
     public init(
         attempts: UInt32 = 0, resetsOnFailure: Bool = false, stopsByItself: Bool = true, cleanupDelay: UInt64 = 1000,
         autoStopDelay: UInt64 = 30_000, wrongProofLimit: UInt32 = 5,
-        scanEntries: Int = 16
+        scanEntries: Int = 16, refusesIdleReset: Bool = false
     ) {
         self.attempts = attempts
         self.resetsOnFailure = resetsOnFailure
@@ -30,5 +32,6 @@ public struct ProvisioningOptions: Sendable, Equatable {
         self.autoStopDelay = autoStopDelay
         self.wrongProofLimit = wrongProofLimit
         self.scanEntries = scanEntries
+        self.refusesIdleReset = refusesIdleReset
     }
 }

@@ -48,7 +48,8 @@ extension FirmwareSim {
             component: firmware.component,
             provisioning: ProvisioningOptions(
                 attempts: firmware.attempts, resetsOnFailure: firmware.resetsOnFailure,
-                stopsByItself: !radio.noAutoStop, scanEntries: radio.scanEntries),
+                stopsByItself: !radio.noAutoStop, scanEntries: radio.scanEntries,
+                refusesIdleReset: firmware.refusesIdleReset),
             customEndpoint: firmware.customEndpoint.map { Endpoint(name: Array($0.utf8)) })
         let core = SimulatedCore(
             configuration: configuration, radio: accessPoints,

@@ -22,12 +22,18 @@ enum Preset: String, ExpressibleByArgument, CaseIterable {
         case .rainMaker114:
             Firmware(security: 2, mapping: .challengeResponse, attempts: 3, resetsOnFailure: true)
         case .rainMaker185:
-            Firmware(security: 1, mapping: .challengeResponse, attempts: 3, resetsOnFailure: true)
+            Firmware(
+                security: 1, mapping: .challengeResponse, attempts: 3, resetsOnFailure: true, refusesIdleReset: true)
         case .rainMaker10:
             Firmware(security: 1, patch: 0, mapping: .user, component: .wifiProvisioning44)
         case .idf60: Firmware(security: 2, customEndpoint: "custom-data")
-        case .idf55: Firmware(security: 2, component: .wifiProvisioning51, customEndpoint: "custom-data")
-        case .idf51: Firmware(security: 2, patch: 0, component: .wifiProvisioning51, customEndpoint: "custom-data")
+        case .idf55:
+            Firmware(
+                security: 2, component: .wifiProvisioning51, refusesIdleReset: true, customEndpoint: "custom-data")
+        case .idf51:
+            Firmware(
+                security: 2, patch: 0, component: .wifiProvisioning51, refusesIdleReset: true,
+                customEndpoint: "custom-data")
         case .idf50: Firmware(security: 2, patch: 0, component: .wifiProvisioning50, customEndpoint: "custom-data")
         case .idf44: Firmware(security: 1, patch: 0, component: .wifiProvisioning44, customEndpoint: "custom-data")
         }
@@ -44,6 +50,8 @@ struct Firmware: Equatable {
     var component = DeviceConfiguration.Component.networkProvisioning
     var attempts: UInt32 = 0
     var resetsOnFailure = false
+    /// From before network_provisioning 1.2.1.
+    var refusesIdleReset = false
     var customEndpoint: String?
 }
 

@@ -4,9 +4,11 @@ import ProtocommWire
 import RainCore
 
 extension ProtocommBoard {
-    /// How long a board is watched that cannot say whether it is joining. Firmware waits a second before it moves its radio; a wrong
-    /// password or an absent network takes it two more.
+    /// How long a board without a reset is watched. Firmware waits a second before it moves its radio; a wrong password or an absent
+    /// network takes it two more.
     private var firstAttempt: Duration { .seconds(4) }
+    /// The same for a board that refused a reset, as those do that join a network; a weak signal takes the attempt longer.
+    private var refusedReset: Duration { .seconds(10) }
 
     /// Throws `joining` or `rejected` where the board must not be asked to scan.
     ///
@@ -15,12 +17,12 @@ extension ProtocommBoard {
     /// a board that was told nothing. A reset does: it is refused while the board joins, takes one that has failed back to its start, and
     /// does nothing to one that is there.
     ///
-    /// Older firmware refuses it at the start, too, or cannot reset. ESP-IDF's own component, which has that, is told by its version, and
-    /// is watched for a moment; network_provisioning before 1.2.1 is not, and counts as one that joins.
+    /// Older firmware refuses it at the start, too (network_provisioning before 1.2.1), or cannot reset at all. Such a board is watched
+    /// until a first attempt would have come to something, and is scanned where nothing did.
     func makeReadyToScan() async throws(ProvisioningError) {
         let status = try await resetWhereItCan()
         if status == .success { return }
-        let end = time.elapsed() + firstAttempt
+        let end = time.elapsed() + (status == nil ? firstAttempt : refusedReset)
         while true {
             let now = try await wifiStatus()
             switch (now.state, now.detail) {
@@ -35,7 +37,7 @@ extension ProtocommBoard {
                 _ = try await resetWhereItCan()
                 return
             case (_, .attemptFailed?): throw .joining
-            default: if status != nil, identity?.version.hasPrefix("netprov") == true { throw .joining }
+            default: break
             }
             guard time.elapsed() < end else { return }
             try await pause(.milliseconds(500))
@@ -60,7 +62,6 @@ extension ProvisioningError {
             .joining,
             message:
                 "The board is joining a network that it was given before, and to look for others meanwhile would keep it from that "
-                + "until it restarts. Try again in a moment. (Firmware with network_provisioning before 1.2.1 cannot be told "
-                + "from a board that is joining.)", remedies: [.networkName])
+                + "until it restarts. Try again in a moment.", remedies: [.networkName])
     }
 }

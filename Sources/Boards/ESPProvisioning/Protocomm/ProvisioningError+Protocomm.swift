@@ -12,6 +12,12 @@ extension ProvisioningError {
         switch error.code {
         case .unreachable: code = error.hasAnswered ? .deviceLost : .unavailable
         case .busy: code = .busy
+        // Nothing but broken connections speaks of another client there.
+        case .evicted where error.cause?.reason == "connection_taken":
+            code = .deviceLost
+            message =
+                "The connection to the board at \(error.peer) broke each time. Check its power and distance, and that no other program "
+                + "talks to it, then run this again."
         case .evicted:
             code = .busy
             message =
