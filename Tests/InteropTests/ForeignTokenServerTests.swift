@@ -23,7 +23,7 @@ struct ForeignTokenServerTests {
                  "endpoints":{"token":"{base}/token","user":"{base}/me","introspect":"{base}/introspect"},
                  "grants":{"assertion":{"clientAuthentication":"basic"}}}
                 """, to: "config/rainkit/providers/authlib.json")
-            try folder.write("backend-1-secret", to: "secret")
+            folder.writePrivately(Array("backend-1-secret".utf8), to: "secret")
             let python = try await ForeignIdentityServer.python()
             func login(_ subject: String, life: Int = 300, key: [String] = []) async throws -> Maker.Outcome {
                 let script = ForeignIdentityServer.path("authlib_server.py")

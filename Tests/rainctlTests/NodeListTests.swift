@@ -47,11 +47,11 @@ struct NodeListTests {
                 while let request = peer.readRequest() {
                     let call = request.requestLine
                     if call.hasPrefix("POST /v1/login2 ") {
-                        peer.respond(CannedCloud.tokens.body)
+                        peer.respond("200 OK", CannedCloud.tokens.body)
                     } else if call.hasPrefix("GET /v1/user2 ") {
-                        peer.respond(CannedCloud.profile.body)
+                        peer.respond("200 OK", CannedCloud.profile.body)
                     } else {
-                        peer.respond(invention.page(asked.add(1, ordering: .relaxed).oldValue))
+                        peer.respond("200 OK", invention.page(asked.add(1, ordering: .relaxed).oldValue))
                     }
                 }
             }

@@ -41,6 +41,8 @@ final class SignInEvents: Sendable {
             return result
         } catch {
             await Self.finish(telling)
+            let failure = CommandFailure(error)
+            write("sign_in_failed", failure.status, EventDetail(detail: failure.message))
             throw error
         }
     }
@@ -64,9 +66,8 @@ final class SignInEvents: Sendable {
         case .loaded: write("credentials_loaded", .ok, EventDetail(detail: nil))
         case .saved: write("credentials_saved", .ok, EventDetail(detail: nil))
         case .signedIn: write("signed_in", .ok, EventDetail(detail: nil))
-        case .signInFailed(let error):
-            let failure = CommandFailure(error)
-            write("sign_in_failed", failure.status, EventDetail(detail: failure.message))
+        // Told once the work has thrown it, as the stream may end before.
+        case .signInFailed: break
         case .refreshed: write("refreshed", .ok, EventDetail(detail: nil))
         case .expired, .signedOut: write("signed_out", .ok, EventDetail(detail: nil))
         }

@@ -22,7 +22,7 @@ struct BusyBoardTests {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
             let board = try await SimulatedBoard.start(
-                ["--http", "127.0.0.1:0", "--security", "1", "--join-delay", "6"], in: folder)
+                ["--http", "127.0.0.1:0", "--security", "1", "--attempts", "3", "--join-delay", "3"], in: folder)
             try await applied(board, maker)
             let scan = ["device", "scan", "--json", "--pop-file", folder.file("pop")] + Maker.way(to: board)
             let refused = try await maker.rainctl(scan)

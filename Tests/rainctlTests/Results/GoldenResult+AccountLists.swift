@@ -68,7 +68,7 @@ extension GoldenResult {
             json: #"{"data":{"theme":{"dark":true},"empty":null}}"#,
             text: "{\n  \"theme\": {\n    \"dark\": true\n  },\n  \"empty\": null\n}"),
         GoldenResult(
-            CustomDataValueResult(.init(key: "k", value: "hi \u{9B}")), json: "{\"key\":\"k\",\"value\":\"hi \u{9B}\"}",
+            CustomDataValueResult(.init(key: "k", value: "hi \u{9B}")), json: #"{"key":"k","value":"hi \u009b"}"#,
             text: #""hi \u009b""#),
         GoldenResult(
             CustomDataValueResult(.init(key: "k", value: nil)), json: #"{"key":"k","value":null}"#, text: "null"),

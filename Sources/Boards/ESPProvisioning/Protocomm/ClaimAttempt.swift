@@ -49,8 +49,10 @@ struct ClaimAttempt: Sendable {
     /// - Parameter restoresLinks: whether the transport makes a link again that broke.
     mutating func fault(_ error: ProvisioningError, restoresLinks: Bool) -> ProvisioningError {
         let cause = error.cause ?? error.message
-        // A board that answers with nothing has lost its state, most likely by a restart.
-        let isBroken = [.rejected, .malformed, .invalidArgument, .securityMismatch].contains(error.code)
+        // A board that answers with nothing, or has another session, has lost its state, most likely by a restart.
+        let isBroken =
+            [.rejected, .malformed, .invalidArgument, .securityMismatch].contains(error.code)
+            || error.reason == "session_taken"
         if isAtItsEnd {
             guard isBroken || error.code == .deviceLost else { return error }
             return .claimEndUnknown(isBroken ? .claimFailed : error.code, cause)

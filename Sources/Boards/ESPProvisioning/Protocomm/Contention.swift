@@ -16,7 +16,7 @@ struct Contention: Sendable {
     /// With no eviction for so long, the other client has gone.
     private static var memory: Duration { .seconds(10) }
     /// Proofs may have been counted by the board each time.
-    private static var maximumUncertain: Int { 2 }
+    private static var maximumUncertain: Int { 1 }
 
     private var span: (first: Duration, last: Duration)?
     private var longest = Duration.milliseconds(100)

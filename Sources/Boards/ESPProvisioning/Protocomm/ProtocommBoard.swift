@@ -139,7 +139,10 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// Whether the connection broke, can be made again, and has not done so too often. An answer that cannot be read breaks the session,
     /// too, over any transport.
     private func survives(_ error: ProtocommError) async -> Bool {
-        if error.cause?.code == .evicted { return await waitsForOtherClient(error) }
+        if error.cause?.code == .evicted {
+            // A board that restarted has another session, too, and has forgotten its claim.
+            return error.endpoint == .claim ? false : await waitsForOtherClient(error)
+        }
         if error.cause?.code == .malformed, tornAnswers < Self.maximumTornAnswers {
             tornAnswers += 1
             logger.debug("an answer cannot be read; asking again", metadata: ["peer": "\(peer)"])

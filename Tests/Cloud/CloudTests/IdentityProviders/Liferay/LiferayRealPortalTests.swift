@@ -21,7 +21,8 @@ struct LiferayRealPortalTests {
             let session = desk.session(
                 try desk.provider("liferay", ProviderSettings(mode: "cookie", parameters: ["serverVersion": "74"])))
             #expect(try await session.signIn(ada).userID == UserID("1001"))
-            let form = try #require(desk.http.requests.first { $0.method == .post })
+            let form = try #require(
+                desk.http.requests.first { $0.method == .post && $0.url.contains("/c/portal/login") })
             #expect(String(decoding: form.body, as: UTF8.self).contains("&p_auth="))
             desk.clock.advance(seconds: 901)
             #expect(try await session.user().userID == UserID("1001"))
