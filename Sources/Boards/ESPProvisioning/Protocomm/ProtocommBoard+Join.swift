@@ -13,7 +13,7 @@ extension ProtocommBoard {
     /// has most likely left for its network: `mayBeJoining`.
     ///
     /// A board that refuses to apply and to be reset is on its way to a network that an earlier run gave it, or there already:
-    /// ``makeReady(for:report:)`` waits for what comes of it.
+    /// what comes of that is waited for.
     public func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) {
