@@ -106,6 +106,7 @@ let package = Package(
                 "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainCore", "RainCrypto", "RainJSON", "RainWaiting",
                 logging,
             ]),
+        target("ESPDeviceLog", on: .boards, ["ESPProvisioning", "RainCore", "RainSerialPort"]),
         target(
             "RainMakerConsole", on: .boards,
             ["ESPProvisioning", "ProtocommSerial", "RainCore", "RainSerialPort", "RainWaiting", logging]),
@@ -238,6 +239,9 @@ let package = Package(
                 "DeviceCore", "ESPProvisioning", "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainCore",
                 "RainCrypto", "RainCryptoOpenSSL", "RainKitTesting", "TestSupport", logging,
             ]),
+        tests(
+            "ESPDeviceLog", on: .boards,
+            ["ESPDeviceLog", "ESPProvisioning", "RainCore", "RainKitTesting", "RainSerialPort", "TestSupport"]),
         tests(
             "RainMakerConsole", on: .boards,
             [

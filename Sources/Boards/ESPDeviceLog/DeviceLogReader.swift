@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainCore
+
+/// Reads the log of a board on an ESP chip, line by line: the ROM's, the boot loader's, ESP-IDF's and RainMaker's own words.
+///
+/// A value without a clock: whoever reads the port says when a line came. A line that is torn, or that only looks like one of these, tells
+/// nothing.
+public struct DeviceLogReader: Sendable {
+    /// What is known so far.
+    public private(set) var summary = DeviceSummary()
+    private var crash = CrashReader()
+    private var loops = BootLoopWatch()
+    private var legibility = Legibility()
+
+    public init() {}
+
+    /// - Parameters:
+    ///   - line: without its end; terminal escapes may be in it.
+    ///   - time: since any moment that does not change.
+    /// - Returns: what it says, in order.
+    public mutating func take(_ line: [UInt8], at time: Duration = .zero) -> [DeviceLogEvent] {
+        if legibility.turnsUnreadable(line) { return [trouble(.unreadable)] }
+        let parsed = LogLine(line)
+        let text = parsed.whole
+        if let restart = restart(text, at: time) { return restart }
+        if parsed.level == .error { loops.lastError = parsed.whole }
+        if let found = crash.trouble(in: text) ?? BootTrouble.read(parsed, text) ?? ApplicationTrouble.read(parsed) {
+            return [trouble(found)]
+        }
+        summary.learn(from: parsed)
+        return event(in: parsed).map { [$0] } ?? []
+    }
+
+    private mutating func restart(_ text: String, at time: Duration) -> [DeviceLogEvent]? {
+        if text.hasPrefix("ESP-ROM:") {
+            summary.restart()
+            summary.chip = text.dropFirst("ESP-ROM:".count).split(separator: "-").first.map(String.init)
+            crash = CrashReader()
+            guard let loop = loops.restarted(at: time) else { return [.restarted] }
+            return [.restarted, trouble(loop)]
+        }
+        guard let reason = ResetReason(text) else { return nil }
+        // The ROM's first line may have been lost.
+        let isNew = summary.starts == 0 || summary.reset != nil
+        if isNew { summary.restart() }
+        summary.reset = reason
+        var events: [DeviceLogEvent] = isNew ? [.restarted] : []
+        if let found = BootTrouble.of(reason) { events.append(trouble(found)) }
+        return events
+    }
+
+    private mutating func trouble(_ trouble: DeviceTrouble) -> DeviceLogEvent {
+        summary.add(trouble)
+        return .trouble(trouble)
+    }
+
+    private mutating func event(in line: LogLine) -> DeviceLogEvent? {
+        if let payload = PrintedCode.payload(in: line) {
+            summary.code = payload
+            summary.serviceName = summary.serviceName ?? payload.name
+            return .code(payload)
+        }
+        if let (name, proof) = PrintedCode.announcement(in: line) {
+            summary.serviceName = name
+            return .announced(name: name, proof: proof)
+        }
+        let text = line.text
+        switch line.tag {
+        case "network_prov_mgr", "wifi_prov_mgr":
+            guard let name = text.after("Provisioning started with service name : "), PrintedCode.isName(name) else {
+                return nil
+            }
+            summary.serviceName = String(name)
+            return .provisioningStarted(name: String(name))
+        case "app_network", "app_wifi", "app":
+            return application(text)
+        case "esp_netif_handlers":
+            return text.after("sta ip: ").flatMap { joined($0) }
+        case "app_init" where text.hasPrefix("Project name:"), "cpu_start" where text.hasPrefix("Project name:"):
+            return .applicationStarted
+        default: return nil
+        }
+    }
+
+    private mutating func application(_ text: String) -> DeviceLogEvent? {
+        if text.hasPrefix("Already provisioned") {
+            summary.isProvisioned = true
+            return .alreadyProvisioned
+        }
+        if text == "Secured session established!" { return .sessionEstablished }
+        return text.after("Connected with IP Address:").flatMap { joined($0) }
+    }
+
+    private mutating func joined(_ text: Substring) -> DeviceLogEvent? {
+        let address = String(text.prefix { $0 == "." || $0.isASCII && $0.isWholeNumber })
+        let parts = address.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts.allSatisfy({ $0.utf8.count <= 3 && UInt8($0) != nil }) else { return nil }
+        summary.address = address
+        return .joined(address: address)
+    }
+}
+
+extension LogLine {
+    /// What stands in the line but for level and time.
+    var whole: String { tag.isEmpty ? text : "\(tag): \(text)" }
+}
+
+extension StringProtocol {
+    /// What follows that beginning.
+    func after(_ prefix: String) -> SubSequence? { hasPrefix(prefix) ? dropFirst(prefix.count) : nil }
+
+    /// What follows the first place where that stands.
+    func behind(_ mark: String) -> SubSequence? {
+        var rest = self[...]
+        while !rest.isEmpty {
+            if rest.hasPrefix(mark) { return rest.dropFirst(mark.count) }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainCore
+
+/// What is known of a board from its log since it last started. Nothing in it is a secret but ``code``'s proof of possession, which is one.
+public struct DeviceSummary: Sendable {
+    /// Such as `esp32c3` (`ESP-ROM:esp32c3-api1-20210207`).
+    public var chip: String?
+    /// Of the chip, such as `v0.4`.
+    public var revision: String?
+    /// The station's address, as the Wi-Fi driver prints it, or as a node id that is one.
+    public var macAddress: String?
+    /// The version of ESP-IDF that the application was built with; the boot loader's where only that is known.
+    public var frameworkVersion: String?
+    /// The application's name: for Espressif's examples that of their folder, such as `led_light`.
+    public var project: String?
+    /// The application's version.
+    public var version: String?
+    /// Why it started.
+    public var reset: ResetReason?
+    /// Its id in the cloud.
+    public var nodeID: NodeID?
+    /// The name of the provisioning service, once that runs.
+    public var serviceName: String?
+    /// What its QR code says.
+    public var code: QRPayload?
+    /// It has Wi-Fi settings of earlier, and starts no provisioning.
+    public var isProvisioned = false
+    /// The application reads commands at its first UART (`rmaker_console`), which is not the chip's own USB.
+    public var hasConsole = false
+    /// Its address on Wi-Fi.
+    public var address: String?
+    /// The host of its cloud.
+    public var cloudHost: String?
+    /// What is wrong, the oldest first; the last eight. They outlive a restart, since that is what most of them lead to.
+    public var troubles: [DeviceTrouble] = []
+    /// How often it has started since somebody listens.
+    public var starts = 0
+
+    public init() {}
+
+    /// The most that is kept of ``troubles``.
+    static let maximumTroubles = 8
+
+    mutating func add(_ trouble: DeviceTrouble) {
+        guard troubles.last != trouble else { return }
+        troubles.append(trouble)
+        if troubles.count > Self.maximumTroubles { troubles.removeFirst() }
+    }
+
+    /// Forgets what a restart changes.
+    mutating func restart() {
+        var fresh = DeviceSummary()
+        fresh.troubles = troubles
+        fresh.starts = starts + 1
+        // The same board on the same port.
+        fresh.macAddress = macAddress
+        self = fresh
+    }
+
+    /// The trouble that keeps it from being set up, where there is one: the last fatal one since it last came up, or else a crash that it has
+    /// not recovered from.
+    public var verdict: DeviceTrouble? {
+        if serviceName != nil { return nil }
+        return troubles.last { $0.isFatal } ?? troubles.last
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is wrong with a board, by its log. The patterns are ESP-IDF's and esp-rainmaker's own words, cited where they are read.
+public enum DeviceTrouble: Sendable, Equatable {
+    /// The processor met something that it cannot go on from, at that address (`MEPC`), called from the other (`RA`).
+    case crash(reason: String, address: String?, caller: String?)
+    /// The firmware ended itself: `abort()`, a failed assertion, a failed `ESP_ERROR_CHECK`.
+    case stopped(why: String)
+    /// A task has used more stack than it has.
+    case stackOverflow(task: String)
+    /// A task has not let others run for seconds. The board goes on.
+    case taskWatchdog
+    /// The supply voltage fell.
+    case brownOut
+    /// A watchdog restarted the chip.
+    case watchdogReset
+    /// Where the boot loader should be there is none.
+    case emptyFlash
+    /// The boot loader finds no application that it can start.
+    case noApplication(why: String)
+    /// The firmware was built for a larger flash than the board has.
+    case flashTooSmall
+    /// The firmware was built for another chip, or another revision of it.
+    case wrongChip(why: String)
+    /// The ROM waits for firmware over the cable.
+    case downloadMode
+    /// Three starts in half a minute.
+    case bootLoop(last: String?)
+    /// What comes is no text.
+    case unreadable
+    /// The time in which the board can be provisioned is over.
+    case provisioningTimedOut
+    /// Too many wrong proofs of possession were tried.
+    case proofsSpent
+    /// The firmware has no credentials for the cloud and does not claim them itself.
+    case noCloudCredentials
+    /// It could not be claimed.
+    case claimFailed
+
+    /// A word for programs.
+    public var code: String {
+        switch self {
+        case .crash: "crash"
+        case .stopped: "firmware_stopped"
+        case .stackOverflow: "stack_overflow"
+        case .taskWatchdog: "task_watchdog"
+        case .brownOut: "brown_out"
+        case .watchdogReset: "watchdog_reset"
+        case .emptyFlash: "empty_flash"
+        case .noApplication: "no_application"
+        case .flashTooSmall: "flash_too_small"
+        case .wrongChip: "wrong_chip"
+        case .downloadMode: "download_mode"
+        case .bootLoop: "boot_loop"
+        case .unreadable: "unreadable_log"
+        case .provisioningTimedOut: "provisioning_timed_out"
+        case .proofsSpent: "proofs_spent"
+        case .noCloudCredentials: "no_cloud_credentials"
+        case .claimFailed: "claim_failed"
+        }
+    }
+
+    /// Whether no firmware that could be provisioned will come up until somebody mends that.
+    public var isFatal: Bool {
+        switch self {
+        case .emptyFlash, .noApplication, .flashTooSmall, .wrongChip, .downloadMode, .bootLoop, .provisioningTimedOut,
+            .proofsSpent, .unreadable:
+            true
+        default: false
+        }
+    }
+}
