@@ -144,7 +144,7 @@ let package = Package(
         target(
             "RainKit", on: .top,
             [
-                "BrowserSignIn", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommBLE",
+                "BrowserSignIn", "ESPDeviceLog", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommBLE",
                 "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire", "RainAccount",
                 "RainByteStream", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
                 "RainJSON", "RainMaker",

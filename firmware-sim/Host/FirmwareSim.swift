@@ -103,7 +103,7 @@ struct FirmwareSim: ParsableCommand {
         // Last of all that can fail: it leaves a link in the file system.
         if let link = listening.console {
             let made = try SerialConsole(
-                link: link, dialect: listening.consoleDialect, qrCode: qrCode, board: board,
+                link: link, listening, qrCode: qrCode, board: board,
                 noise: LogNoise(listening.consoleNoise, random: BoardRandom(seed: watching.seed.map { $0 &+ 1 })))
             console = made
             loop.add(made)

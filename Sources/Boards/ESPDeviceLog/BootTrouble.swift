@@ -12,7 +12,7 @@ enum BootTrouble {
     }
 
     /// - Parameter text: the line but for level and time.
-    static func read(_ line: LogLine, _ text: String) -> DeviceTrouble? {
+    static func read(_ line: DeviceLogLine, _ text: String) -> DeviceTrouble? {
         if line.level == nil {
             if text.hasPrefix("waiting for download") { return .downloadMode }
             if text.hasPrefix("invalid header: 0x") || text.hasPrefix("flash read err") { return .emptyFlash }
@@ -30,7 +30,8 @@ enum BootTrouble {
             let isBad = said.behind("is not bootable") != nil || said.hasPrefix("No bootable app partitions")
             return isBad ? .noApplication(why: String(said.prefix(120))) : nil
         case "flash_parts": return said.behind("exceeds flash chip size") != nil ? .flashTooSmall : nil
-        case "spi_flash": return said.behind("smaller than the size in the binary image header") != nil ? .flashTooSmall : nil
+        case "spi_flash":
+            return said.behind("smaller than the size in the binary image header") != nil ? .flashTooSmall : nil
         case "boot_comm":
             let isWrong = said.hasPrefix("chip revision check failed") || said.hasPrefix("mismatch chip ID")
             return isWrong ? .wrongChip(why: String(said.prefix(120))) : nil
@@ -41,7 +42,7 @@ enum BootTrouble {
 
 /// What the running application complains of (esp-rainmaker's `app_network.c`, `esp_rmaker_core.c`, `esp_claim.c`; ESP-IDF's `task_wdt.c`).
 enum ApplicationTrouble {
-    static func read(_ line: LogLine) -> DeviceTrouble? {
+    static func read(_ line: DeviceLogLine) -> DeviceTrouble? {
         let text = line.text
         switch line.tag {
         case "task_wdt": return text.hasPrefix("Task watchdog got triggered") ? .taskWatchdog : nil
@@ -49,7 +50,8 @@ enum ApplicationTrouble {
             if text.hasPrefix("Provisioning timed out") { return .provisioningTimedOut }
             return text.hasPrefix("Max PoP attempts reached") ? .proofsSpent : nil
         case "esp_rmaker_core":
-            let hasNone = text.hasPrefix("Failed to initialise Node Id.") || text.hasPrefix("Failed to initialise MQTT Params.")
+            let hasNone =
+                text.hasPrefix("Failed to initialise Node Id.") || text.hasPrefix("Failed to initialise MQTT Params.")
             return hasNone ? .noCloudCredentials : nil
         case "esp_claim":
             let hasFailed = text.hasPrefix("Claim Init Sequence Failed") || text.hasPrefix("Claim Verify Failed")

@@ -18,7 +18,8 @@ struct CrashReader: Sendable {
         guard let reason else { return nil }
         if text.hasPrefix("MEPC") {
             self.reason = nil
-            return .crash(reason: reason, address: Self.register("MEPC", in: text), caller: Self.register("RA", in: text))
+            return .crash(
+                reason: reason, address: Self.register("MEPC", in: text), caller: Self.register("RA", in: text))
         }
         if let task = text.after("Detected in task \"")?.split(separator: "\"").first {
             self.reason = nil

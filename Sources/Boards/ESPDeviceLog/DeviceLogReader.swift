@@ -21,7 +21,7 @@ public struct DeviceLogReader: Sendable {
     /// - Returns: what it says, in order.
     public mutating func take(_ line: [UInt8], at time: Duration = .zero) -> [DeviceLogEvent] {
         if legibility.turnsUnreadable(line) { return [trouble(.unreadable)] }
-        let parsed = LogLine(line)
+        let parsed = DeviceLogLine(line)
         let text = parsed.whole
         if let restart = restart(text, at: time) { return restart }
         if parsed.level == .error { loops.lastError = parsed.whole }
@@ -55,7 +55,7 @@ public struct DeviceLogReader: Sendable {
         return .trouble(trouble)
     }
 
-    private mutating func event(in line: LogLine) -> DeviceLogEvent? {
+    private mutating func event(in line: DeviceLogLine) -> DeviceLogEvent? {
         if let payload = PrintedCode.payload(in: line) {
             summary.code = payload
             summary.serviceName = summary.serviceName ?? payload.name
@@ -63,6 +63,7 @@ public struct DeviceLogReader: Sendable {
         }
         if let (name, proof) = PrintedCode.announcement(in: line) {
             summary.serviceName = name
+            summary.announcedProof = proof
             return .announced(name: name, proof: proof)
         }
         let text = line.text
@@ -101,7 +102,7 @@ public struct DeviceLogReader: Sendable {
     }
 }
 
-extension LogLine {
+extension DeviceLogLine {
     /// What stands in the line but for level and time.
     var whole: String { tag.isEmpty ? text : "\(tag): \(text)" }
 }

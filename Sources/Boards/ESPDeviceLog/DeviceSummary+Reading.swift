@@ -3,7 +3,7 @@ import RainCore
 
 extension DeviceSummary {
     /// Takes what a line says of the board itself (ESP-IDF's `bootloader_init.c`, `esp_app_desc.c`; esp-rainmaker's `esp_rmaker_node.c`).
-    mutating func learn(from line: LogLine) {
+    mutating func learn(from line: DeviceLogLine) {
         let text = line.text
         switch line.tag {
         case "boot":
@@ -16,7 +16,9 @@ extension DeviceSummary {
         case "rmaker_console", "esp_rmaker_console":
             if text.hasPrefix("Initialising UART") { hasConsole = true }
         case "esp_rmaker_node", "esp_rmaker_core":
-            if let id = (text.after("Node ID ----- ") ?? text.after("New Node ID ----- "))?.firstWord, id.utf8.count <= 64 {
+            if let id = (text.after("Node ID ----- ") ?? text.after("New Node ID ----- "))?.firstWord,
+                id.utf8.count <= 64
+            {
                 nodeID = NodeID(id)
                 if Self.isAddress(id) { macAddress = Self.withColons(id) }
             }
@@ -24,7 +26,9 @@ extension DeviceSummary {
             if let host = text.after("Connecting to ")?.firstWord, host.utf8.count <= 253 { cloudHost = host }
         case "wifi":
             // The driver's own lines, such as `mode : sta (7c:df:a1:00:00:01) + softAP (7c:df:a1:00:00:02)`.
-            if let address = text.behind("sta (")?.prefix(17), address.count == 17, Self.isAddress(address.filter { $0 != ":" }) {
+            if let address = text.behind("sta (")?.prefix(17), address.count == 17,
+                Self.isAddress(address.filter { $0 != ":" })
+            {
                 macAddress = address.uppercased()
             }
         default: break

@@ -24,6 +24,8 @@ public struct DeviceSummary: Sendable {
     public var serviceName: String?
     /// What its QR code says.
     public var code: QRPayload?
+    /// The proof of possession that an application without a code names.
+    public var announcedProof: ProofOfPossession?
     /// It has Wi-Fi settings of earlier, and starts no provisioning.
     public var isProvisioned = false
     /// The application reads commands at its first UART (`rmaker_console`), which is not the chip's own USB.
@@ -58,10 +60,18 @@ public struct DeviceSummary: Sendable {
         self = fresh
     }
 
-    /// The trouble that keeps it from being set up, where there is one: the last fatal one since it last came up, or else a crash that it has
-    /// not recovered from.
+    /// Whether it will not come up until somebody mends something.
+    public var isDown: Bool { serviceName == nil && troubles.contains(where: \.isFatal) }
+
+    /// What is wrong with a board that has not named its service: the last trouble that keeps it down, and for one that restarts again and
+    /// again what it does so for, where that was heard.
     public var verdict: DeviceTrouble? {
-        if serviceName != nil { return nil }
-        return troubles.last { $0.isFatal } ?? troubles.last
+        guard serviceName == nil else { return nil }
+        if let fatal = troubles.last(where: { $0.isFatal && !$0.isLoop }) { return fatal }
+        return troubles.last { !$0.isLoop && $0 != .watchdogReset } ?? troubles.last
     }
+}
+
+extension DeviceTrouble {
+    fileprivate var isLoop: Bool { if case .bootLoop = self { true } else { false } }
 }

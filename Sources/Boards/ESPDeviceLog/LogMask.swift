@@ -6,7 +6,8 @@ import RainSerialPort
 public enum LogMask {
     /// Behind the mark a secret stands, up to the end or the end of the line.
     private static let rules: [(mark: String, end: String?)] = [
-        ("Password : ", nil), ("POP : ", nil), ("secret_key = ", nil), ("secret_key\":\"", "\""), ("MQTT Publish: ", nil),
+        ("Password : ", nil), ("POP : ", nil), ("secret_key = ", nil), ("secret_key\":\"", "\""),
+        ("MQTT Publish: ", nil),
         ("\"pop\":\"", "\""), ("\"pop\": \"", "\""), ("%22pop%22:%22", "%22"), ("%22pop%22%3A%22", "%22"),
         ("\"password\":\"", "\""), ("Network Key", nil), ("wifi-prov ", nil), ("add-user ", nil), ("prov-config ", nil),
     ]
@@ -30,7 +31,9 @@ public enum LogMask {
 
     /// `NP:name|pop|b`
     private static func maskedCompactCode(_ text: String) -> String {
-        guard let code = text.behind("NP:"), let proof = code.behind("|"), let last = proof.lastIndex(of: "|") else { return text }
+        guard let code = text.behind("NP:"), let proof = code.behind("|"), let last = proof.lastIndex(of: "|") else {
+            return text
+        }
         return text[..<proof.startIndex] + shown + text[last...]
     }
 }

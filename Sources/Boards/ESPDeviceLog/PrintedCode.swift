@@ -7,11 +7,12 @@ enum PrintedCode {
     /// The pages that show a code: RainMaker's (`app_network.c`), and ESP-IDF's for its wifi_prov example. Others, such as HomeKit's, are not
     /// about provisioning.
     private static let pages = [
-        "https://rainmaker.espressif.com/qrcode.html?data=", "https://espressif.github.io/esp-jumpstart/qrcode.html?data=",
+        "https://rainmaker.espressif.com/qrcode.html?data=",
+        "https://espressif.github.io/esp-jumpstart/qrcode.html?data=",
     ]
 
     /// What the line says; nil for a line that only looks as if it held a code.
-    static func payload(in line: LogLine) -> QRPayload? {
+    static func payload(in line: DeviceLogLine) -> QRPayload? {
         let whole = line.whole
         var text: Substring?
         if let code = line.text.after("Provisioning QR : ") {
@@ -24,8 +25,10 @@ enum PrintedCode {
     }
 
     /// `Provisioning Started. Name : PROV_a1b2c3, POP : abcd1234`, as applications said it before August 2024; `<null>` is no proof.
-    static func announcement(in line: LogLine) -> (name: String, proof: ProofOfPossession?)? {
-        guard let rest = line.text.after("Provisioning Started. Name : "), let proof = rest.behind(", POP : ") else { return nil }
+    static func announcement(in line: DeviceLogLine) -> (name: String, proof: ProofOfPossession?)? {
+        guard let rest = line.text.after("Provisioning Started. Name : "), let proof = rest.behind(", POP : ") else {
+            return nil
+        }
         let name = rest.dropLast(proof.count + ", POP : ".count)
         guard isName(name) else { return nil }
         return (String(name), proof == "<null>" || proof.isEmpty ? nil : ProofOfPossession(String(proof)))

@@ -19,6 +19,8 @@ public struct BoardIdentity: Sendable, Equatable {
     public var rainMakerVersion: String?
     /// Every capability it listed, in its order, as `section.capability`.
     public var capabilities: [String]
+    /// Where the board is talked to, in the place of where it was looked for: a cable on which its log named another way. Nil where it is one.
+    public var reachedAt: String?
 
     public init(
         security: SecurityRequirement? = nil, association: AssociationMethod, needsClaim: Bool? = false,

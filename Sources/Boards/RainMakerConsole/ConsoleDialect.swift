@@ -14,8 +14,8 @@ public enum ConsoleDialect: Sendable, Equatable {
 }
 
 extension CommandConsole {
-    /// How long a board may take to boot and show a prompt, and then to answer two commands.
-    public static let probingDeadline = Duration.seconds(8)
+    /// How long a board may take to boot and show a prompt, and then to answer two commands: some boot for 8 s.
+    public static let probingDeadline = Duration.seconds(12)
 
     /// Finds out what the board's console speaks by typing what is harmless in every dialect: an empty line, which shows
     /// the prompt; `get-node-id`, which only RainMaker's console knows; and a request for protocomm's version. Both
@@ -42,8 +42,8 @@ extension CommandConsole {
             throw ProvisioningError(
                 .unavailable,
                 message:
-                    "Nothing at \(path) shows a console's prompt. Boards with native USB only print there: use the UART "
-                    + "connector, or another transport.")
+                    "Nothing at \(path) shows a console's prompt, or a log that names a board. Press the board's RESET button while this "
+                    + "runs, use its UART connector, or another transport.", reason: "no_prompt")
         }
     }
 

@@ -45,11 +45,13 @@ extension RainKitClient {
         if let scheme = hint.scheme { return try self.transport(for: BoardAddress(scheme: scheme)) }
         let named = hint.options.keys.filter { $0 != Self.nameOption }
         let candidates = [
-            transports.first { transport in transport.options.contains { named.contains($0.name) } },
+            transports.first { transport in transport.options.contains { named.contains($0.name) && !$0.isForOther } },
             transports.first { $0.scheme == hint.code?.transport?.rawValue },
             transports.first { $0.hasBoardAtHand },
             hint.options[Self.nameOption].flatMap { _ in
-                transports.first { transport in transport.options.contains { $0.name == Self.nameOption } }
+                transports.first { transport in
+                    transport.options.contains { $0.name == Self.nameOption && !$0.isForOther }
+                }
             },
             transports.first,
         ]

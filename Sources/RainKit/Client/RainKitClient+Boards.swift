@@ -88,13 +88,17 @@ extension RainKitClient {
         // "Not found" and what to try says more than "late": there is a moment left to say it.
         let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
         let transport = try transport(for: address)
-        let opening = BoardOpening(
+        var opening = BoardOpening(
             credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger)
-        let timer = configuration.tools.timer
+        opening.deviceLog = configuration.deviceLog
+        opening.other = { [self] (address, credentials) async throws(ProvisioningError) -> any Board in
+            try await open(address, with: credentials, within: limit)
+        }
+        let (ready, timer) = (opening, configuration.tools.timer)
         // A transport of the program's own may not keep to the time.
         let opened = await withDeadline(limit, sleep: { try await timer.sleep(for: $0) }) {
             () async throws(ProvisioningError) in
-            try await transport.board(at: address, opening)
+            try await transport.board(at: address, ready)
         }
         if let opened { return try opened.get() }
         throw ProvisioningError(

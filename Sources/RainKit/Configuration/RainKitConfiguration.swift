@@ -35,6 +35,8 @@ public struct RainKitConfiguration: Sendable {
     public var claimedBoards: (any ClaimedBoardStore)?
     /// For everything the client does; no secret is logged.
     public var logger: Logger
+    /// Is handed each line that a board prints on its cable, without the secrets that firmware prints.
+    public var deviceLog: @Sendable (String) -> Void = { _ in }
 
     /// - Parameters:
     ///   - state: an absolute path.

@@ -59,11 +59,17 @@ public struct BoardOption: Sendable, Hashable {
     public var name: String
     /// The address's parameter that it gives; nil for its location.
     public var parameter: String?
+    /// Whether it is meant for the transport that the board is handed on to, so that it does not choose this one.
+    public var isForOther = false
 
     /// The option gives the address's location, such as a port's path.
     public static func location(_ name: String) -> BoardOption { BoardOption(name: name, parameter: nil) }
     /// The option gives the address's parameter of the same name.
     public static func parameter(_ name: String) -> BoardOption { BoardOption(name: name, parameter: name) }
+    /// The same, for where the board is handed on to another transport (``BoardOpening/other``).
+    public static func forOther(_ name: String) -> BoardOption {
+        BoardOption(name: name, parameter: name, isForOther: true)
+    }
 }
 
 /// What a transport needs to open a board.
@@ -76,6 +82,11 @@ public struct BoardOpening: Sendable {
     public var foundBy: ContinuousClock.Instant
     /// For what the board and its transport log, at `debug` and `trace` above all.
     public var logger: Logger
+    /// Opens a board at another address, with credentials of its own: for a transport that learns there is a better way to the board, as a
+    /// cable does on which the board's log names it. Throws `invalidArgument` where no other transport is at hand.
+    public var other: @Sendable (BoardAddress, BoardCredentials) async throws(ProvisioningError) -> any Board
+    /// Is handed each line of the board's own log where the transport hears that, without the secrets that firmware prints.
+    public var deviceLog: @Sendable (String) -> Void = { _ in }
 
     public init(
         credentials: BoardCredentials, tools: RainKitTools = RainKitTools(), foundBy: ContinuousClock.Instant,
@@ -85,5 +96,8 @@ public struct BoardOpening: Sendable {
         self.tools = tools
         self.foundBy = foundBy
         self.logger = logger
+        other = { (address, _) async throws(ProvisioningError) -> any Board in
+            throw ProvisioningError(.invalidArgument, message: "There is no other transport here for \(address).")
+        }
     }
 }

@@ -5,7 +5,7 @@ import RainByteStream
 ///
 /// 115200 baud, eight data bits, no parity, one stop bit, every byte passed through untouched. The modem lines stay as Linux
 /// sets them on opening, both asserted: boards read "one of DTR and RTS without the other" as *reset* or *stay in the boot
-/// loader*, so this type never moves them, and asks the kernel not to drop them on closing either.
+/// loader*, so this type moves them only when asked to (``move(_:sleep:)``), and asks the kernel not to drop them on closing either.
 ///
 /// What arrives while nobody reads is kept, up to ``inputCapacity``; beyond that the oldest bytes go.
 public final class SerialPort: Sendable {
@@ -15,11 +15,17 @@ public final class SerialPort: Sendable {
     /// The path that the port was opened by, such as `/dev/ttyUSB0`.
     public let path: String
     private let stream: ByteStream
+    private let lines: OpenTerminal
+    private let heard: @Sendable ([UInt8]) -> Void
 
-    private init(_ terminal: Terminal) throws(SerialPortError) {
+    private init(_ terminal: Terminal, heard: @escaping @Sendable ([UInt8]) -> Void) throws(SerialPortError) {
         path = terminal.path
+        self.heard = heard
+        let lines = OpenTerminal(terminal)
+        self.lines = lines
         do throws(ByteStreamError) {
             stream = try .terminal(terminal.descriptor, peer: terminal.path) { hasUnsent in
+                lines.forget()
                 terminal.close(discardingOutput: hasUnsent || !terminal.empties())
             }
         } catch {
@@ -30,19 +36,38 @@ public final class SerialPort: Sendable {
     /// Opens a port by its path, following symbolic links.
     ///
     /// Throws `notFound`, `denied`, `busy` (another program holds it), `notATerminal` or `failed`.
-    public static func open(_ path: String) throws(SerialPortError) -> SerialPort {
-        try SerialPort(try Terminal.open(path))
+    ///
+    /// - Parameter heard: is handed everything that is read, by whoever reads it, before the reader: a place to keep the board's log.
+    public static func open(
+        _ path: String, heard: @escaping @Sendable ([UInt8]) -> Void = { _ in }
+    ) throws(SerialPortError) -> SerialPort {
+        try SerialPort(try Terminal.open(path), heard: heard)
     }
 
     /// The next bytes, at least one. One reader at a time: a second one takes the first one's place, which is then `cancelled`.
     ///
     /// Throws `lost` once the port is gone and everything that had arrived was read, `closed`, or `cancelled`.
     public func read() async throws(SerialPortError) -> [UInt8] {
-        do throws(ByteStreamError) { return try await stream.read() } catch { throw SerialPortError(error) }
+        do throws(ByteStreamError) {
+            let bytes = try await stream.read()
+            heard(bytes)
+            return bytes
+        } catch {
+            throw SerialPortError(error)
+        }
     }
 
     /// Whatever has arrived, without waiting.
-    public func readAvailable() -> [UInt8] { stream.readAvailable() }
+    public func readAvailable() -> [UInt8] {
+        let bytes = stream.readAvailable()
+        if !bytes.isEmpty { heard(bytes) }
+        return bytes
+    }
+
+    /// Sets both lines in one call of the kernel's: one after the other would be a reset, or the BOOT button.
+    func setLines(dataTerminalReady: Bool, requestToSend: Bool) throws(SerialPortError) {
+        try lines.set(dataTerminalReady: dataTerminalReady, requestToSend: requestToSend)
+    }
 
     /// Hands all bytes to the kernel, waiting while it has no room. Cancelling leaves the rest unsent.
     public func write(_ bytes: [UInt8]) async throws(SerialPortError) {

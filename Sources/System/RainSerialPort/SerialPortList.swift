@@ -30,6 +30,9 @@ public struct USBIdentity: Sendable, Equatable {
             self.vendor = vendor
             self.product = product
         }
+
+        /// Whether it is the USB-Serial-JTAG that is built into Espressif's chips: a board without an adapter of its own.
+        public var isChipsOwn: Bool { self == Adapter(vendor: 0x303A, product: 0x1001) }
     }
 
     /// The model, by its vendor and product id.

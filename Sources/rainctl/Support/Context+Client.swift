@@ -39,6 +39,7 @@ extension Context {
         configuration.certificateAuthorities = certificateAuthorities
         configuration.environment = environment
         configuration.transports = Transports.registered
+        if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
         return RainKitClient(configuration)
     }
 
@@ -47,6 +48,7 @@ extension Context {
         var configuration = RainKitConfiguration(state: folders.state, logger: logger)
         configuration.environment = environment
         configuration.transports = Transports.registered
+        if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
         return RainKitClient(configuration)
     }
 

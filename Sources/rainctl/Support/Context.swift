@@ -13,6 +13,8 @@ struct Context: Sendable {
     let logger: Logger
     /// The `run` of every event.
     let runID: String
+    /// Where the lines of the board's own log go, if anybody asked for them.
+    var deviceLog: DeviceLogFile?
 
     /// The options that are used after parsing.
     struct SharedOptions: Sendable {

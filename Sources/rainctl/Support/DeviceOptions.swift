@@ -46,11 +46,23 @@ struct DeviceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The user name of Security 2.", valueName: "name"))
     var username: String?
 
+    @Option(
+        help: ArgumentHelp("Keep what the board prints on its cable in this file, secrets left out.", valueName: "file")
+    )
+    var deviceLog: String?
+
     func validate() throws {
         if let securityVersion, !(0...2).contains(securityVersion) {
             throw ValidationError("--sec-ver is 0, 1 or 2.")
         }
         try checkTransport()
+    }
+
+    /// What the options ask for besides those of every command.
+    func context(_ options: GlobalOptions) throws(CommandFailure) -> Context {
+        var context = try Context(options)
+        if let deviceLog { context.deviceLog = try DeviceLogFile(deviceLog) }
+        return context
     }
 
     /// The options that say where the board is, by their names.

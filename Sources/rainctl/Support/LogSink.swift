@@ -16,27 +16,7 @@ final class LogSink: Sendable {
             descriptor = STDERR_FILENO
             return
         }
-        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw CommandFailure(
-                .cannotWrite, message: "The log cannot be written to \(path): \(String(cString: strerror(errno))).")
-        }
-        try Self.makePrivate(descriptor, path)
-    }
-
-    /// A file that was there before may be one that others read, or have made.
-    private static func makePrivate(_ descriptor: Int32, _ path: String) throws(CommandFailure) {
-        var status = stat()
-        // A terminal, a pipe, /dev/null: whoever named it knows who reads it.
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
-        guard status.st_uid == geteuid() else {
-            throw CommandFailure(
-                .cannotWrite,
-                message: "The log is not written to \(path), which belongs to another user: name another file.")
-        }
-        guard status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 else { return }
-        throw CommandFailure(
-            .cannotWrite, message: "The log is not written to \(path), which others may read: run chmod 600 on it.")
+        descriptor = try PrivateLogFile.open(path)
     }
 
     func write(level: Logger.Level, label: String, message: String, metadata: Logger.Metadata) {

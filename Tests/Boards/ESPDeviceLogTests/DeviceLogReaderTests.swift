@@ -32,7 +32,8 @@ struct DeviceLogReaderTests {
     @Test(
         "a code in each form that examples print",
         arguments: [
-            (StockLogs.switchLine, "PROV_a1b2c3", QRPayload.Transport.ble), (StockLogs.wifiProv, "PROV_A1B2C3", .softap),
+            (StockLogs.switchLine, "PROV_a1b2c3", QRPayload.Transport.ble),
+            (StockLogs.wifiProv, "PROV_A1B2C3", .softap),
             ("https://rainmaker.espressif.com/qrcode.html?data=NP:PROV_a1b2c3|abcd1234|s", "PROV_a1b2c3", .softap),
             ("\u{1B}[0;32m\(StockLogs.switchLine)\u{1B}[0m\r", "PROV_a1b2c3", .ble),
         ])
@@ -42,7 +43,8 @@ struct DeviceLogReaderTests {
             Issue.record("no code in \(line)")
             return
         }
-        #expect(code.name == name && code.transport == transport && code.proofOfPossession == ProofOfPossession("abcd1234"))
+        #expect(
+            code.name == name && code.transport == transport && code.proofOfPossession == ProofOfPossession("abcd1234"))
     }
 
     @Test("an older application names its service and its proof of possession in a line of their own")
@@ -54,8 +56,10 @@ struct DeviceLogReaderTests {
             return
         }
         #expect(name == "PROV_d4e5f6" && proof == ProofOfPossession("0a1b2c3d"))
-        guard case .announced(_, let none)? = reader.take(
-            Array("I (9) app_wifi: Provisioning Started. Name : PROV_d4e5f6, POP : <null>".utf8)).first
+        guard
+            case .announced(_, let none)? = reader.take(
+                Array("I (9) app_wifi: Provisioning Started. Name : PROV_d4e5f6, POP : <null>".utf8)
+            ).first
         else {
             Issue.record("not announced")
             return
@@ -102,11 +106,12 @@ struct DeviceLogReaderTests {
     @Test("a board that is set up already says so, and where it is")
     func provisioned() {
         var reader = DeviceLogReader()
-        let lines = StockLogs.boot + [
-            "I (800) app_wifi: Already provisioned, starting Wi-Fi STA",
-            "I (2000) esp_netif_handlers: sta ip: 192.168.1.23, mask: 255.255.255.0, gw: 192.168.1.1",
-            "I (2500) esp_mqtt_glue: Connecting to a1p72mufdu6064-ats.iot.us-east-1.amazonaws.com",
-        ]
+        let lines =
+            StockLogs.boot + [
+                "I (800) app_wifi: Already provisioned, starting Wi-Fi STA",
+                "I (2000) esp_netif_handlers: sta ip: 192.168.1.23, mask: 255.255.255.0, gw: 192.168.1.1",
+                "I (2500) esp_mqtt_glue: Connecting to a1p72mufdu6064-ats.iot.us-east-1.amazonaws.com",
+            ]
         for line in lines { _ = reader.take(Array(line.utf8)) }
         #expect(reader.summary.isProvisioned && reader.summary.address == "192.168.1.23")
         #expect(reader.summary.cloudHost == "a1p72mufdu6064-ats.iot.us-east-1.amazonaws.com")

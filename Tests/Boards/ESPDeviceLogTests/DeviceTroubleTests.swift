@@ -11,11 +11,17 @@ struct DeviceTroubleTests {
             .crash(reason: "Interrupt wdt timeout on CPU0", address: nil, caller: nil)
         ),
         (
-            ["Guru Meditation Error: Core  0 panic'ed (Stack protection fault). ", "Detected in task \"main\" at 0x42001234"],
+            [
+                "Guru Meditation Error: Core  0 panic'ed (Stack protection fault). ",
+                "Detected in task \"main\" at 0x42001234",
+            ],
             .stackOverflow(task: "main")
         ),
         (["***ERROR*** A stack overflow in task wifi has been detected."], .stackOverflow(task: "wifi")),
-        (["abort() was called at PC 0x42008abc on core 0"], .stopped(why: "abort() was called at PC 0x42008abc on core 0")),
+        (
+            ["abort() was called at PC 0x42008abc on core 0"],
+            .stopped(why: "abort() was called at PC 0x42008abc on core 0")
+        ),
         (
             ["ESP_ERROR_CHECK failed: esp_err_t 0x1102 (ESP_ERR_NVS_NOT_FOUND) at 0x4200ab"],
             .stopped(why: "ESP_ERROR_CHECK failed: esp_err_t 0x1102 (ESP_ERR_NVS_NOT_FOUND) at 0x4200ab")
@@ -23,7 +29,8 @@ struct DeviceTroubleTests {
         (["E BOD: Brownout detector was triggered"], .brownOut), (["Brownout detector was triggered"], .brownOut),
         (["rst:0xf (BROWNOUT_RST),boot:0xc (SPI_FAST_FLASH_BOOT)"], .brownOut),
         (["rst:0x10 (RTCWDT_RTC_RST),boot:0xd (SPI_FAST_FLASH_BOOT)"], .watchdogReset),
-        (["rst:0x1 (POWERON),boot:0x5 (DOWNLOAD(USB/UART0/1))"], .downloadMode), (["waiting for download"], .downloadMode),
+        (["rst:0x1 (POWERON),boot:0x5 (DOWNLOAD(USB/UART0/1))"], .downloadMode),
+        (["waiting for download"], .downloadMode),
         (["invalid header: 0xffffffff"], .emptyFlash), (["flash read err, 0"], .emptyFlash),
         (
             ["E (44) esp_image: image at 0x20000 has invalid magic byte (nothing flashed here?)"],
@@ -34,7 +41,9 @@ struct DeviceTroubleTests {
             .noApplication(why: "No bootable app partitions in the partition table")
         ),
         (
-            ["E (50) flash_parts: partition 3 invalid - offset 0x1f0000 size 0x200000 exceeds flash chip size 0x200000"],
+            [
+                "E (50) flash_parts: partition 3 invalid - offset 0x1f0000 size 0x200000 exceeds flash chip size 0x200000"
+            ],
             .flashTooSmall
         ),
         (
@@ -81,8 +90,13 @@ struct DeviceTroubleTests {
         func starts(_ seconds: [Int]) -> [DeviceTrouble] {
             var found: [DeviceTrouble] = []
             for second in seconds {
-                for line in ["ESP-ROM:esp32c3-api1-20210207", "rst:0x3 (RTC_SW_SYS_RST),boot:0xc (SPI_FAST_FLASH_BOOT)", "E (9) app: no"] {
-                    for case .trouble(let trouble) in reader.take(Array(line.utf8), at: .seconds(second)) { found.append(trouble) }
+                for line in [
+                    "ESP-ROM:esp32c3-api1-20210207", "rst:0x3 (RTC_SW_SYS_RST),boot:0xc (SPI_FAST_FLASH_BOOT)",
+                    "E (9) app: no",
+                ] {
+                    for case .trouble(let trouble) in reader.take(Array(line.utf8), at: .seconds(second)) {
+                        found.append(trouble)
+                    }
                 }
             }
             return found
@@ -104,7 +118,8 @@ struct DeviceTroubleTests {
         #expect(told == 1)
         reader = DeviceLogReader()
         for _ in 0..<60 {
-            for case .trouble(let trouble) in reader.take(Array(String(repeating: "\u{2588}\u{2580} ", count: 20).utf8)) {
+            for case .trouble(let trouble) in reader.take(Array(String(repeating: "\u{2588}\u{2580} ", count: 20).utf8))
+            {
                 Issue.record("\(trouble)")
             }
         }

@@ -9,7 +9,9 @@ import Testing
 struct LogFuzzTests {
     @Test("whatever the bytes, lines are bounded and no secret of a code comes through")
     func lines() {
-        let seeds = (StockLogs.ledLight + StockLogs.older + StockLogs.panic + [StockLogs.switchLine]).map { Array($0.utf8) }
+        let seeds = (StockLogs.ledLight + StockLogs.older + StockLogs.panic + [StockLogs.switchLine]).map {
+            Array($0.utf8)
+        }
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
             var line = seeds.randomElement(using: &generator) ?? []

@@ -4,7 +4,8 @@
 /// `app_wifi`; ESP-IDF's boot loader and start-up; the wifi_prov example of idf-extra-components.
 enum StockLogs {
     static let boot = [
-        "ESP-ROM:esp32c3-api1-20210207", "Build:Feb  7 2021", "rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)", "SPIWP:0xee",
+        "ESP-ROM:esp32c3-api1-20210207", "Build:Feb  7 2021", "rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)",
+        "SPIWP:0xee",
         "mode:DIO, clock div:1", "load:0x3fcd5820,len:0x1714", "entry 0x403cc710",
         "\u{1B}[0;32mI (24) boot: ESP-IDF v5.5.1 2nd stage bootloader\u{1B}[0m",
         "I (25) boot: chip revision: v0.4", "I (286) boot: Loaded app from partition at offset 0x20000",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
+import ProtocommWire
 import Glibc
 import RainJSON
 
@@ -12,7 +13,9 @@ final class SerialConsole: EventSource {
 
     private let board: Board
     private let terminal: PseudoTerminal
-    private let bootText: (BoardLog) -> [UInt8]
+    private let bootLog: BootLog
+    private let bootDelay: UInt64
+    private let startsAnew: Bool
     private var input: any ConsoleInput
     private let commands: any ConsoleCommands
     private var noise: LogNoise
@@ -20,14 +23,19 @@ final class SerialConsole: EventSource {
     private var isUnplugged = false
     private var isOpen = false
     private var hasBooted = false
+    /// When the application has come up; nil where it has, or never does.
+    private var bootDue: UInt64?
     private var isWaiting = false
     private var isStopped = false
     private var output: [UInt8] = []
+    /// What is said once the application is up.
+    private var pending: [UInt8] = []
     private var noiseDue: UInt64?
 
     init(
-        link: String, dialect: ConsoleDialect, qrCode: JSONValue, board: Board, noise: LogNoise
+        link: String, _ options: ListeningOptions, qrCode: JSONValue, board: Board, noise: LogNoise
     ) throws {
+        let dialect = options.consoleDialect
         self.board = board
         terminal = try PseudoTerminal(link: link)
         self.noise = noise
@@ -38,9 +46,15 @@ final class SerialConsole: EventSource {
         case .rainmaker:
             input = RainMakerConsoleInput()
             commands = RainMakerCommands()
+        case .logOnly:
+            input = SilentConsoleInput()
+            commands = NoCommands()
         }
-        let identity = board.identity
-        bootText = { BootLog.text(identity: identity, qrCode: qrCode, dialect: dialect, log: $0) }
+        bootLog = BootLog(
+            style: options.bootLog, identity: board.identity, qrCode: qrCode, hasConsole: dialect != .protocomm,
+            isSecurity2: board.core.configuration.security.rawValue == 2)
+        bootDelay = UInt64(options.bootDelay * 1000)
+        startsAnew = options.resetOnOpen
         board.observe { [weak self] event in
             guard let self else { return }
             print(log.lines(for: event, address: String(decoding: board.core.machine.radio.address, as: UTF8.self)))
@@ -59,13 +73,17 @@ final class SerialConsole: EventSource {
         return [Interest(descriptor: terminal.descriptor, events: Int16(output.isEmpty ? POLLIN : POLLIN | POLLOUT))]
     }
 
-    var due: UInt64? { isOpen ? noiseDue : MonotonicClock.now + Self.openingInterval }
+    var due: UInt64? {
+        guard isOpen else { return MonotonicClock.now + Self.openingInterval }
+        return [noiseDue, bootDue].compactMap(\.self).min()
+    }
 
     func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(terminal.descriptor, &buffer, buffer.count)
         if count > 0 {
-            if !isStopped { input.receive(Array(buffer[..<count])) }
+            // The driver of the UART comes up with the application.
+            if !isStopped, isUp { input.receive(Array(buffer[..<count])) }
             proceed()
         } else if count == 0 || errno == EIO {
             isOpen = false
@@ -79,6 +97,7 @@ final class SerialConsole: EventSource {
         if isWaiting { finishCommand(commands.resume(board: board, log: log)) }
         if !isOpen, terminal.isOpen { opened(now: now) }
         guard isOpen else { return }
+        if let bootDue, bootDue <= now { comeUp(now: now) }
         if let noiseDue, noiseDue <= now {
             print(noise.line(log))
             self.noiseDue = noise.pause().map { now + $0 }
@@ -94,13 +113,38 @@ final class SerialConsole: EventSource {
 
     private func opened(now: UInt64) {
         isOpen = true
-        noiseDue = noise.pause().map { now + $0 }
-        guard !hasBooted else { return }
+        noiseDue = bootLog.style.comesUp ? noise.pause().map { now + $0 } : nil
+        guard !hasBooted || startsAnew else { return }
+        // Events from before the first open are logged after the boot log.
+        let earlier = hasBooted ? [] : output
         hasBooted = true
         log.bootTime = now
-        // Events from before the first open are logged after the boot log.
-        let earlier = output
-        output = bootText(log) + earlier + input.greeting
+        output = bootLog.rom
+        if bootDelay > 0 || !bootLog.style.comesUp {
+            (bootDue, pending) = (now + bootDelay, earlier)
+        } else {
+            bootDue = nil
+            output += bootLog.rest(log) + earlier + input.greeting
+        }
+    }
+
+    /// Whether the application listens. One that crashes never does.
+    private var isUp: Bool { hasBooted && bootDue == nil && bootLog.style.comesUp }
+
+    /// The application is up, or the board begins again from its reset.
+    private func comeUp(now: UInt64) {
+        bootDue = nil
+        print(bootLog.rest(log))
+        guard !bootLog.style.comesUp else {
+            print(pending + input.greeting)
+            pending = []
+            return
+        }
+        // A chip without firmware restarts by its watchdog; one that waits for firmware, or whose speed is another, says no more.
+        guard bootLog.style != .download, bootLog.style != .unreadable else { return }
+        bootDue = now + max(bootDelay, 400)
+        log.bootTime = now
+        print(bootLog.rom)
     }
 
     // MARK: commands

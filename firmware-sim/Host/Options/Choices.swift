@@ -7,6 +7,40 @@ enum ConsoleDialect: String, ExpressibleByArgument, CaseIterable {
     case protocomm
     /// The commands of the stock RainMaker examples.
     case rainmaker
+    /// None: the board prints its log and reads nothing, as stock firmware on the chip's own USB.
+    case logOnly = "log-only"
+}
+
+/// What the board prints when it starts.
+enum BootLogOption: String, ExpressibleByArgument, CaseIterable {
+    /// esp-rainmaker's examples: led_light, which prints the QR code and its address, and switch, which prints the code's text as well.
+    case ledLight = "led-light"
+    case `switch`
+    /// RainMaker's applications from before August 2024, which name the proof of possession in a line of its own.
+    case older
+    /// idf-extra-components' wifi_prov.
+    case wifiProv = "wifi-prov"
+    /// A board that has a network already.
+    case provisioned
+    /// Boards that do not come up.
+    case emptyFlash = "empty-flash"
+    case crashLoop = "crash-loop"
+    case brownOut = "brown-out"
+    case download
+    case noApplication = "no-application"
+    case wrongChip = "wrong-chip"
+    /// Bytes of another speed.
+    case unreadable
+    /// Not a word.
+    case silent
+
+    /// Whether the application comes up, and its console with it.
+    var comesUp: Bool {
+        switch self {
+        case .ledLight, .switch, .older, .wifiProv, .provisioned, .silent: true
+        default: false
+        }
+    }
 }
 
 /// Where the log lines of the board's other tasks come on its console.

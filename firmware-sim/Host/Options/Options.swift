@@ -17,6 +17,17 @@ struct ListeningOptions: ParsableArguments {
             firmware prints byte by byte.
             """)
     var consoleNoise: ConsoleNoise = .between
+
+    @Option(help: ArgumentHelp("What the board prints on the console when it starts.", valueName: "example"))
+    var bootLog: BootLogOption = .switch
+
+    @Option(
+        help: ArgumentHelp(
+            "Seconds from the first opening of the console until the application listens there.", valueName: "s"))
+    var bootDelay = 0.0
+
+    @Flag(help: "The board starts anew each time the console is opened.")
+    var resetOnOpen = false
 }
 
 struct BluetoothOptions: ParsableArguments {

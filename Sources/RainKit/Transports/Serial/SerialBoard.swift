@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+import ESPDeviceLog
 import ESPProvisioning
+import Logging
 import ProtocommSerial
 import RainMakerConsole
 import RainSerialPort
 
-/// A board on a serial port, in whichever dialect its console speaks: protocomm's, or RainMaker's own commands.
+/// A board on a serial port, in whichever dialect its console speaks: protocomm's, or RainMaker's own commands. One that takes no commands
+/// is reached in the way that its log names.
 ///
 /// The port is opened and probed by ``identify()``, so that nothing is typed into a board before a run has come that far. A
 /// booting board answers only once it is up, which the probe waits for.
 actor SerialBoard: Board {
     nonisolated let peer: String
     private let opening: BoardOpening
+    private let parameters: [String: String]
+    private let isOwnUSB: Bool
     private var board: (any Board)?
     private var isClosed = false
 
-    init(path: String, opening: BoardOpening) {
+    /// - Parameters:
+    ///   - parameters: of the board's address, for the way that its log names.
+    ///   - isOwnUSB: whether the port is the chip's own USB.
+    init(path: String, parameters: [String: String] = [:], isOwnUSB: Bool = false, opening: BoardOpening) {
         peer = path
+        self.parameters = parameters
+        self.isOwnUSB = isOwnUSB
         self.opening = opening
     }
 
@@ -57,32 +67,58 @@ actor SerialBoard: Board {
 
     private func opened() async throws(ProvisioningError) -> any Board {
         if let board { return board }
-        let console: CommandConsole
-        do {
-            console = CommandConsole(port: try SerialPort.open(peer))
-        } catch {
-            throw ProvisioningError(error)
-        }
-        let found: any Board
-        do {
-            found =
-                switch try await console.dialect() {
-                case .protocomm(let sessionID):
-                    opening.protocommBoard(
-                        over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger))
-                case .rainMaker(let node):
-                    RainMakerConsoleBoard(console: console, nodeID: node, logger: opening.logger)
-                }
-        } catch {
-            await console.close()
-            throw error
-        }
+        let found = try await find()
         guard !isClosed else {
             await found.close()
             throw ProvisioningError(.cancelled, message: "The board was closed while it was being opened.")
         }
         board = found
         return found
+    }
+
+    private func find() async throws(ProvisioningError) -> any Board {
+        let began = ContinuousClock.now
+        let (logger, kept) = (opening.logger, opening.deviceLog)
+        let log = DeviceLog(now: { ContinuousClock.now - began }) { line in
+            kept(line)
+            logger.debug("the board prints: \(line)")
+        }
+        let console: CommandConsole
+        do {
+            console = CommandConsole(port: try SerialPort.open(peer) { log.take($0) })
+        } catch {
+            throw ProvisioningError(error)
+        }
+        do throws(ProvisioningError) {
+            let probe = SerialProbe(
+                console: console, log: log, isOwnUSB: isOwnUSB, timer: opening.tools.timer,
+                now: { ContinuousClock.now - began })
+            switch try await probe.find() {
+            case .console(.protocomm(let sessionID)):
+                return opening.protocommBoard(
+                    over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger))
+            case .console(.rainMaker(let node)):
+                return RainMakerConsoleBoard(console: console, nodeID: node, logger: opening.logger)
+            case .logOnly(let summary):
+                return try await handedOn(summary, log, console.port)
+            }
+        } catch {
+            await console.close()
+            throw error
+        }
+    }
+
+    /// The board over the transport that its log names.
+    private func handedOn(
+        _ summary: DeviceSummary, _ log: DeviceLog, _ port: SerialPort
+    ) async throws(ProvisioningError) -> any Board {
+        let printed = PrintedBoard(summary: summary, port: peer)
+        let address = try printed.address(parameters)
+        opening.logger.info(
+            "the board takes no commands; its log names another way",
+            metadata: ["port": "\(peer)", "board": "\(address)"])
+        let inner = try await opening.other(address, printed.credentials(opening.credentials))
+        return LoggedBoard(inner, at: address, log: log, port: port)
     }
 }
 

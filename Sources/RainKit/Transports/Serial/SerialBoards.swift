@@ -6,7 +6,7 @@ import RainSerialPort
 /// Boards on serial ports, whichever console their firmware has.
 public struct SerialBoards: BoardTransport {
     public let scheme = "serial"
-    public let options: [BoardOption] = [.location("port")]
+    public let options: [BoardOption] = [.location("port"), .forOther("device-host"), .forOther("adapter")]
     public let canDiscover = true
     public var hasBoardAtHand: Bool { ports().contains(where: \.isLikelyBoard) }
     private let ports: @Sendable () -> [SerialPortDescription]
@@ -29,7 +29,8 @@ public struct SerialBoards: BoardTransport {
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
         let path: String
         if let location = address.location { path = location } else { path = try onlyPort() }
-        return SerialBoard(path: path, opening: opening)
+        let isOwnUSB = ports().contains { $0.path == path && $0.usb?.adapter.isChipsOwn == true }
+        return SerialBoard(path: path, parameters: address.parameters, isOwnUSB: isOwnUSB, opening: opening)
     }
 
     /// The one port that looks like a board's.

@@ -21,7 +21,7 @@ extension DeviceCommand {
     func withBoard<Answer: Sendable>(
         _ ask: @escaping @Sendable (any Board) async throws -> Answer
     ) async throws -> (Answer, Output) {
-        let context = try Context(options)
+        let context = try device.context(options)
         let time = TimeBudget(timeout)
         let target = try BoardTarget(device, context, context.boardClient(), within: time)
         let board = try await target.open(within: time)

@@ -17,7 +17,7 @@ struct DeviceClaim: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options)
+        let context = try device.context(options)
         let stream = EventStream(context, events, device)
         try await stream.ending { try await claim(context, stream) }
     }

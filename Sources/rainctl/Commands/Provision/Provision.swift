@@ -40,7 +40,7 @@ struct Provision: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options)
+        let context = try device.context(options)
         let stream = EventStream(context, events, device)
         try await stream.ending { try await provision(context, stream) }
     }

@@ -5,9 +5,10 @@ import RainSerialPort
 ///
 /// ESP-IDF writes `I (1234) tag: text`, where its configuration may leave out the time, the tag or both (`esp_log_format.h`,
 /// `log_format_text.c`); what an application prints itself has no level.
-public struct LogLine: Sendable, Equatable {
+public struct DeviceLogLine: Sendable, Equatable {
     /// How much a line matters, by ESP-IDF's letter for it.
     public enum Level: String, Sendable {
+        /// By the letter that stands at the line's beginning.
         case error = "E", warning = "W", info = "I", debug = "D", verbose = "V"
     }
 
@@ -38,13 +39,16 @@ public struct LogLine: Sendable, Equatable {
 
     /// `(1234) `, `(12:34:56.789) `, or nothing.
     private static func skipTime(_ rest: inout ArraySlice<UInt8>) {
-        guard rest.first == UInt8(ascii: "("), let end = rest.prefix(40).firstIndex(of: UInt8(ascii: ")")) else { return }
+        guard rest.first == UInt8(ascii: "("), let end = rest.prefix(40).firstIndex(of: UInt8(ascii: ")")) else {
+            return
+        }
         rest = rest[(end + 1)...].drop { $0 == UInt8(ascii: " ") }
     }
 
     private static func tag(_ rest: inout ArraySlice<UInt8>) -> String {
         guard let colon = rest.prefix(64).firstIndex(of: UInt8(ascii: ":")),
-            rest[colon...].dropFirst().first == UInt8(ascii: " "), rest.first != UInt8(ascii: "\t"), colon > rest.startIndex
+            rest[colon...].dropFirst().first == UInt8(ascii: " "), rest.first != UInt8(ascii: "\t"),
+            colon > rest.startIndex
         else { return "" }
         defer { rest = rest[(colon + 2)...] }
         return String(decoding: rest[..<colon], as: UTF8.self)

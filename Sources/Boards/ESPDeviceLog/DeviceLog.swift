@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainSerialPort
+import Synchronization
+
+/// The log of the board at a port, as it comes: fed by whoever reads the port, asked by whoever wants to know.
+public final class DeviceLog: Sendable {
+    fileprivate struct State {
+        var reader = DeviceLogReader()
+        var assembler = LineAssembler()
+        var hasHeard = false
+        var hasPrompt = false
+        var nameHeard: Duration?
+        var lastTrouble: DeviceTrouble?
+    }
+
+    /// What a moment of the log is.
+    public struct Moment: Sendable {
+        /// What is known of the board.
+        public var summary: DeviceSummary
+        /// Whether anything at all has come.
+        public var hasHeard: Bool
+        /// Whether a command console has shown its prompt.
+        public var hasPrompt: Bool
+        /// When the board said what it is called, or that it will not be provisioned, since its last start.
+        public var decided: Duration?
+    }
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> Duration
+    private let line: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - now: the time since any moment that does not change.
+    ///   - line: is handed each line, without the secrets that firmware prints.
+    public init(now: @escaping @Sendable () -> Duration, line: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.now = now
+        self.line = line
+    }
+
+    /// Takes what was read from the port.
+    public func take(_ bytes: [UInt8]) {
+        let time = now()
+        let lines = state.withLock { $0.take(bytes, at: time) }
+        for text in lines { line(text) }
+    }
+
+    /// What is known now.
+    public var moment: Moment {
+        state.withLock {
+            Moment(summary: $0.reader.summary, hasHeard: $0.hasHeard, hasPrompt: $0.hasPrompt, decided: $0.nameHeard)
+        }
+    }
+
+    /// What has gone wrong since that was asked last; nil where nothing has.
+    public func takeTrouble() -> DeviceTrouble? {
+        state.withLock { state in
+            defer { state.lastTrouble = nil }
+            return state.lastTrouble
+        }
+    }
+}
+
+extension DeviceLog.State {
+    mutating func take(_ bytes: [UInt8], at time: Duration) -> [String] {
+        hasHeard = hasHeard || !bytes.isEmpty
+        var shown: [String] = []
+        for byte in bytes {
+            if let line = assembler.append(byte) {
+                shown.append(LogMask.text(line))
+                take(line: line, at: time)
+            } else if byte == UInt8(ascii: " "), assembler.pending == ConsoleTranscript.prompt {
+                hasPrompt = true
+            }
+        }
+        return shown
+    }
+
+    private mutating func take(line: [UInt8], at time: Duration) {
+        for event in reader.take(line, at: time) {
+            switch event {
+            case .restarted:
+                nameHeard = nil
+                hasPrompt = false
+            case .provisioningStarted, .code, .announced, .alreadyProvisioned: nameHeard = nameHeard ?? time
+            case .trouble(let trouble):
+                lastTrouble = trouble
+                if trouble.isFatal { nameHeard = nameHeard ?? time }
+            case .applicationStarted, .sessionEstablished, .joined: break
+            }
+        }
+    }
+}

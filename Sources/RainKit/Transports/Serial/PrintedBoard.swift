@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPDeviceLog
+import ESPProvisioning
+import RainCore
+
+/// A board that only prints: where it is reached, by what its log says.
+struct PrintedBoard {
+    let summary: DeviceSummary
+    let port: String
+
+    /// The way to the board that its log names.
+    ///
+    /// - Parameter given: the parameters of the port's address: a host or an adapter that the user has named for this.
+    /// - Throws: `unavailable` where the log says why there is none, or does not say what the board is called.
+    func address(_ given: [String: String]) throws(ProvisioningError) -> BoardAddress {
+        if summary.isDown, let trouble = summary.verdict {
+            throw ProvisioningError(.unavailable, message: trouble.description, reason: trouble.code)
+        }
+        if summary.isProvisioned {
+            throw ProvisioningError(
+                .unavailable,
+                message:
+                    "The board at \(port) has a Wi-Fi network already and starts no provisioning. Hold its BOOT button for 3 s to make it "
+                    + "forget that, and run this again.", reason: "already_provisioned")
+        }
+        guard let name = summary.code?.name ?? summary.serviceName else {
+            throw ProvisioningError(
+                .unavailable,
+                message:
+                    "The board at \(port) takes no commands, and its log does not say what it is called. Press its RESET button while this "
+                    + "runs, or use another transport.", reason: "log_only", remedies: [.anyOtherTransport])
+        }
+        // Firmware that says no transport is RainMaker's from before its codes; Bluetooth is what its examples are built with.
+        guard summary.code?.transport == .softap else { return .bluetooth(name, adapter: given["adapter"]) }
+        return .softAP(given["device-host"])
+    }
+
+    /// What the log says, where the user has not said it.
+    func credentials(_ given: BoardCredentials) -> BoardCredentials {
+        var credentials = given
+        let isKnown = given.hasProofOfPossession || given.leastSecurity.needsProofOfPossession
+        guard !isKnown, let proof = summary.code?.proofOfPossession ?? summary.announcedProof else {
+            return credentials
+        }
+        credentials.proofOfPossession = { proof }
+        credentials.hasProofOfPossession = true
+        guard let code = summary.code, given.securityVersion == nil else { return credentials }
+        credentials.leastSecurity = code.leastSecurity
+        if given.username == BoardCredentials.defaultUsername, let name = code.username { credentials.username = name }
+        return credentials
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPDeviceLog
+import ESPProvisioning
+import RainMakerConsole
+import RainSerialPort
+import RainWaiting
+
+/// Finds out what the board at a port takes: commands of one dialect or another, or none.
+///
+/// Empty lines and harmless commands are typed, and meanwhile its log is read. A board that has said what it is called and shows no prompt
+/// takes no commands: so do most boards on the chip's own USB, which only prints. One that says nothing of itself is restarted once, if the
+/// port can do that, since its words may have gone by before anybody listened.
+struct SerialProbe: Sendable {
+    enum Finding: Sendable {
+        case console(ConsoleDialect)
+        /// It prints its log, and that is what it said.
+        case logOnly(DeviceSummary)
+    }
+
+    /// How long a console may take to answer an empty line once the application has come so far that it names its service.
+    static let patience = Duration.milliseconds(1500)
+    /// The same on the chip's own USB, which stock firmware takes no commands from.
+    static let patienceOverUSB = Duration.milliseconds(500)
+    /// The code is printed right behind the service's name; firmware that prints none is not waited for longer.
+    static let patienceWithoutCode = Duration.seconds(3)
+    /// A running board that is silent for so long is restarted: it has said what it had to say.
+    static let patienceInSilence = Duration.seconds(3)
+
+    let console: CommandConsole
+    let log: DeviceLog
+    let isOwnUSB: Bool
+    let timer: any Clock<Duration>
+    let now: @Sendable () -> Duration
+
+    func find() async throws(ProvisioningError) -> Finding {
+        let began = now()
+        let answer = await race(against: { try await listen(since: began) }) {
+            () async throws(ProvisioningError) in try await console.dialect()
+        }
+        switch answer {
+        case .success(let dialect)?: return .console(dialect)
+        case .failure(let error)?:
+            // The prompt, or the end of the time, came while the log had named the board already.
+            guard error.code == .unavailable, log.moment.decided != nil else { throw diagnosed(error) }
+            return .logOnly(log.moment.summary)
+        case nil: return .logOnly(log.moment.summary)
+        }
+    }
+
+    /// Returns once it is clear that the board takes no commands.
+    private func listen(since began: Duration) async throws {
+        var hasRestarted = false
+        while true {
+            let moment = log.moment
+            let time = now()
+            if !moment.hasPrompt, let decided = moment.decided {
+                if time - max(decided, began) >= patience(for: moment) { return }
+            } else if !hasRestarted, !moment.hasPrompt, time - began >= Self.patienceInSilence {
+                // Where the lines cannot be moved, a person may press the button.
+                hasRestarted = true
+                try? await console.port.move(isOwnUSB ? .restartOverUSB : .restart) { try await timer.sleep(for: $0) }
+            }
+            try await timer.sleep(for: .milliseconds(50))
+        }
+    }
+
+    private func patience(for moment: DeviceLog.Moment) -> Duration {
+        let summary = moment.summary
+        if summary.serviceName != nil, summary.code == nil { return Self.patienceWithoutCode }
+        return isOwnUSB ? Self.patienceOverUSB : Self.patience
+    }
+
+    /// With what the log has told of a board that does not come up.
+    private func diagnosed(_ error: ProvisioningError) -> ProvisioningError {
+        guard error.code == .unavailable, let trouble = log.moment.summary.verdict else { return error }
+        return ProvisioningError(.unavailable, message: trouble.description, cause: error.message, reason: trouble.code)
+    }
+}
