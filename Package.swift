@@ -250,7 +250,8 @@ let package = Package(
             ]),
 
         tests(
-            "RainOAuth", on: .cloud, ["RainCore", "RainCryptoOpenSSL", "RainJSON", "RainOAuth", "TestSupport"]),
+            "RainOAuth", on: .cloud,
+            ["RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "RainOAuth", "TestSupport"]),
         tests(
             "RainSecretService", on: .cloud,
             ["RainAccount", "RainCore", "RainKitTesting", "RainSecretService", "TestSupport"]),

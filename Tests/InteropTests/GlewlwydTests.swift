@@ -84,7 +84,10 @@ struct GlewlwydTests {
                 settings: ProviderSettings(
                     clientID: clientID, clientSecret: secret.map { Secret($0) }, scope: ["openid"],
                     parameters: ["issuer": issuer]),
-                tools: ProviderTools(http: CurlHTTPClient(CurlConfiguration()), hashes: OpenSSLHashes.self) { count in
+                tools: ProviderTools(
+                    http: CurlHTTPClient(CurlConfiguration()), hashes: OpenSSLHashes.self,
+                    signatures: OpenSSLCrypto.self
+                ) { count in
                     var random = OpenSSLRandom()
                     return random.bytes(count)
                 })
@@ -103,6 +106,11 @@ struct GlewlwydTests {
             #expect(offline.document?["user_id"] == who.document?["user_id"])
 
             let (path, first) = try scene.stored()
+            // Its id token is signed, by a key that it publishes; another program's would not have been taken.
+            let keys = try JSONValue(
+                parsing: try await CurlHTTPClient().send(HTTPRequest(method: .get, url: scene.issuer + "/jwks")).body)
+            #expect(keys["keys"]?.array?.contains { $0["kty"] == "RSA" } == true, "\(keys)")
+            #expect(first.tokens.identity?.revealString().hasPrefix("eyJ") == true)
             let renewed = try await scene.maker.rainctl("account", "refresh", "--provider", "glewlwyd", "--json")
             #expect(renewed.status == 0, "\(renewed.standardOutput)")
             let second = try scene.stored().session
@@ -187,7 +195,9 @@ struct GlewlwydTests {
                 ) { http, clock in
                     try Self.registry().provider(
                         "glewlwyd", settings: plain.settings,
-                        tools: ProviderTools(http: http, clock: clock, hashes: OpenSSLHashes.self) { count in
+                        tools: ProviderTools(
+                            http: http, clock: clock, hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self
+                        ) { count in
                             var random = OpenSSLRandom()
                             return random.bytes(count)
                         })
@@ -248,7 +258,7 @@ struct GlewlwydTests {
             let visit = try await run(
                 try await ForeignIdentityServer.python(), [ForeignIdentityServer.path("glewlwyd.py"), "visit", page])
             #expect(visit.standardError.contains("deviceComplete"), "\(visit.standardError)")
-            guard case .tokens(let response, _) = try await outcome else {
+            guard case .tokens(let response, _, _) = try await outcome else {
                 Issue.record("no tokens")
                 return
             }

@@ -24,6 +24,8 @@ public struct ServerMetadata: Sendable, Equatable {
     public var registrationEndpoint: String?
     /// The keys that sign id tokens (`jwks_uri`).
     public var keysURL: String?
+    /// How id tokens are signed (`id_token_signing_alg_values_supported`), by the names of RFC 7518, section 3.1.
+    public var identityTokenAlgorithms: [String]
     /// The rights that can be asked for.
     public var scopes: [String]
     /// What the sign-in page can give.
@@ -58,6 +60,7 @@ public struct ServerMetadata: Sendable, Equatable {
         endSessionEndpoint = text("end_session_endpoint")
         registrationEndpoint = text("registration_endpoint")
         keysURL = text("jwks_uri")
+        identityTokenAlgorithms = list("id_token_signing_alg_values_supported") ?? []
         scopes = list("scopes_supported") ?? []
         responseTypes = list("response_types_supported") ?? []
         grantTypes = list("grant_types_supported")?.map(GrantType.init)

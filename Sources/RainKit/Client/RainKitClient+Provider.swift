@@ -54,8 +54,9 @@ extension RainKitClient {
         let provider = try ConfiguredProvider(
             definition: entry.definition, settings: settings,
             tools: ProviderTools(
-                http: server.listening(to: http), clock: tools.clock, hashes: tools.crypto, challenges: challenges,
-                random: tools.randomBytes), extension: entry.hooks)
+                http: server.listening(to: http), clock: tools.clock, hashes: tools.crypto,
+                signatures: tools.signatures, challenges: challenges, random: tools.randomBytes), extension: entry.hooks
+        )
         return OpenProvider(name: name, provider: provider, server: server, http: http)
     }
 }

@@ -11,6 +11,8 @@ public struct RainKitTools: Sendable {
     public var http: @Sendable (_ certificateAuthorities: String?) -> any HTTPClient
     /// The cryptography of boards' handshakes, and the hashes of signatures and code challenges.
     public var crypto: any CryptoSuite.Type
+    /// Checks the id tokens of identity providers by the keys that these publish.
+    public var signatures: any PublicKeySignatures.Type
     /// Unpredictable bytes: keys, secrets and states are made of them.
     public var randomBytes: @Sendable (_ count: Int) -> [UInt8]
     /// Tells the time of day, by which tokens expire.
@@ -24,6 +26,7 @@ public struct RainKitTools: Sendable {
             CurlHTTPClient(CurlConfiguration(certificateAuthorities: $0))
         },
         crypto: any CryptoSuite.Type = OpenSSLCrypto.self,
+        signatures: any PublicKeySignatures.Type = OpenSSLCrypto.self,
         randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8] = { count in
             var source = OpenSSLRandom()
             return source.bytes(count)
@@ -32,6 +35,7 @@ public struct RainKitTools: Sendable {
     ) {
         self.http = http
         self.crypto = crypto
+        self.signatures = signatures
         self.randomBytes = randomBytes
         self.clock = clock
         self.timer = timer

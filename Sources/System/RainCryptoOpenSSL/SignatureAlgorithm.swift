@@ -9,6 +9,8 @@ public enum SignatureAlgorithm: Sendable, Equatable {
     case ecdsaFixedLength
     /// RSASSA-PSS, MGF1 with SHA-256; signs with a salt of 32 bytes, accepts any: what an RSA node answers with.
     case rsaPSS
+    /// The same with a salt of 32 bytes and no other: `PS256` of RFC 7518.
+    case rsaPSSFixedSalt
     /// RSASSA-PKCS1-v1_5: `RS256` of RFC 7518.
     case rsaPKCS1
 
@@ -16,7 +18,7 @@ public enum SignatureAlgorithm: Sendable, Equatable {
         let kind = EVP_PKEY_get_base_id(key)
         return switch self {
         case .ecdsa, .ecdsaFixedLength: kind == EVP_PKEY_EC && EVP_PKEY_get_bits(key) == 256
-        case .rsaPSS, .rsaPKCS1: kind == EVP_PKEY_RSA
+        case .rsaPSS, .rsaPSSFixedSalt, .rsaPKCS1: kind == EVP_PKEY_RSA
         }
     }
 
@@ -25,10 +27,10 @@ public enum SignatureAlgorithm: Sendable, Equatable {
         switch self {
         case .ecdsa, .ecdsaFixedLength: true
         case .rsaPKCS1: EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
-        case .rsaPSS:
+        case .rsaPSS, .rsaPSSFixedSalt:
             EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1
                 && EVP_PKEY_CTX_set_rsa_pss_saltlen(
-                    context, toSign ? RSA_PSS_SALTLEN_DIGEST : RSA_PSS_SALTLEN_AUTO) == 1
+                    context, toSign || self == .rsaPSSFixedSalt ? RSA_PSS_SALTLEN_DIGEST : RSA_PSS_SALTLEN_AUTO) == 1
         }
     }
 

@@ -32,7 +32,7 @@ func base64URL(_ bytes: [UInt8]) -> String {
 
 /// A token with these claims. The name keeps tokens apart and can be searched for.
 func token(_ name: String, _ claims: JSONValue) -> String {
-    let header: JSONValue = ["alg": "none", "planted": .string(name)]
+    let header: JSONValue = ["alg": "RS256", "planted": .string(name)]
     return [header, claims].map { base64URL($0.serialized()) }.joined(separator: ".") + ".planted-\(name)"
 }
 

@@ -100,10 +100,16 @@ def set_up(base):
     ]:
         client |= {"name": client["client_id"], "scope": ["openid", "profile"], "enabled": True}
         admin.must("POST", "/api/client/?source=database", client)
+    # Signs the id tokens (RS256); Glewlwyd publishes the public half.
+    private = subprocess.run(
+        ["openssl", "genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"], check=True,
+        capture_output=True, text=True).stdout
+    public = subprocess.run(
+        ["openssl", "pkey", "-pubout"], input=private, check=True, capture_output=True, text=True).stdout
     admin.must("POST", "/api/mod/plugin/", {
         "module": "oidc", "name": "oidc", "display_name": "OpenID Connect", "enabled": True,
         "parameters": {
-            "iss": base + "/api/oidc", "jwt-type": "sha", "jwt-key-size": "256", "key": "a secret of this test's own",
+            "iss": base + "/api/oidc", "jwt-type": "rsa", "jwt-key-size": "256", "key": private, "cert": public,
             "access-token-duration": 3600, "refresh-token-duration": 1209600, "code-duration": 600,
             "refresh-token-rolling": True, "refresh-token-one-use": "always", "allow-non-oidc": True,
             "auth-type-code-enabled": True, "auth-type-token-enabled": True, "auth-type-id-token-enabled": True,
@@ -113,7 +119,7 @@ def set_up(base):
             "scope": [{"name": "openid", "refresh-token-rolling": True}], "additional-parameters": [],
             "claims": [], "name-claim": "on-demand", "name-claim-scope": ["profile"], "email-claim": "on-demand",
             "email-claim-scope": ["profile"], "scope-claim": "no", "service-documentation": "", "op-policy-uri": "",
-            "op-tos-uri": "", "jwks-show": False, "jwks-uri": "", "pkce-allowed": True, "pkce-method-plain-allowed": False,
+            "op-tos-uri": "", "jwks-show": True, "jwks-uri": "", "pkce-allowed": True, "pkce-method-plain-allowed": False,
             "pkce-required-public-client": True, "request-parameter-allow": False,
             "introspection-revocation-allowed": True, "introspection-revocation-auth-scope": [],
             "introspection-revocation-allow-target-client": True, "register-client-allowed": False,

@@ -12,6 +12,7 @@ struct SignatureTests {
         (.p256, .ecdsa, []),
         (.rsa2048, .rsaPKCS1, []),
         (.rsa2048, .rsaPSS, ["-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:32"]),
+        (.rsa2048, .rsaPSSFixedSalt, ["-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:32"]),
     ]
 
     @Test("openssl accepts what we sign, and we what it signs", arguments: cases)

@@ -158,7 +158,7 @@ final class HostedPage: Sendable {
     ) -> [String: String] {
         func token(_ claims: JSONValue) -> String {
             let random = Data((0..<24).map { _ in UInt8.random(in: 0...255) }).base64URL
-            return "\(Data(#"{"alg":"none"}"#.utf8).base64URL).\(Data(claims.serialized()).base64URL).\(random)"
+            return "\(Data(#"{"alg":"RS256"}"#.utf8).base64URL).\(Data(claims.serialized()).base64URL).\(random)"
         }
         let now = Int64(Date().timeIntervalSince1970)
         let tokens = [

@@ -20,7 +20,8 @@ struct CognitoExtension: ProviderExtension {
         guard let refresh = tokens.refresh else { return nil }
         do throws(AccountError) {
             return try await initiate(
-                "REFRESH_TOKEN_AUTH", ["REFRESH_TOKEN": .string(refresh.revealString())], for: .refreshToken, provider)
+                "REFRESH_TOKEN_AUTH", ["REFRESH_TOKEN": .string(refresh.revealString())], for: .refreshToken,
+                renewing: tokens, provider)
         } catch {
             throw ConfiguredProvider.endsSession(error) ? .refused(error) : .unavailable(error)
         }
@@ -51,7 +52,8 @@ struct CognitoExtension: ProviderExtension {
     }
 
     private func initiate(
-        _ flow: String, _ parameters: JSONValue, for grant: GrantName, _ provider: ConfiguredProvider
+        _ flow: String, _ parameters: JSONValue, for grant: GrantName, renewing old: Tokens? = nil,
+        _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens {
         let body: JSONValue = [
             "AuthFlow": .string(flow), "ClientId": .string(try provider.clientID()), "AuthParameters": parameters,
@@ -74,7 +76,7 @@ struct CognitoExtension: ProviderExtension {
         }
         let json = JSONValue.object(members)
         let response = try provider.response(ConfiguredProvider.Reply(json: json, response: reply.response))
-        return try await provider.tokens(response, json, for: grant, at: reply.response)
+        return try await provider.tokens(response, json, for: grant, renewing: old, at: reply.response)
     }
 
     private func request(

@@ -36,7 +36,7 @@ extension ConfiguredProvider {
             }
             do throws(AccountError) {
                 let reply = try await post(form, to: url, as: client, for: .deviceCode)
-                return .tokens(try response(reply))
+                return .tokens(try response(reply), isDirect: true)
             } catch {
                 polling.hear(try outcome(of: error))
             }

@@ -33,6 +33,7 @@ extension ConfiguredProvider {
             case "introspect": metadata.introspectionEndpoint
             case "device": metadata.deviceAuthorizationEndpoint
             case "endSession": metadata.endSessionEndpoint
+            case "keys": metadata.keysURL
             default: nil
             }
         return try found.map { text throws(AccountError) in try secureURL(text) }

@@ -15,7 +15,9 @@ extension ConfiguredProvider {
             }
             // Also beyond the refresh token's own end: that is by the clock here, and the word that ends a session is the server's.
             try demand(.refreshToken)
-            return try await redeem(.refreshToken(refresh), for: .refreshToken)
+            // What the new id token is checked against is asked for before the refresh token is spent.
+            if tokens.identity != nil { _ = try await issuer() }
+            return try await redeem(.refreshToken(refresh), for: .refreshToken, renewing: tokens)
         } catch {
             throw Self.endsSession(error) ? .refused(error) : .unavailable(error)
         }

@@ -27,8 +27,9 @@ extension ConfiguredProvider {
         case .assertion(let assertion):
             grant = .assertion
             request = .jwtBearer(assertion, scope: scope)
-        case .tokens(let response, let nonce):
-            return try await tokens(response, response.json, for: .implicit, nonce: nonce)
+        case .tokens(let response, let nonce, let isDirect):
+            return try await tokens(
+                response, response.json, for: isDirect ? .deviceCode : .implicit, nonce: nonce)
         case .oneTimeCode, .guest, .thirdParty:
             throw unsupported(credentials)
         }
@@ -46,13 +47,15 @@ extension ConfiguredProvider {
     }
 
     /// Trades a grant for tokens.
+    /// - Parameter old: the tokens that are renewed, whose user the new ones must be of.
     public func redeem(
-        _ request: TokenRequest, for grant: GrantName, nonce: String? = nil
+        _ request: TokenRequest, for grant: GrantName, nonce: String? = nil, renewing old: Tokens? = nil
     ) async throws(AccountError) -> Tokens {
         let client = try await client(for: grant)
         let reply = try await post(
             form(request, for: grant), to: try await endpoint("token"), as: client, for: grant)
-        return try await tokens(try response(reply), reply.json, for: grant, nonce: nonce, at: reply.response)
+        return try await tokens(
+            try response(reply), reply.json, for: grant, nonce: nonce, renewing: old, at: reply.response)
     }
 
     /// The request's form with what the definition adds.
@@ -86,16 +89,26 @@ extension ConfiguredProvider {
     }
 
     /// What is kept of a token response.
-    /// - Parameter json: the same as it came.
+    /// - Parameters:
+    ///   - json: the same as it came.
+    ///   - old: the tokens that are renewed, whose user the new ones must be of.
+    ///   - namesClient: whether the request named the client, so that an id token must be for it.
+    ///   - answer: the answer that brought them, for the server's time.
     /// - Throws: `untrustedAnswer` for an id token that is not for this sign-in.
     public func tokens(
         _ response: TokenResponse, _ json: JSONValue, for grant: GrantName, nonce: String? = nil,
-        at answer: HTTPResponse? = nil
+        renewing old: Tokens? = nil, namesClient: Bool = true, at answer: HTTPResponse? = nil
     ) async throws(AccountError) -> Tokens {
-        if let identity = response.identityToken, grant != .refreshToken {
-            try IdentityTokenCheck(clientID: try clientID(), issuer: try await issuer(), nonce: nonce).check(identity)
-        }
         let now = tools.clock.now
+        if let identity = response.identityToken {
+            var receipt = IdentityTokenReceipt(token: identity, access: response.accessToken)
+            receipt.nonce = nonce
+            receipt.renewing = old?.identity
+            receipt.namesClient = namesClient
+            receipt.isDirect = grant != .implicit
+            receipt.serverTime = statedTime(json) ?? answer?.date
+            try await check(receipt)
+        }
         var tokens = Tokens(
             access: response.accessToken, refresh: response.refreshToken, identity: response.identityToken,
             received: now)

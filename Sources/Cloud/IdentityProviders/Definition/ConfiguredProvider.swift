@@ -22,6 +22,7 @@ public struct ConfiguredProvider: IdentityProvider {
     let values: [String: String]
     public let resources: [ServiceURL]
     let metadata = DiscoveredMetadata()
+    let identityKeys = KnownIdentityKeys()
 
     public var name: String { definition.id }
 

@@ -34,7 +34,7 @@ public struct ProviderDefinition: Sendable, Equatable, Codable {
     public var secrets: [Parameter]?
     /// The ways that ``ProviderSettings/mode`` chooses between, the usual one first.
     public var modes: [String]?
-    /// URLs by use: `authorize`, `token`, `revoke`, `introspect`, `user`, `device`, `endSession`, and what an extension needs.
+    /// URLs by use: `authorize`, `token`, `revoke`, `introspect`, `user`, `device`, `endSession`, `keys`, and what an extension needs.
     public var endpoints: [String: String]?
     /// The ways in and on, by their short names: see ``GrantName``.
     public var grants: [String: Grant]?
@@ -76,6 +76,9 @@ public struct ProviderDefinition: Sendable, Equatable, Codable {
         public var secretFile: String?
         /// The environment variable that holds the secret; ``secretFile`` comes first.
         public var secretEnvironment: String?
+        /// The algorithm of the id tokens that the client is registered for (`id_token_signed_response_alg`): `RS256`, `ES256`, `PS256`
+        /// or, with the client's secret as key, `HS256`. Any of the first three if nothing is said.
+        public var identityTokenAlgorithm: String?
     }
 
     /// A setting of the provider, which texts name in braces.

@@ -47,6 +47,8 @@ public struct ProviderTools: Sendable {
     public var clock: any WallClock
     /// SHA-256 for code challenges (RFC 7636, section 4.2), and what extensions sign with.
     public var hashes: any Hashes.Type
+    /// Checks id tokens by the keys that their provider publishes.
+    public var signatures: any PublicKeySignatures.Type
     /// Unpredictable bytes.
     public var random: @Sendable (_ count: Int) -> [UInt8]
     /// Answers proxies and gateways that ask for a name and password; nobody does if nil.
@@ -54,11 +56,13 @@ public struct ProviderTools: Sendable {
 
     public init(
         http: any HTTPClient, clock: any WallClock = SystemWallClock(), hashes: any Hashes.Type,
-        challenges: (any ChallengeResolver)? = nil, random: @escaping @Sendable (_ count: Int) -> [UInt8]
+        signatures: any PublicKeySignatures.Type, challenges: (any ChallengeResolver)? = nil,
+        random: @escaping @Sendable (_ count: Int) -> [UInt8]
     ) {
         self.http = http
         self.clock = clock
         self.hashes = hashes
+        self.signatures = signatures
         self.challenges = challenges
         self.random = random
     }

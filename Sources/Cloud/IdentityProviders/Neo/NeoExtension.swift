@@ -20,7 +20,7 @@ struct NeoExtension: ProviderExtension {
         guard let refresh = tokens.refresh else { return nil }
         do throws(AccountError) {
             let body: JSONValue = ["refresh_token": .string(refresh.revealString())]
-            return try await self.tokens(at: "refresh", body, provider)
+            return try await self.tokens(at: "refresh", body, renewing: tokens, provider)
         } catch {
             // 400 and 401 are Neo's word on this very refresh token: used before, revoked, too old.
             let isWord = [400, 401].contains(error.status) && error.serverCause == Self.spoke
@@ -65,12 +65,13 @@ struct NeoExtension: ProviderExtension {
     private static let spoke = "message"
 
     private func tokens(
-        at use: String, _ body: JSONValue, _ provider: ConfiguredProvider
+        at use: String, _ body: JSONValue, renewing old: Tokens? = nil, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens {
         let reply = try await provider.exchange(try await request(at: use, body, provider))
-        // As for a renewal: these calls name no client, so there is none that an id token could be for.
+        // These calls name no client, so there is none that an id token could be for.
         return try await provider.tokens(
-            try provider.response(reply), reply.json, for: .refreshToken, at: reply.response)
+            try provider.response(reply), reply.json, for: .refreshToken, renewing: old, namesClient: false,
+            at: reply.response)
     }
 
     private func request(

@@ -9,8 +9,11 @@ enum OIDCDefinition {
           "id": "oidc",
           "title": "OpenID Connect",
           "parameters": [
-            { "name": "issuer", "required": true, "description": "the server's issuer URL" }
+            { "name": "issuer", "required": true, "description": "the server's issuer URL" },
+            { "name": "idTokenAlgorithm",
+              "description": "how id tokens are signed for this client, where its registration says so: RS256, ES256, PS256 or HS256" }
           ],
+          "client": { "identityTokenAlgorithm": "{idTokenAlgorithm}" },
           "issuer": "{issuer}",
           "discovery": "{issuer}/.well-known/openid-configuration",
           "resources": ["{issuer}"],

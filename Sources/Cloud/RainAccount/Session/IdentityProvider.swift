@@ -60,8 +60,9 @@ public enum SignInCredentials: Sendable {
     /// A new account without a name, good for a while.
     case guest
     /// Tokens that were given already: in a redirect's fragment (RFC 6749, section 4.2.2) or at the end of a device grant (RFC 8628).
-    /// `nonce` is what the authorization request named, for an id token to repeat.
-    case tokens(TokenResponse, nonce: String? = nil)
+    /// `nonce` is what the authorization request named, for an id token to repeat; `isDirect` is whether they came from the token
+    /// endpoint and not through a browser, where an id token proves nothing without its signature.
+    case tokens(TokenResponse, nonce: String? = nil, isDirect: Bool = false)
     /// Nobody's but the program's own: its client id and secret are all (RFC 6749, section 4.4).
     case clientCredentials
     /// Somebody else's word for the user, in the form that the token endpoint takes (RFC 7523, section 2.1).

@@ -59,6 +59,12 @@ struct Renewal: Sendable {
     private func renewed(_ session: SavedSession) async throws(RenewalError) -> SavedSession {
         var renewed = session.bound(to: keeper.provider.context)
         renewed.tokens = try await keeper.provider.renew(session.tokens)
+        // OpenID Connect Core 1.0, section 12.2, and as true of everybody's tokens: they stay the same person's.
+        if let before = keeper.provider.user(claimedBy: session.tokens)?.userID,
+            let after = keeper.provider.user(claimedBy: renewed.tokens)?.userID, before != after
+        {
+            throw .unavailable(.untrusted("of the renewal is another user's (sub)"))
+        }
         renewed.tokens.carryOver(from: session.tokens)
         renewed.serverIsAhead = keeper.server?.secondsAhead ?? renewed.tokens.serverIsAhead ?? session.serverIsAhead
         if let ahead = renewed.serverIsAhead { renewed.tokens.correctEnd(serverIsAhead: ahead) }

@@ -8,16 +8,22 @@ package enum JSONWebToken {
     /// Tokens are a few kilobytes; anything much longer is no token.
     private static let limits = JSONLimits(maximumBytes: 32 << 10, maximumDepth: 16, maximumValues: 2000)
 
-    package static func claims(of token: Secret) -> JSONValue? {
-        let payload: [UInt8]? = token.reveal { bytes in
+    package static func claims(of token: Secret) -> JSONValue? { object(1, of: token) }
+
+    /// `alg` of the header (RFC 7515, section 4.1.1); nil if there is none.
+    package static func algorithm(of token: Secret) -> String? { object(0, of: token)?["alg"]?.string }
+
+    /// The JSON object in the header (0) or the payload (1).
+    private static func object(_ index: Int, of token: Secret) -> JSONValue? {
+        let text: [UInt8]? = token.reveal { bytes in
             let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-            guard parts.count == 3, parts[1].count <= 44 << 10 else { return nil }
-            return base64URLDecoded(parts[1])
+            guard parts.count == 3, parts[index].count <= 44 << 10 else { return nil }
+            return base64URLDecoded(parts[index])
         }
-        guard let payload, let claims = try? JSONValue(parsing: payload, limits: limits), claims.members != nil else {
+        guard let text, let object = try? JSONValue(parsing: text, limits: limits), object.members != nil else {
             return nil
         }
-        return claims
+        return object
     }
 }
 

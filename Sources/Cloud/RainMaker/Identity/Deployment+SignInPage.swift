@@ -18,6 +18,8 @@ extension Deployment {
         var server = AuthorizationServer(
             authorizeURL: authorization.text + webSignIn.authorizePath,
             tokenURL: authorization.text + webSignIn.tokenPath, clientID: clientID, scope: webSignIn.scope)
+        // Only OpenID Connect knows a nonce; the id token must repeat one that was sent.
+        server.usesNonce = webSignIn.scope.contains("openid")
         if let identityProvider {
             server.parameters = [("identity_provider", Self.cloudsName(of: identityProvider))]
         }

@@ -3,19 +3,47 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// Signs and checks the tokens: JWT (RFC 7519) with ES256.
+/// Signs and checks the tokens: JWT (RFC 7519) with ES256, RS256 or PS256 (RFC 7518, 3.1).
 struct JSONWebTokenSigner: Sendable {
+    /// How tokens are signed, by the names of RFC 7518.
+    enum Algorithm: String, Sendable, CaseIterable {
+        case es256 = "ES256"
+        case rs256 = "RS256"
+        case ps256 = "PS256"
+
+        var signature: SignatureAlgorithm {
+            switch self {
+            case .es256: .ecdsaFixedLength
+            case .rs256: .rsaPKCS1
+            case .ps256: .rsaPSS
+            }
+        }
+    }
+
     /// Longer tokens are not looked at.
     static let maximumLength = 8 << 10
 
     private let key: PrivateKey
-    private let publicKey: PublicKey
+    let publicKey: PublicKey
     private let header: String
+    let algorithm: Algorithm
     /// The key's id (`kid`), for clients that know several keys.
     let keyID: String
 
-    init(key: PrivateKey) throws(SimulatorError) {
+    /// A signer with a new key of the kind that the algorithm needs.
+    init(generating algorithm: Algorithm = .es256) throws(SimulatorError) {
+        let key: PrivateKey
+        do throws(KeyError) {
+            key = try PrivateKey(generating: algorithm == .es256 ? .p256 : .rsa2048)
+        } catch {
+            throw SimulatorError(.crypto, "no key for tokens could be made: \(error)")
+        }
+        try self.init(key: key, algorithm: algorithm)
+    }
+
+    init(key: PrivateKey, algorithm: Algorithm = .es256) throws(SimulatorError) {
         self.key = key
+        self.algorithm = algorithm
         do throws(KeyError) {
             publicKey = try key.publicKey
         } catch {
@@ -23,27 +51,27 @@ struct JSONWebTokenSigner: Sendable {
         }
         // A hash of it.
         keyID = base64URL(Array(OpenSSLHashes.sha256(publicKey.pem).prefix(12)))
-        header = base64URL(safe(["alg": "ES256", "kid": .string(keyID), "typ": "JWT"]))
+        header = Self.header(algorithm.rawValue, keyID)
     }
 
-    func sign(_ claims: JSONValue) throws(SimulatorError) -> String {
+    private static func header(_ algorithm: String, _ keyID: String) -> String {
+        base64URL(safe(["alg": .string(algorithm), "kid": .string(keyID), "typ": "JWT"]))
+    }
+
+    /// - Parameter foreign: the name of a key that is not this one's, for tokens that a client must refuse.
+    func sign(_ claims: JSONValue, keyID foreign: String? = nil) throws(SimulatorError) -> String {
+        let header = foreign.map { Self.header(algorithm.rawValue, $0) } ?? header
         let signed = header + "." + base64URL(safe(claims))
         do {
-            return signed + "." + base64URL(try key.sign(Array(signed.utf8), algorithm: .ecdsaFixedLength))
+            return signed + "." + base64URL(try key.sign(Array(signed.utf8), algorithm: algorithm.signature))
         } catch {
             throw SimulatorError(.crypto, "the token could not be signed")
         }
     }
 
-    /// The public half as RFC 7517 and 7518 (6.2.1) write it.
-    var jsonWebKey: JSONValue {
-        let digits = publicKey.pem.split(separator: 0x0A).filter { $0.first != UInt8(ascii: "-") }.joined()
-        // A SubjectPublicKeyInfo of P-256 ends with the point: 32 bytes of x, 32 of y.
-        let point = (decodedBase64(String(decoding: Array(digits), as: UTF8.self)) ?? []).suffix(64)
-        return [
-            "kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": .string(keyID),
-            "x": .string(base64URL(Array(point.prefix(32)))), "y": .string(base64URL(Array(point.suffix(32)))),
-        ]
+    /// A token that nobody signed (RFC 7515, appendix A.5), which a client must refuse.
+    func unsigned(_ claims: JSONValue) -> String {
+        Self.header("none", keyID) + "." + base64URL(safe(claims)) + "."
     }
 
     /// The claims of a token that this key signed; nil for every other token.
@@ -51,7 +79,7 @@ struct JSONWebTokenSigner: Sendable {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= Self.maximumLength, parts.count == 3, parts[0] == header,
             let payload = decodedBase64URL(parts[1]), let signature = decodedBase64URL(parts[2]),
-            publicKey.isValid(signature, for: Array("\(parts[0]).\(parts[1])".utf8), algorithm: .ecdsaFixedLength)
+            publicKey.isValid(signature, for: Array("\(parts[0]).\(parts[1])".utf8), algorithm: algorithm.signature)
         else { return nil }
         return try? JSONValue(parsing: payload)
     }

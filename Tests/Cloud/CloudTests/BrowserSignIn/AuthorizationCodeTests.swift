@@ -121,7 +121,8 @@ struct AuthorizationCodeTests {
     @Test("an access token that does not say when it ends, ends as its answer says")
     func lifetime() async throws {
         let agent = try ScriptedAgent { _ in AuthorizationResponse(.code(Secret("c"))) }
-        http.expect(.post, "/oauth2/token", tokenReply([:], expiresIn: "1800", access: "opaque"))
+        let identity: JSONValue = ["nonce": .string(base64URL(Array(64..<96)))]
+        http.expect(.post, "/oauth2/token", tokenReply(identity, expiresIn: "1800", access: "opaque"))
         http.expect(.get, "/v1/user2", Bench.profile)
         _ = try await signIn(agent)
         let saved = try await store.load(CredentialKey("sim"))

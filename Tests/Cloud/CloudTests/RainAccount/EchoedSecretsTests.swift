@@ -15,7 +15,7 @@ import RainCore
 @Suite("A signed-in user's calls, at a server that throws back what it was sent")
 struct EchoedSecretsTests {
     private static let tools = ProviderTools(
-        http: EchoingClient(), clock: ManualWallClock(), hashes: OpenSSLHashes.self
+        http: EchoingClient(), clock: ManualWallClock(), hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self
     ) { count in
         var random = OpenSSLRandom()
         return random.bytes(count)

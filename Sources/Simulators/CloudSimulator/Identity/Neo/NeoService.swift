@@ -10,7 +10,7 @@ struct NeoService: IdentityService {
     private let signer: JSONWebTokenSigner
 
     init() throws(SimulatorError) {
-        let signer = try OIDCService.freshSigner()
+        let signer = try JSONWebTokenSigner()
         self.signer = signer
         let redirects = ["http://127.0.0.1/*", "http://[::1]/*", "http://localhost/*", "rainmaker-neo://callback"]
         let client = StandardOAuth.Client(

@@ -10,7 +10,16 @@ struct OIDCService: IdentityService {
     static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
     /// A defect of the id token, which a client must detect.
-    enum Wrong: String { case issuer, audience, nonce, signature }
+    enum Wrong: String {
+        case issuer, audience, nonce, signature, expired, algorithm
+        case noNonce = "no_nonce"
+        case authorizedParty = "authorized_party"
+        case audiences
+        case accessToken = "access_token"
+        case key
+        /// The id token of a renewal is another person's.
+        case subject
+    }
 
     var people = People.known
     var oauth: StandardOAuth
@@ -18,12 +27,24 @@ struct OIDCService: IdentityService {
     var sessions = ExpiringTable<Int64>(maximum: 500)
     var devices = OIDCDevices()
     var wrong: Wrong?
-    private let signer: JSONWebTokenSigner
-    private let otherSigner: JSONWebTokenSigner
+    /// Signs the id tokens; its key is published.
+    var signer: JSONWebTokenSigner
+    /// Signs where the signature is to be wrong; its key is not published.
+    let otherSigner: JSONWebTokenSigner
+    /// What discovery names beside the endpoints that every client needs.
+    var offers = Offers()
+
+    struct Offers: Sendable {
+        var keys = true
+        var revocation = true
+        var endSession = true
+        /// Whether a logout with an id token ends the tokens of that sign-in, too, which the specification leaves open.
+        var endSessionEndsTokens = true
+    }
 
     init() throws(SimulatorError) {
-        signer = try Self.freshSigner()
-        otherSigner = try Self.freshSigner()
+        signer = try JSONWebTokenSigner()
+        otherSigner = try JSONWebTokenSigner()
         let loopback = ["http://127.0.0.1/*", "http://[::1]/*", "http://localhost/*"]
         oauth = StandardOAuth(
             clients: [
@@ -43,16 +64,6 @@ struct OIDCService: IdentityService {
             ], rules: .init(namesIssuer: true))
     }
 
-    static func freshSigner() throws(SimulatorError) -> JSONWebTokenSigner {
-        let key: PrivateKey
-        do throws(KeyError) {
-            key = try PrivateKey(generating: .p256)
-        } catch {
-            throw SimulatorError(.crypto, "no key for tokens could be made: \(error)")
-        }
-        return try JSONWebTokenSigner(key: key)
-    }
-
     // MARK: Routing
 
     mutating func answer(_ call: inout IdentityCall) -> Response {
@@ -65,43 +76,21 @@ struct OIDCService: IdentityService {
             case ("POST", "/token"): return try token(&call)
             case ("GET", "/userinfo"), ("POST", "/userinfo"): return userInfo(&call)
             case ("POST", "/introspect"): return Response(try oauth.introspect(&call))
-            case ("POST", "/revoke"):
+            case ("POST", "/revoke") where offers.revocation:
                 try oauth.revoke(&call)
                 return Response(status: 200, content: .none)
             case ("POST", "/device_authorization"): return try authorizeDevice(&call)
             case ("GET", "/device"): return showDevicePage(&call)
             case ("POST", "/device"): return submitDevicePage(&call)
-            case ("GET", "/logout"), ("POST", "/logout"): return logout(&call)
-            default: return IdentityPage.message(status: 404, title: "Not found", "There is nothing here")
+            case ("GET", "/logout"), ("POST", "/logout"):
+                guard offers.endSession else { break }
+                return try logout(&call)
+            default: break
             }
+            return IdentityPage.message(status: 404, title: "Not found", "There is nothing here")
         } catch {
             return error.tokenResponse(call)
         }
-    }
-
-    private func metadata(_ base: String) -> JSONValue {
-        let clientAuthentication: JSONValue = ["none", "client_secret_basic", "client_secret_post"]
-        return [
-            "issuer": .string(base), "authorization_endpoint": .string(base + "/authorize"),
-            "token_endpoint": .string(base + "/token"), "userinfo_endpoint": .string(base + "/userinfo"),
-            "jwks_uri": .string(base + "/jwks"), "revocation_endpoint": .string(base + "/revoke"),
-            "introspection_endpoint": .string(base + "/introspect"),
-            "device_authorization_endpoint": .string(base + "/device_authorization"),
-            "end_session_endpoint": .string(base + "/logout"),
-            "scopes_supported": .array(Self.scopes.sorted().map { .string($0) }), "response_types_supported": ["code"],
-            "response_modes_supported": ["query"],
-            "grant_types_supported": [
-                "authorization_code", "refresh_token", "client_credentials", .string(Self.deviceGrant),
-            ],
-            "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["ES256"],
-            "token_endpoint_auth_methods_supported": clientAuthentication,
-            "revocation_endpoint_auth_methods_supported": clientAuthentication,
-            "introspection_endpoint_auth_methods_supported": clientAuthentication,
-            "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": true,
-            "claims_supported": [
-                "sub", "name", "given_name", "family_name", "preferred_username", "email", "email_verified",
-            ],
-        ]
     }
 
     private mutating func authorize(_ call: inout IdentityCall) -> Response {
@@ -156,35 +145,7 @@ struct OIDCService: IdentityService {
         return Response(status: 200, content: .json(.object(members)), headers: OAuthFailure.uncached)
     }
 
-    /// The id token (OpenID Connect Core, 2). After a renewal it has no nonce, since no request asked for one.
-    private func idToken(
-        _ person: Person, _ issued: StandardOAuth.Issued, _ call: IdentityCall
-    ) throws(OAuthFailure) -> String {
-        let grant = issued.grant
-        var claims: [JSONValue.Member] = [
-            .init("iss", .string(wrong == .issuer ? "https://evil.example" : call.base)),
-            .init("sub", .string("\(person.id)")), .init("aud", .string(wrong == .audience ? "another" : grant.client)),
-            .init("iat", .integer(call.now / 1000)),
-            .init("exp", .integer(call.now / 1000 + oauth.rules.accessLifetime)),
-            .init("auth_time", .integer(grant.authenticatedAt)),
-            .init("at_hash", .string(base64URL(Array(OpenSSLHashes.sha256(Array(issued.access.utf8)).prefix(16))))),
-        ]
-        if let nonce = grant.nonce { claims.append(.init("nonce", .string(wrong == .nonce ? "another" : nonce))) }
-        claims += Self.claims(of: person, grant.scopes)
-        do throws(SimulatorError) {
-            var token = try (wrong == .signature ? otherSigner : signer).sign(.object(claims))
-            if wrong == .signature {
-                // The right key's name over another's signature.
-                let header = try signer.sign([:]).prefix { $0 != "." }
-                token = String(header) + token.drop { $0 != "." }
-            }
-            return token
-        } catch {
-            throw OAuthFailure(.serverError, error.description)
-        }
-    }
-
-    private static func claims(of person: Person, _ scopes: Set<String>) -> [JSONValue.Member] {
+    static func claims(of person: Person, _ scopes: Set<String>) -> [JSONValue.Member] {
         var claims: [JSONValue.Member] = []
         if scopes.contains("profile") {
             claims += [
@@ -213,22 +174,6 @@ struct OIDCService: IdentityService {
         }
     }
 
-    /// RP-initiated logout: the browser's session ends.
-    private mutating func logout(_ call: inout IdentityCall) -> Response {
-        if let session = call.cookie("op_session") { sessions.remove(session) }
-        call.note(.logout, "done") { $0.kind = "page" }
-        let forgotten = [Request.Field("Set-Cookie", "op_session=; Path=/; HttpOnly; Max-Age=0")]
-        let target = call.request.query("post_logout_redirect_uri")
-            .flatMap { target in oauth.clients.contains { $0.registration.accepts(redirect: target) } ? target : nil }
-        guard let target else {
-            var page = IdentityPage.message(status: 200, title: "Signed out", "You are signed out", id: "signed-out")
-            page.headers += forgotten
-            return page
-        }
-        let state = call.request.query("state").map { [Request.Field("state", $0)] } ?? []
-        return redirect(to: target, state, headers: forgotten)
-    }
-
     // MARK: Requests of tests
 
     func person(named name: String) -> Person? { people.named(name) }
@@ -243,25 +188,6 @@ struct OIDCService: IdentityService {
     mutating func revoke(_ person: Person) {
         oauth.revoke(person)
         sessions.removeAll { $0 == person.id }
-    }
-
-    mutating func change(_ settings: Fields) throws(APIError) {
-        for member in settings.value.members ?? [] {
-            switch member.name {
-            case "wrong":
-                guard !member.value.isNull else {
-                    wrong = nil
-                    continue
-                }
-                guard let wrong = member.value.string.flatMap(Wrong.init) else { throw .invalidBody }
-                self.wrong = wrong
-            case "rotate": oauth.rules.rotates = try settings.bool("rotate") ?? true
-            case "revokes_access_tokens":
-                oauth.rules.revokesAccessTokens = try settings.bool("revokes_access_tokens") ?? true
-            default: throw .invalidBody
-            }
-        }
-        oauth.rules.wrongIssuer = wrong == .issuer ? "https://evil.example" : nil
     }
 
     func failure(status: Int) -> Response {

@@ -58,7 +58,7 @@ struct DeviceSignInTests {
             error("authorization_pending"), error("slow_down"), error("authorization_pending"),
             (200, #"{"access_token":"a"}"#),
         ])
-        guard case .tokens(let response, _) = try outcome.get() else {
+        guard case .tokens(let response, _, _) = try outcome.get() else {
             Issue.record("no tokens")
             return
         }

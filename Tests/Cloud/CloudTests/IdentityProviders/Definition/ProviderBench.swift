@@ -17,7 +17,7 @@ struct ProviderBench {
     var tools: ProviderTools { Self.tools(http, clock) }
 
     static func tools(_ http: ScriptedHTTPClient, _ clock: ManualWallClock) -> ProviderTools {
-        ProviderTools(http: http, clock: clock, hashes: OpenSSLHashes.self) { count in
+        ProviderTools(http: http, clock: clock, hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self) { count in
             var random = OpenSSLRandom()
             return random.bytes(count)
         }

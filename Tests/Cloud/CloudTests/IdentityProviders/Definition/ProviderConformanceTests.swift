@@ -15,7 +15,7 @@ import RainCore
 @Suite("Providers keep what every provider promises")
 struct ProviderConformanceTests {
     private static let tools: @Sendable (any HTTPClient, any WallClock) -> ProviderTools = { http, clock in
-        ProviderTools(http: http, clock: clock, hashes: OpenSSLHashes.self) { count in
+        ProviderTools(http: http, clock: clock, hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self) { count in
             var random = OpenSSLRandom()
             return random.bytes(count)
         }

@@ -34,7 +34,9 @@ struct IdentityDesk {
     var tools: ProviderTools { tools(challenges: nil) }
 
     func tools(challenges: (any ChallengeResolver)?) -> ProviderTools {
-        ProviderTools(http: http, clock: clock, hashes: OpenSSLHashes.self, challenges: challenges) { count in
+        ProviderTools(
+            http: http, clock: clock, hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self, challenges: challenges
+        ) { count in
             var random = OpenSSLRandom()
             return random.bytes(count)
         }

@@ -58,7 +58,9 @@ struct ProviderFuzzTests {
                     settings.parameters = ["contextInstitutionId": "128807", "authenticatingInstitutionId": "128807"]
                 }
                 if parts[0] == "spid" { settings.secrets = ["signSecret": Secret("a274de")] }
-                let tools = ProviderTools(http: http, clock: ManualWallClock(), hashes: OpenSSLHashes.self) { count in
+                let tools = ProviderTools(
+                    http: http, clock: ManualWallClock(), hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self
+                ) { count in
                     [UInt8](repeating: 7, count: count)
                 }
                 guard

@@ -92,19 +92,81 @@ struct OIDCTests {
         #expect(renew(kept.refresh).body.refresh == kept.refresh && renew(kept.refresh).status == 200)
     }
 
-    @Test("what a client must notice is wrong on demand", arguments: ["issuer", "audience", "nonce", "signature"])
+    @Test(
+        "what a client must notice is wrong on demand",
+        arguments: [
+            "issuer", "audience", "nonce", "signature", "expired", "algorithm", "no_nonce", "authorized_party",
+            "audiences",
+            "access_token", "key",
+        ])
     func wrong(what: String) throws {
         let oidc = try TestIdentity(.oidc)
         #expect(oidc.control("settings", ["wrong": .string(what)]) == 200)
         let tokens = oidc.browserTokens()
-        let claims = try claims(tokens["id_token"]?.string)
+        let token = try #require(tokens["id_token"]?.string)
+        let claims = try JSONValue(parsing: decodedBase64URL(token.split(separator: ".")[1]) ?? [])
         #expect((claims["iss"]?.string == TestIdentity.base) == (what != "issuer"))
-        #expect((claims["aud"] == "native-1") == (what != "audience"))
-        #expect((claims["nonce"] == "planted-nonce") == (what != "nonce"))
+        #expect((claims["aud"] == "native-1") == !["audience", "audiences"].contains(what))
+        #expect((claims["nonce"] == "planted-nonce") == !["nonce", "no_nonce"].contains(what))
+        #expect((claims["nonce"] == nil) == (what == "no_nonce"))
+        #expect((claims["azp"] == nil) == (what != "authorized_party"))
+        #expect(((claims["exp"]?.integer ?? 0) < 1_700_000_000) == (what == "expired"))
+        let header = try JSONValue(parsing: decodedBase64URL(token.split(separator: ".")[0]) ?? [])
+        #expect((header["alg"] == "none") == (what == "algorithm"))
+        let published = oidc.get("/jwks").body["keys"]?.array?.first?["kid"]
+        #expect((header["kid"] == published) == (what != "key"))
         let iss = TestBrowser(oidc).signIn(TestIdentity.oidcPage()).redirected["iss"]
         #expect((iss == TestIdentity.base) == (what != "issuer"))
         #expect(oidc.control("settings", ["wrong": "nonsense"]) == 400)
         #expect(oidc.control("settings", ["wrong": nil]) == 200)
+    }
+
+    @Test(
+        "tokens are signed with the algorithm that is set, by a new key, which is published",
+        arguments: [
+            ("ES256", "EC"), ("RS256", "RSA"), ("PS256", "RSA"),
+        ])
+    func algorithms(algorithm: String, kind: String) throws {
+        let oidc = try TestIdentity(.oidc)
+        let first = oidc.get("/jwks").body
+        #expect(oidc.control("settings", ["signing_algorithm": .string(algorithm)]) == 200)
+        let key = try #require(oidc.get("/jwks").body["keys"]?.array?.first)
+        #expect(key != first["keys"]?.array?.first)
+        #expect(key["kty"]?.string == kind && key["alg"]?.string == algorithm)
+        if kind == "RSA" { #expect(decodedBase64URL(key["n"]?.string ?? "")?.count == 256 && key["e"] == "AQAB") }
+        let token = try #require(oidc.browserTokens()["id_token"]?.string)
+        let header = try JSONValue(parsing: decodedBase64URL(token.split(separator: ".")[0]) ?? [])
+        #expect(header["alg"]?.string == algorithm && header["kid"] == key["kid"])
+        #expect(oidc.control("settings", ["signing_algorithm": "HS256"]) == 400)
+    }
+
+    @Test("a logout with an id token ends the tokens of its client, where it is set so; a token of nobody's is refused")
+    func logoutByToken() throws {
+        for endsTokens in [true, false] {
+            let oidc = try TestIdentity(.oidc)
+            #expect(oidc.control("settings", ["end_session_ends_tokens": .bool(endsTokens)]) == 200)
+            let tokens = oidc.browserTokens()
+            #expect(oidc.post("/logout", ["id_token_hint": "a.b.c"]).status == 400)
+            let other = oidc.post("/logout", ["id_token_hint": tokens["id_token"]?.string, "client_id": "web-1"])
+            #expect(other.status == 400 && oidc.get("/userinfo", bearer: tokens.access).status == 200)
+            #expect(oidc.post("/logout", ["id_token_hint": tokens["id_token"]?.string]).status == 200)
+            #expect(oidc.get("/userinfo", bearer: tokens.access).status == (endsTokens ? 401 : 200))
+        }
+    }
+
+    @Test("what is not offered is neither named nor there")
+    func offers() throws {
+        let oidc = try TestIdentity(.oidc)
+        for (setting, name, path) in [
+            ("offers_revocation", "revocation_endpoint", "/revoke"),
+            ("offers_end_session", "end_session_endpoint", "/logout"),
+        ] {
+            #expect(oidc.control("settings", [setting: false]) == 200)
+            #expect(oidc.get("/.well-known/openid-configuration").body[name] == nil)
+            #expect(oidc.post(path, [:]).status == 404)
+        }
+        #expect(oidc.control("settings", ["offers_keys": false]) == 200)
+        #expect(oidc.get("/.well-known/openid-configuration").body["jwks_uri"] == nil)
     }
 
     @Test("a session in the browser asks only whether the application may; prompt decides otherwise")
