@@ -8,8 +8,9 @@ import RainMaker
 public struct BrowserMethod: Sendable {
     /// Another identity provider behind the page, such as `github`.
     public var identityProvider: String?
-    /// For providers: `authorizationCode`, or `implicit` where there is nothing better.
-    public var grant = GrantName.authorizationCode
+    /// For providers: `authorizationCode` or `implicit`; as people usually sign in there if nil
+    /// (`ProviderDefinition.usualBrowserGrant`).
+    public var grant: GrantName?
     /// Where the client is registered to be sent, in the place of what is known of the page.
     public var redirectURI: String?
     /// How the browser comes back; as the page has it if nil.
@@ -54,7 +55,7 @@ public struct BrowserMethod: Sendable {
         let account = context.account
         if let provider = account.provider {
             let more = identityProvider.map { [(name: "identity_provider", value: $0)] } ?? []
-            let page = try await provider.signInPage(grant, more)
+            let page = try await provider.signInPage(grant ?? provider.definition.usualBrowserGrant, more)
             return try await answer(of: page, RedirectRoute(provider, redirectURI: redirectURI), context.tools)
         }
         guard let deployment = account.deployment else {

@@ -27,8 +27,22 @@ extension GoldenResult {
                 """,
             text: "A code was sent to me. Sign in with it: rainctl login me --code-stdin"),
         GoldenResult(
-            SignedOutResult(profile: "global", revoked: false), json: #"{"profile":"global","revoked":false}"#,
+            SignedOutResult(profile: "global", revoked: true), json: #"{"profile":"global","revoked":true}"#,
             text: "Signed out."),
+        GoldenResult(
+            SignedOutResult(
+                profile: "oidc",
+                SignOutReport(
+                    stillValid: [
+                        .init(kind: .refresh, expires: nil, isCertain: false),
+                        .init(kind: .access, expires: UnixTime(seconds: 0), isCertain: true),
+                    ], page: "https://id.example/logout")),
+            json: """
+                {"profile":"oidc","revoked":false,"still_valid":[{"token":"refresh_token","certain":false},\
+                {"token":"access_token","expires_at":"\(Timestamp.text(UnixTime(seconds: 0)))","certain":true}],\
+                "sign_out_page":"https://id.example/logout"}
+                """,
+            text: "Signed out here."),
         GoldenResult(
             WhoamiResult(wholeUser, at: "oidc"),
             json: """

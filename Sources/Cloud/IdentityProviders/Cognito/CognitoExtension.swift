@@ -43,12 +43,12 @@ struct CognitoExtension: ProviderExtension {
 
     func signOut(
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
-    ) async throws(AccountError) -> Bool {
+    ) async throws(AccountError) -> SignOutReport? {
         // Revoking needs the pool's domain; `GlobalSignOut` ends all sessions of the user, so only when that is asked for.
-        guard everywhere else { return provider["domain"] == nil }
+        guard everywhere else { return provider["domain"] == nil ? SignOutReport(leaving: tokens) : nil }
         _ = try await provider.exchange(
             try await request("GlobalSignOut", ["AccessToken": .string(tokens.access.revealString())], provider))
-        return true
+        return .complete
     }
 
     private func initiate(

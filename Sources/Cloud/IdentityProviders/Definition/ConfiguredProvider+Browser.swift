@@ -8,12 +8,15 @@ import RainCore
 extension ConfiguredProvider {
     /// The page at which a browser signs in, for a code or, with the implicit grant, for tokens at once.
     /// - Parameter more: parameters of this one sign-in, such as `prompt`.
-    /// - Throws: `unsupported`, with the definition's words for why, for a grant that the provider does not have.
+    /// - Throws: `unsupported`, with the definition's words for why, for a grant that the provider does not have; `missingParameter`
+    ///   where the code could not be redeemed for want of the client's secret.
     public func signInPage(
         _ grant: GrantName = .authorizationCode, _ more: [(name: String, value: String)] = []
     ) async throws(AccountError) -> AuthorizationServer {
         try demand(grant)
         let isImplicit = grant == .implicit
+        // Nobody signs in at a page for a code that is worth nothing here.
+        if !isImplicit { _ = try await client(for: grant) }
         let rules = definition.grants?[grant.rawValue]
         var server = AuthorizationServer(
             authorizeURL: try await endpoint("authorize"), tokenURL: isImplicit ? "" : try await endpoint("token"),

@@ -19,8 +19,7 @@ extension ConfiguredProvider {
         let id = try clientID()
         let rules = definition.grants?[grant.rawValue]
         guard let secret = settings.clientSecret else {
-            let wanted = rules?.clientAuthentication ?? definition.client?.authentication
-            if rules?.publicClient == false || wanted != nil && wanted != "none" {
+            if lacksSecret(for: grant) {
                 throw AccountError(
                     grant == .refreshToken ? .notRenewable : .missingParameter,
                     message: rules?.publicClientRemark ?? "\(name) wants the client's secret for this",
@@ -41,6 +40,14 @@ extension ConfiguredProvider {
             }
             return .basic(clientID: id, secret: secret)
         }
+    }
+
+    /// Whether the provider wants the client's secret with this grant, as far as its definition says, and nobody gave one.
+    func lacksSecret(for grant: GrantName) -> Bool {
+        guard settings.clientSecret == nil else { return false }
+        let rules = definition.grants?[grant.rawValue]
+        let wanted = rules?.clientAuthentication ?? definition.client?.authentication
+        return rules?.publicClient == false || wanted != nil && wanted != "none"
     }
 
     /// What to ask for.

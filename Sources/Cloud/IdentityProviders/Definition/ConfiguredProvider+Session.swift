@@ -23,6 +23,11 @@ extension ConfiguredProvider {
         }
     }
 
+    public func canRenew(_ tokens: Tokens) -> Bool {
+        guard tokens.kind == .oauth, tokens["grant"] != GrantName.clientCredentials.rawValue else { return true }
+        return definition.grants?[GrantName.refreshToken.rawValue] != nil && !lacksSecret(for: .refreshToken)
+    }
+
     /// Only the provider's word on the refresh token itself ends a session: `invalid_grant` and its like, not a 401 on the way.
     public static func endsSession(_ error: AccountError) -> Bool {
         guard let status = error.status, 400..<500 ~= status else { return false }
@@ -100,45 +105,6 @@ extension ConfiguredProvider {
         user.locale = text(rules?.locale, ["locale"])
         user.attributes = json.members ?? []
         return user
-    }
-
-    // MARK: The end
-
-    /// Makes the refresh token and the access token worthless where the server can (RFC 7009). Where it cannot there is nothing to
-    /// tell it.
-    public func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) {
-        if try await hooks.signOut(tokens, everywhere: everywhere, self) { return }
-        guard tokens.kind == .oauth, let url = try await findEndpoint("revoke") else { return }
-        let client = try await client(for: .refreshToken)
-        guard let refresh = tokens.refresh else {
-            return try await revoke(tokens.access, .accessToken, at: url, as: client)
-        }
-        try await revoke(refresh, .refreshToken, at: url, as: client)
-        do throws(AccountError) {
-            try await revoke(tokens.access, .accessToken, at: url, as: client)
-        } catch {
-            // RFC 7009, section 2: servers must be able to revoke refresh tokens, and access tokens only should be. What is left ends soon.
-            guard error.serverCause == OAuthError.Code.unsupportedTokenType.rawValue else { throw error }
-        }
-    }
-
-    private func revoke(
-        _ token: Secret, _ hint: FormRequest.TokenHint, at url: String, as client: ClientAuthentication
-    ) async throws(AccountError) {
-        _ = try await post(
-            .revocation(of: token, hint: hint), to: url, as: client, for: .refreshToken, wantsJSON: false)
-    }
-
-    /// What the server says about a token (RFC 7662).
-    public func introspect(_ tokens: Tokens) async throws(AccountError) -> Introspection {
-        let reply = try await post(
-            .introspection(of: tokens.access, hint: .accessToken), to: try await endpoint("introspect"),
-            as: try await client(for: .clientCredentials), for: .clientCredentials)
-        do throws(OAuth2FormatError) {
-            return try Introspection(reply.json)
-        } catch {
-            throw AccountError(.malformedAnswer, message: "\(name) did not answer as it should: \(error.message)")
-        }
     }
 
     // MARK: Each request

@@ -29,4 +29,12 @@ extension ProviderDefinition {
         guard modes?.contains(mode) == true else { return nil }
         return GrantName(rawValue: modeGrants?[mode] ?? mode)
     }
+
+    /// How people usually sign in at the provider's page: as the first of the modes that leads there, else by a code, else by tokens at
+    /// once where there are no codes.
+    public var usualBrowserGrant: GrantName {
+        if let grant = (modes ?? []).lazy.compactMap({ grant(ofMode: $0) }).first(where: \.isInBrowser) { return grant }
+        let has = { (grant: GrantName) in grants?[grant.rawValue] != nil }
+        return has(.authorizationCode) || !has(.implicit) ? .authorizationCode : .implicit
+    }
 }

@@ -46,6 +46,8 @@ public struct ProviderDefinition: Sendable, Equatable, Codable {
     public var scope: ScopeRules?
     /// How browsers come back, the usual way first.
     public var redirects: [Redirect]?
+    /// Where a browser goes after the provider has signed it out, as it is registered for the client (`post_logout_redirect_uri`).
+    public var postLogoutRedirect: String?
     /// What the server calls the members of a token response, by their names in RFC 6749: the first that is there counts.
     public var fields: [String: [String]]?
     /// Where the access token's end is told, the first that is there counting; `expires_in` and the token itself if nothing is said.
@@ -229,6 +231,9 @@ public struct GrantName: RawRepresentable, Sendable, Hashable {
     public static let basic = GrantName(rawValue: "basic")
     /// A web session's cookies.
     public static let cookie = GrantName(rawValue: "cookie")
+
+    /// Whether the person signs in at the provider's page.
+    public var isInBrowser: Bool { self == .authorizationCode || self == .implicit }
 
     /// All, in the order in which they are listed.
     public static let all: [GrantName] = [

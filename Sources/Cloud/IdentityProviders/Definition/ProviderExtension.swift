@@ -38,10 +38,10 @@ public protocol ProviderExtension: Sendable {
     /// Fetches the user in a way of its own; nil leaves it to the engine.
     func user(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> UserInfo?
 
-    /// Ends the session in a way of its own; false leaves it to the engine.
+    /// Ends the session in a way of its own, and says what it could not end; nil leaves it to the engine.
     func signOut(
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
-    ) async throws(AccountError) -> Bool
+    ) async throws(AccountError) -> SignOutReport?
 
     /// Puts the proof on a request in a way of its own; false leaves it to the definition's placement.
     func authorize(_ request: inout HTTPRequest, with tokens: Tokens, _ provider: ConfiguredProvider) -> Bool
@@ -78,7 +78,7 @@ extension ProviderExtension {
 
     public func signOut(
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
-    ) async throws(AccountError) -> Bool { false }
+    ) async throws(AccountError) -> SignOutReport? { nil }
 
     public func authorize(
         _ request: inout HTTPRequest, with tokens: Tokens, _ provider: ConfiguredProvider

@@ -34,9 +34,9 @@ struct LiferayExtension: ProviderExtension {
 
     func signOut(
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
-    ) async throws(AccountError) -> Bool {
+    ) async throws(AccountError) -> SignOutReport? {
         switch tokens.kind {
-        case .basic: return true
+        case .basic: return .complete
         case .cookie:
             let settings = try LiferaySettings(provider)
             var request = HTTPRequest(
@@ -55,8 +55,8 @@ struct LiferayExtension: ProviderExtension {
             {
                 throw refusal
             }
-            return true
-        default: return false
+            return .complete
+        default: return nil
         }
     }
 

@@ -30,12 +30,12 @@ struct NeoExtension: ProviderExtension {
 
     func signOut(
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
-    ) async throws(AccountError) -> Bool {
-        guard let refresh = tokens.refresh else { return true }
+    ) async throws(AccountError) -> SignOutReport? {
+        guard let refresh = tokens.refresh else { return SignOutReport(leaving: tokens) }
         let body: JSONValue = ["refresh_token": .string(refresh.revealString())]
         let request = try await request(at: "signOut", body, provider)
         _ = try await provider.send(request, with: tokens, wantsJSON: false)
-        return true
+        return .complete
     }
 
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {

@@ -12,6 +12,8 @@ enum OCLCDefinition {
           "title": "OCLC WorldCat (WSKey)",
           "environments": { "production": "https://authn.sd00.worldcat.org/oauth2" },
           "defaultEnvironment": "production",
+          "modes": ["token", "code"],
+          "modeGrants": { "token": "implicit", "code": "authorizationCode" },
           "resources": [
             "{base}", "{services}", "https://www.worldcat.org", "https://worldcat.org", "https://circ.sd00.worldcat.org",
             "https://{contextInstitutionId}.share.worldcat.org"
@@ -90,6 +92,8 @@ enum OCLCDefinition {
           "extends": "oclc",
           "id": "oclc-oauth",
           "title": "OCLC (oauth.oclc.org)",
+          "modes": null,
+          "modeGrants": null,
           "environments": { "production": "https://oauth.oclc.org" },
           "endpoints": { "authorize": "{base}/auth[/{authenticatingInstitutionId}]", "token": "{base}/token" },
           "client": { "authentication": "basic" },

@@ -11,8 +11,11 @@ enum OIDCDefinition {
           "parameters": [
             { "name": "issuer", "required": true, "description": "the server's issuer URL" },
             { "name": "idTokenAlgorithm",
-              "description": "how id tokens are signed for this client, where its registration says so: RS256, ES256, PS256 or HS256" }
+              "description": "how id tokens are signed for this client, where its registration says so: RS256, ES256, PS256 or HS256" },
+            { "name": "postLogoutRedirectURI",
+              "description": "where the server sends a browser that it has signed out, where that is registered" }
           ],
+          "postLogoutRedirect": "{postLogoutRedirectURI}",
           "client": { "identityTokenAlgorithm": "{idTokenAlgorithm}" },
           "issuer": "{issuer}",
           "discovery": "{issuer}/.well-known/openid-configuration",

@@ -87,11 +87,11 @@ struct SPiDExtension: ProviderExtension {
     /// Deletes the access token and the refresh token that belongs to it, at SPiD.
     func signOut(
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
-    ) async throws(AccountError) -> Bool {
+    ) async throws(AccountError) -> SignOutReport? {
         let request = HTTPRequest(
             method: .get, url: try await provider.endpoint("logout"), headers: HTTPRequest.usualHeaders)
         _ = try await provider.send(request, with: tokens, wantsJSON: false)
-        return true
+        return .complete
     }
 }
 

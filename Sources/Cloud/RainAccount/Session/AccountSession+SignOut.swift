@@ -4,8 +4,10 @@ import RainCore
 extension AccountSession {
     /// How far a sign-out came. Here the session is over in any case.
     public enum SignOutOutcome: Sendable {
-        /// The provider has ended the session too, or has no way to do so.
+        /// The provider has ended the session too.
         case complete
+        /// The provider has no way to end all of it. The report says which tokens are still good there, and until when.
+        case partly(SignOutReport)
         /// The provider could not be told: to it the session lives until its tokens expire.
         case onlyHere(AccountError)
     }
@@ -15,10 +17,9 @@ extension AccountSession {
     /// No other process can renew the session meanwhile and so bring it back.
     public func signOut(everywhere: Bool = false) async throws(AccountError) -> SignOutOutcome {
         let provider = provider
-        let failure = try await keeper.end { tokens async throws(AccountError) in
+        return try await keeper.end { tokens async throws(AccountError) in
             try await provider.signOut(tokens, everywhere: everywhere)
         }
-        return failure.map { .onlyHere($0) } ?? .complete
     }
 
     /// Removes the user's stored session, which the provider has ended, without telling it. One of another user stays.

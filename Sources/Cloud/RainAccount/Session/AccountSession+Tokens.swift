@@ -35,7 +35,18 @@ extension AccountSession {
     /// An access token that is good for a while, renewed first if it is not.
     ///
     /// Send it nowhere but to the provider's services (``isForTokens(_:)``).
-    public func accessToken() async throws(AccountError) -> Secret { try await keeper.fresh().tokens.access }
+    /// - Throws: `unsupported` for a session that holds a password in its place, which is not handed out.
+    public func accessToken() async throws(AccountError) -> Secret {
+        let tokens = try await keeper.fresh().tokens
+        guard tokens.kind != .basic else {
+            throw AccountError(
+                .unsupported,
+                message:
+                    "the session at \(provider.name) holds the user's password and no token; the password is not handed out: make requests with the session, or sign in by OAuth 2.0"
+            )
+        }
+        return tokens.access
+    }
 
     /// The `Authorization` header of a request made now, with a token that is good for a while.
     /// - Throws: `invalidConfiguration` for a provider that proves who is asking in another way.

@@ -21,6 +21,9 @@ public protocol IdentityProvider: Sendable {
     ///   `secondStepRequired` if a one-time code is wanted too, `invalidConfiguration` for a way the provider does not have.
     func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens
 
+    /// Whether such tokens can be renewed with what this provider was given: some servers renew for clients with a secret only.
+    func canRenew(_ tokens: Tokens) -> Bool
+
     /// New tokens for old ones. What the provider does not send anew is carried over.
     func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens
 
@@ -32,7 +35,9 @@ public protocol IdentityProvider: Sendable {
     func user(claimedBy tokens: Tokens) -> UserInfo?
 
     /// Ends the session at the provider, or all of the user's sessions.
-    func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError)
+    /// - Returns: what the provider has no way to end; ``SignOutReport/complete`` if there is nothing.
+    @discardableResult
+    func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) -> SignOutReport
 
     /// Puts the proof of identity on a request, where and how this provider wants it.
     func authorize(_ request: inout HTTPRequest, with tokens: Tokens)
@@ -41,6 +46,7 @@ public protocol IdentityProvider: Sendable {
 extension IdentityProvider {
     public var context: [String: String] { [:] }
     public func user(claimedBy tokens: Tokens) -> UserInfo? { nil }
+    public func canRenew(_ tokens: Tokens) -> Bool { true }
 
     /// What a provider throws for a way in that it does not have.
     public func unsupported(_ credentials: SignInCredentials) -> AccountError {

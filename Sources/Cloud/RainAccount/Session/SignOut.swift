@@ -6,34 +6,37 @@ struct SignOut: Sendable {
     let turn: RenewalTurn
     let unsaved: TokenKeeper.Unsaved?
     let pause: TokenKeeper.Pause?
-    let tell: @Sendable (Tokens) async throws(AccountError) -> Void
+    let tell: @Sendable (Tokens) async throws(AccountError) -> SignOutReport
 
-    /// Why the provider could not be told; nil if it was, or had ended the session already.
-    func run(_ access: any CredentialAccess) async throws(AccountError) -> AccountError? {
-        var failure: AccountError?
+    /// How far it came at the provider; complete also where that had ended the session already.
+    func run(_ access: any CredentialAccess) async throws(AccountError) -> AccountSession.SignOutOutcome {
+        var outcome = AccountSession.SignOutOutcome.complete
         do throws(AccountError) {
-            try await keeper.withinLockTime { () async throws(AccountError) in try await tellProvider(access) }
+            let report = try await keeper.withinLockTime { () async throws(AccountError) in
+                try await tellProvider(access)
+            }
+            if !report.stillValid.isEmpty { outcome = .partly(report) }
         } catch {
             if error.code == .cancelled { throw error }
             let hasEnded = error.code == .expired && error.status != 401 || error.code == .notSignedIn
-            if !hasEnded { failure = error }
+            if !hasEnded { outcome = .onlyHere(error) }
         }
         try await keeper.events.changing { () async throws(AccountError) in
             guard try await access.load() != nil else { return .removed(.signedOut(.elsewhere)) }
             try await access.remove()
             return .removed(.signedOut(.here))
         }
-        return failure
+        return outcome
     }
 
-    private func tellProvider(_ access: any CredentialAccess) async throws(AccountError) {
+    private func tellProvider(_ access: any CredentialAccess) async throws(AccountError) -> SignOutReport {
         let session = try await living(access)
         do throws(AccountError) {
-            try await tell(session.tokens)
+            return try await tell(session.tokens)
         } catch {
             // The access token was not accepted. The refresh token still has to be revoked.
             guard error.status == 401 else { throw error }
-            try await tell(try await renewed(session, access).tokens)
+            return try await tell(try await renewed(session, access).tokens)
         }
     }
 

@@ -45,10 +45,10 @@ extension TokenKeeper {
     }
 
     /// Ends the session: `tell` tells the provider, and the store forgets it whatever comes of that.
-    /// - Returns: why the provider could not be told, if it could not.
+    /// - Returns: how far it came at the provider.
     func end(
-        _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> Void
-    ) async throws(AccountError) -> AccountError? {
+        _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> SignOutReport
+    ) async throws(AccountError) -> AccountSession.SignOutOutcome {
         do throws(AccountError) {
             _ = try await stored()
         } catch {
@@ -58,22 +58,22 @@ extension TokenKeeper {
         let turn = RenewalTurn()
         let ending = SignOut(keeper: self, turn: turn, unsaved: unsaved, pause: activePause, tell: tell)
         _ = turn.join()
-        let waiter = Waiter<Result<AccountError?, AccountError>>()
+        let waiter = Waiter<Result<AccountSession.SignOutOutcome, AccountError>>()
         turn.start { [store, key] in
             do throws(AccountError) {
-                let failure = try await store.exclusively(key, within: StoreLockTimes.wait) {
+                let outcome = try await store.exclusively(key, within: StoreLockTimes.wait) {
                     access async throws(AccountError) in
                     try await ending.run(access)
                 }
-                waiter.resume(returning: .success(failure))
+                waiter.resume(returning: .success(outcome))
             } catch {
                 waiter.resume(returning: .failure(error))
             }
         }
         // Waited for in any case: where it is given up, it ends soon and says so.
-        let failure = try await waiter.value { turn.leave() }.get()
+        let outcome = try await waiter.value { turn.leave() }.get()
         unsaved = nil
-        return failure
+        return outcome
     }
 
     /// Makes sure that a session could be saved, before anyone is asked for a password.

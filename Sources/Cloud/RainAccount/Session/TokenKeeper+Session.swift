@@ -22,7 +22,8 @@ extension TokenKeeper {
         SessionStatus(
             provider: session.provider, userID: session.userID, userName: session.userName,
             received: session.tokens.received, expires: session.tokens.expires,
-            hasExpired: session.tokens.haveExpired(at: now), isRenewable: session.tokens.canBeRenewed(at: now),
+            hasExpired: session.tokens.haveExpired(at: now),
+            isRenewable: session.tokens.canBeRenewed(at: now) && provider.canRenew(session.tokens),
             kind: session.tokens.kind, refreshExpires: session.tokens.refreshExpires, attributes: session.attributes)
     }
 }

@@ -62,11 +62,13 @@ public struct RainMakerIdentity: IdentityProvider {
         return [101_016, 101_017, 100_047, 101_025, 119_006].contains(code)
     }
 
-    public func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) {
+    @discardableResult
+    public func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) -> SignOutReport {
         let query = [(name: "logout_all", value: everywhere ? "true" : "false")]
         // The refresh token in the body is what gets revoked; without it only the access token would be.
         let body = tokens.refresh.map { JSONValue.object([.init("refreshtoken", .string($0.revealString()))]) }
         _ = try await call(RainMakerCall(.post, "logout2", query: query, body: body), with: tokens)
+        return .complete
     }
 
     /// The bare access token, without `Bearer`.

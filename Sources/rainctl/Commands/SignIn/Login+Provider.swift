@@ -111,12 +111,15 @@ extension Login {
         if code.isGiven { return (.authorizationCode, nil) }
         if otherProvider.deviceCode { return (.deviceCode, nil) }
         if otherProvider.thirdParty != nil || otherProvider.assertionFile != nil { return (.assertion, nil) }
-        if let mode = definition.modes?.first, let grant = definition.grant(ofMode: mode), !web.isWanted {
+        let isUserGiven = user != nil || password.isGiven
+        if let mode = definition.modes?.first, let grant = definition.grant(ofMode: mode), !web.isWanted,
+            !(grant.isInBrowser && isUserGiven)
+        {
             return (grant, mode)
         }
+        if web.isWanted { return (definition.usualBrowserGrant, nil) }
         let has = { (grant: GrantName) in definition.grants?[grant.rawValue] != nil }
-        if web.isWanted { return (has(.authorizationCode) || !has(.implicit) ? .authorizationCode : .implicit, nil) }
-        if user != nil || password.isGiven { return (has(.password) || !has(.basic) ? .password : .basic, nil) }
+        if isUserGiven { return (has(.password) || !has(.basic) ? .password : .basic, nil) }
         return (
             [.authorizationCode, .implicit, .deviceCode, .password, .clientCredentials].first(where: has)
                 ?? .authorizationCode,

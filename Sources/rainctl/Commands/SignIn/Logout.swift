@@ -26,13 +26,18 @@ struct Logout: AsyncParsableCommand {
         let outcome = try await withTimeout(timeout.duration) {
             try await client.signOut(everywhere: everywhere)
         }
-        var isRevoked = true
-        if case .onlyHere(let why) = outcome {
-            isRevoked = false
+        let name = account.provider?.name ?? "the cloud"
+        var result = SignedOutResult(profile: account.name, revoked: true)
+        switch outcome {
+        case .complete: break
+        case .partly(let report):
+            result = SignedOutResult(profile: account.name, report)
+            context.output.warn(result.warning(of: name), reason: "still_valid")
+        case .onlyHere(let why):
+            result = SignedOutResult(profile: account.name, revoked: false)
             context.output.warn(
-                "signed out here, but \(account.provider?.name ?? "the cloud") could not be told: \(why.message)",
-                reason: "not_revoked")
+                "signed out here, but \(name) could not be told: \(why.message)", reason: "not_revoked")
         }
-        context.output.result(SignedOutResult(profile: account.name, revoked: isRevoked))
+        context.output.result(result)
     }
 }

@@ -49,7 +49,7 @@ struct AccountFuzzTests {
                 }
                 _ = try? await identity.renew(tokens("a"))
                 if let profile = try? await identity.user(tokens("a")) { #expect(!profile.userID.rawValue.isEmpty) }
-                try? await identity.signOut(tokens("a"), everywhere: false)
+                _ = try? await identity.signOut(tokens("a"), everywhere: false)
             }
             #expect(report.failures == [], "\(report.complaint)")
         }

@@ -151,7 +151,7 @@ private struct Defective: IdentityProvider {
         return UserInfo(userID: UserID("1"), userName: "ada")
     }
 
-    func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) {}
+    func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) -> SignOutReport { .complete }
 
     func authorize(_ request: inout HTTPRequest, with tokens: Tokens) {
         if defect != .silent { request.headers.append(HTTPHeader("Authorization", "Bearer a-planted")) }

@@ -131,6 +131,10 @@ struct OCLCSimulatedTests {
             let provider = try library.provider(scope: ["WMS_NCIP", "refresh_token"])
             let session = library.desk.session(provider)
             _ = try await session.signIn(try await provider.signInThroughBrowser(.implicit, by: library.robot()))
+            // There is a refresh token, and it is of no use here.
+            #expect(library.desk.store.load(library.desk.key)?.tokens.refresh != nil)
+            #expect(try await !session.status().isRenewable)
+            #expect(try await library.desk.session(library.provider(secret: "wskey-1-secret")).status().isRenewable)
             try await library.desk.advance(seconds: 1197)
             #expect(try await session.send(library.loans).status == 200)
             try await library.desk.advance(seconds: 3)

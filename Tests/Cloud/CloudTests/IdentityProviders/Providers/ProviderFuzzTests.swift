@@ -78,7 +78,7 @@ struct ProviderFuzzTests {
                 #expect(!tokens.access.isEmpty)
                 _ = try? await provider.renew(tokens)
                 if let user = try? await provider.user(tokens) { #expect(!user.userID.rawValue.isEmpty) }
-                try? await provider.signOut(tokens, everywhere: false)
+                _ = try? await provider.signOut(tokens, everywhere: false)
                 var request = HTTPRequest(method: .get, url: "http://127.0.0.1:1/x")
                 provider.authorize(&request, with: tokens)
                 #expect(
