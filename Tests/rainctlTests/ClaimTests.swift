@@ -243,7 +243,7 @@ struct ClaimTests {
             ], status: 17, reason: "claim_failed", end: "claim_refused"),
         CloudFault(
             what: "the session is not good there", rule: ["path": "/claim/*", "action": "status", "status": 401],
-            status: 77, reason: "expired"),
+            status: 75, reason: "server_fault"),
     ]
 
     @Test(

@@ -23,16 +23,6 @@ public struct LiferayAccount: Sendable {
     /// - Throws: ``AccountError`` with the exception's class in ``AccountError/serverCause``.
     public func invoke(_ service: String, _ parameters: [JSONValue.Member] = []) async throws(AccountError) -> JSONValue
     {
-        do throws(AccountError) {
-            return try await call(service, parameters)
-        } catch {
-            guard error.code == .expired, error.status != 401 else { throw error }
-            try await session.renewRejected()
-            return try await call(service, parameters)
-        }
-    }
-
-    private func call(_ service: String, _ parameters: [JSONValue.Member]) async throws(AccountError) -> JSONValue {
         let settings = try LiferaySettings(provider)
         let request = LiferayCommand.request([LiferayCommand(service, parameters)], settings)
         return try await session.send(request) { response throws(AccountError) in

@@ -69,11 +69,6 @@ extension AccountSession {
         keeper.status(of: try await keeper.renewed(try await keeper.stored()))
     }
 
-    /// Renews the tokens because the provider did not accept them: a session that nothing renews has ended with that.
-    package func renewRejected() async throws(AccountError) {
-        _ = try await keeper.renewed(replacing: try await keeper.stored().tokens.access)
-    }
-
     /// An access token for a backend of the user's own, which takes it as `Authorization: Bearer`.
     /// - Throws: `invalidConfiguration` for a session that holds a password or a cookie in its place.
     package func bearerToken() async throws(AccountError) -> Secret {

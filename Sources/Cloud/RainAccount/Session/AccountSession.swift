@@ -65,13 +65,12 @@ public final class AccountSession: Sendable {
 
     /// The user as the service knows them now.
     public func user() async throws(AccountError) -> UserInfo {
-        let session = try await keeper.fresh()
-        do throws(AccountError) {
-            return try await provider.user(session.tokens)
-        } catch {
-            // Portals say it with another status.
-            guard error.status == 401 || error.code == .expired else { throw error }
-            return try await provider.user(try await keeper.renewed(replacing: session.tokens.access).tokens)
+        try await asking { tokens throws(AccountError) in
+            do throws(AccountError) {
+                return .success(try await provider.user(tokens))
+            } catch {
+                return .failure(error)
+            }
         }
     }
 }

@@ -102,9 +102,11 @@ public struct Tokens: Sendable, Equatable {
         guard let expires else { return false }
         // What came as it ended came from elsewhere: the moment is not known.
         if received < expires, now.seconds < received.seconds - Self.usualCorrection { return true }
-        let lifetime = max(0, expires.seconds - received.seconds)
-        return now.seconds >= expires.seconds - (renewalMargin ?? min(Self.usualMargin, lifetime / 10))
+        return now.seconds >= expires.seconds - (renewalMargin ?? min(Self.usualMargin, (lifetime ?? 0) / 10))
     }
+
+    /// How many seconds the access token is good in all; nil if nobody said.
+    var lifetime: Double? { expires.map { max(0, $0.seconds - received.seconds) } }
 
     /// Whether the access token is beyond its end.
     public func haveExpired(at now: UnixTime) -> Bool { expires.map { now >= $0 } ?? false }

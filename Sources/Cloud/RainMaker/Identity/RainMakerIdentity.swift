@@ -45,7 +45,8 @@ public struct RainMakerIdentity: IdentityProvider {
         }
         do throws(AccountError) {
             let body: JSONValue = ["refreshtoken": .string(refresh.revealString())]
-            let reply = try await service.call(RainMakerCall(.post, "login2", body: body))
+            let reply = try await service.send(
+                RainMakerCall(.post, "login2", body: body).request(to: service.deployment))
             // The cloud sends no new refresh token, and a deployment that rotates them does: the old one is kept else.
             return try self.tokens(
                 reply, refresh: Self.secret(reply, "refreshtoken") ?? refresh,

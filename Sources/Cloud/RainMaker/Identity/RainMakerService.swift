@@ -17,7 +17,11 @@ struct RainMakerService: Sendable {
     /// In nobody's name.
     @discardableResult
     func call(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
-        try await send(call.request(to: deployment))
+        do throws(AccountError) {
+            return try await send(call.request(to: deployment))
+        } catch {
+            throw error.withoutSession(at: deployment.base.authority)
+        }
     }
 
     /// In the name of the session's user. A call whose token was rejected renews the session and is made once more.
@@ -57,5 +61,23 @@ struct RainMakerService: Sendable {
         AccountError(
             .malformedAnswer,
             message: "\(deployment.base.authority) answered without \(member), which the RainMaker cloud always sends")
+    }
+}
+
+extension AccountError {
+    /// A 401 to a call that had no session: it says nothing of one.
+    fileprivate func withoutSession(at host: String) -> AccountError {
+        guard code == .expired, serverCode == nil else { return self }
+        var error = self
+        let status = status.map { " (HTTP \($0))" } ?? ""
+        if isFromGateway {
+            error.code = .serverFault
+            error.message =
+                "something on the way to \(host) wants a sign-in of its own\(status); try again later, and check the base URL"
+        } else {
+            error.code = .signInFailed
+            error.message = "\(host) does not accept this user name, password or code\(status)"
+        }
+        return error
     }
 }

@@ -46,9 +46,11 @@ struct ForeignEnvelopeTests {
         #expect(!error.message.contains("on the way"), "\(error.message)")
     }
 
-    @Test("a token that is not accepted still is what it is, and a fault is the server's")
+    @Test("a 401 where there was no session is a sign-in that failed, and a fault is the server's")
     func otherStatus() async throws {
-        #expect(try await Self.error(status: 401, #"{"detail":"Not authenticated"}"#).code == .expired)
+        let refused = try await Self.error(status: 401, #"{"detail":"Incorrect username or password"}"#)
+        #expect(refused.code == .signInFailed)
+        #expect(!refused.message.contains("session"), "\(refused.message)")
         let fault = try await Self.error(status: 500, #"{"detail":"Internal Server Error"}"#)
         #expect(fault.code == .serverFault && fault.isTransient)
     }
