@@ -75,6 +75,20 @@ struct BluetoothClaimTests {
         }
     }
 
+    @Test(
+        "a claim goes on over the new link where one was lost, at whichever write", arguments: 1...6)
+    func lostOnce(seed: Int) async throws {
+        let options = [
+            "--security", "1", "--mapping", "user", "--ble-fault", "lose=1", "--ble-fault", "losses=1", "--seed",
+            "\(seed)",
+        ]
+        try await provision(options) { outcome, changes, _ in
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(outcome.document?["claimed"] == true && outcome.document?["mapping"] == "confirmed")
+            #expect(!changes.contains("claim_aborted") && !changes.contains("claim_over"))
+        }
+    }
+
     @Test("a claim goes on over broken links, and the board is never told that it ended", arguments: 1...4)
     func brokenLinks(seed: Int) async throws {
         try await provision(["--ble-fault", "lose=0.3", "--seed", "\(seed)"]) { outcome, changes, _ in

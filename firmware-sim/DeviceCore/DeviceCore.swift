@@ -229,7 +229,7 @@ extension DeviceCore {
     }
 
     /// The board loses what it had only in memory, and its provisioning service starts anew.
-    private mutating func restart() {
+    public mutating func restart() {
         note(.rebooted)
         machine = ProvisioningMachine(options: configuration.provisioning, radio: machine.radio)
         mapping = UserMapping()

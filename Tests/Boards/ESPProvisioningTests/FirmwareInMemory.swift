@@ -51,6 +51,17 @@ final class FirmwareInMemory: Sendable {
     /// Called at each request from now on.
     func whenAsked(_ call: @escaping @Sendable () -> Void) { listener.withLock { $0.call = call } }
 
+    /// The board loses what it has in memory only.
+    func restart() { core.withLock { $0.restart() } }
+
+    /// Whether it would tell its cloud whose it is.
+    var reportsMapping: Bool {
+        var core = core.withLock { $0 }
+        core.connectedToCloud()
+        if let config = core.nextPublication { core.published(config) }
+        return core.nextPublication?.kind == .userMapping
+    }
+
     private var milliseconds: UInt64 { UInt64(clock.now.offset / .milliseconds(1)) }
 
     private func answer(_ request: [UInt8], _ endpoint: Endpoint) -> [UInt8]? {
@@ -69,10 +80,12 @@ final class FirmwareInMemory: Sendable {
 
     /// - Parameter fault: exchanges are numbered from 0: the version, two of the handshake, and what follows.
     func board(
+        restoresLinks: Bool = false,
         fault: @escaping @Sendable (Int, Endpoint) -> InMemoryTransport.Fault? = { _, _ in nil }
     ) -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
         ProtocommBoard(
-            transport: InMemoryTransport(clock: clock, fault: fault) { request, endpoint in
+            transport: InMemoryTransport(restoresLinks: restoresLinks, clock: clock, fault: fault) {
+                request, endpoint in
                 self.answer(request, endpoint)
             },
             credentials: BoardCredentials { ProofOfPossession("abcd1234") }, suite: OpenSSLCrypto.self,
@@ -81,9 +94,10 @@ final class FirmwareInMemory: Sendable {
 
     /// A board with its session, ready for what a test asks.
     func securedBoard(
+        restoresLinks: Bool = false,
         fault: @escaping @Sendable (Int, Endpoint) -> InMemoryTransport.Fault? = { _, _ in nil }
     ) async throws -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
-        let board = board(fault: fault)
+        let board = board(restoresLinks: restoresLinks, fault: fault)
         _ = try await board.identify()
         try await board.secure()
         return board

@@ -55,7 +55,7 @@ struct BluetoothOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            What the radio does: abort=P, abort-quiet=P, lose=P, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
+            What the radio does: abort=P, abort-quiet=P, lose=P, losses=N, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
             forget=S, scan-busy=N, encrypt, stale-bond, readdress, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, adapter=absent|off|rfkill. May be \
             repeated. P is a fraction, S seconds.
             """, valueName: "key[=value]"))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Logging
 import ProtocommWire
 import RainCore
 
@@ -29,13 +30,33 @@ extension ProtocommBoard {
         guard user.rawValue.utf8.count + secret.secret.count <= Self.maximumMappingBytes else {
             throw ProvisioningError(.invalidArgument, message: "The user id is too long for a board to keep.")
         }
+        let nodeID = try await tell(user, secret)
+        toldUser = (user, secret)
+        return AssociationReply(nodeID: nodeID)
+    }
+
+    /// Tells a board whose it is once more where it was told in another session: it keeps that in memory only, and a restart is one of the
+    /// things that end a session.
+    ///
+    /// - Returns: whether it was told.
+    @discardableResult
+    func tellUserAgain() async throws(ProvisioningError) -> Bool {
+        guard let (user, secret) = toldUser, toldInSession != sessions else { return false }
+        logger.debug("the session is another; telling the board its user again", metadata: ["peer": "\(peer)"])
+        _ = try await tell(user, secret)
+        return true
+    }
+
+    private func tell(_ user: UserID, _ secret: MappingSecret) async throws(ProvisioningError) -> NodeID {
         let command = SetUserMappingCommand(userID: Array(user.rawValue.utf8), secretKey: secret.secret.revealBytes())
         let answer = try await ask(UserMappingPayload(.commandSetUserMapping(command)), on: .userMapping)
         guard case .responseSetUserMapping(let response)? = answer.payload else {
             throw .unexpectedAnswer(on: .userMapping)
         }
         guard response.status == .success else { throw .rejected("the user mapping", status: response.status.rawValue) }
-        return AssociationReply(nodeID: try nodeID(response.nodeID))
+        // The answer came in the session of now.
+        toldInSession = sessions
+        return try nodeID(response.nodeID)
     }
 
     private func sign(_ challenge: [UInt8]) async throws(ProvisioningError) -> AssociationReply {

@@ -90,7 +90,11 @@ extension ProtocommBoard {
     }
 
     private func handOver(_ network: WiFiNetwork) async throws(ProvisioningError) -> Reply {
-        try await set(network)
+        // What is set may take another session, before which the board may have restarted.
+        repeat {
+            try await tellUserAgain()
+            try await set(network)
+        } while toldUser != nil && toldInSession != sessions
         do {
             return try await apply().map(Reply.answered) ?? .linkLost
         } catch {

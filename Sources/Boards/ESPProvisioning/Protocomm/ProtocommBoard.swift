@@ -40,6 +40,11 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     private var refusedProofs = 0
     /// When the board accepted an Apply.
     var appliedAt: Duration?
+    /// How many sessions the board has opened.
+    private(set) var sessions = 0
+    /// Whose the board is to be, and the session in which it was told so: a restart makes it forget.
+    var toldUser: (UserID, MappingSecret)?
+    var toldInSession = 0
     /// The claim that is under way.
     var claim = ClaimAttempt()
 
@@ -127,6 +132,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             let scheme = try selection.scheme(Suite.self, passwordHash: passwordHash, random: &random)
             do throws(ProtocommError) {
                 try await session.handshake(scheme)
+                sessions += 1
                 return nil
             } catch {
                 // A board that failed to prove itself has not refused anything.

@@ -11,6 +11,9 @@ struct GATTOperation: Sendable {
     var interface: String
     var member: String
     var arguments: [DBusValue]
+    /// Whether an attribute that may not be used is one of a link that is about to end. Reading the names of endpoints does without: a name
+    /// that the board keeps to itself is guessed, and each would cost the wait.
+    var doubtsRefusals = true
 
     static func read(_ path: String, _ interface: String, of device: String) -> GATTOperation {
         GATTOperation(
@@ -51,10 +54,19 @@ struct GATTOperation: Sendable {
                     pause = min(pause * 2, .milliseconds(50))
                 case .wantsPairing where !hasPaired:
                     hasPaired = true
-                    do { try await adapter.pair(device, within: left) } catch { throw .notPaired(error) }
+                    do { try await adapter.pair(device, within: left) } catch {
+                        // BlueZ had keys that the board has lost: the link ends as it is to be encrypted.
+                        if adapter.watch.read({ $0.isBonded(device) }), await isCutOff(adapter) {
+                            throw .failed(.linkLost, .notConnected)
+                        }
+                        throw .notPaired(error)
+                    }
                 // A link that stayed busy to the end is stuck, whichever of the two is said last: another one helps.
                 case .timeout where wasBusy: throw .failed(.busy, error)
                 case .ambiguous: throw .failed(await isCutOff(adapter) ? .linkLost : .unclear, error)
+                // The attributes of a board that goes can be gone a moment before its link, and so can the right to use them.
+                case .notAllowed where doubtsRefusals:
+                    throw .failed(await isCutOff(adapter) ? .linkLost : .notAllowed, error)
                 case .timeout where error.code == .remote:
                     throw .failed(await isCutOff(adapter) ? .linkLost : .timeout, error)
                 case let failure: throw .failed(failure, error)
@@ -82,7 +94,6 @@ struct GATTOperation: Sendable {
 
     private func race(_ adapter: OpenAdapter, _ limit: Duration) async -> Result<[DBusValue], DBusError> {
         let device = device
-        let gone = DBusError(.remote, name: BlueZErrorName.notConnected, message: "Not connected")
         return await withTaskGroup(of: Result<[DBusValue], DBusError>?.self) { group in
             group.addTask {
                 do throws(DBusError) {
@@ -92,7 +103,7 @@ struct GATTOperation: Sendable {
                 }
             }
             group.addTask {
-                await isDown(device, adapter, within: limit + .seconds(1)) ? .failure(gone) : nil
+                await isDown(device, adapter, within: limit + .seconds(1)) ? .failure(.notConnected) : nil
             }
             defer { group.cancelAll() }
             for await result in group { if let result { return result } }
@@ -103,4 +114,6 @@ struct GATTOperation: Sendable {
 
 extension DBusError {
     fileprivate static let cancelled = DBusError(.cancelled, message: "Cancelled.")
+    fileprivate static let notConnected = DBusError(
+        .remote, name: BlueZErrorName.notConnected, message: "Not connected")
 }

@@ -249,8 +249,9 @@ extension OpenAdapter {
     ) async throws(AttemptError) -> [UInt8]? {
         guard let path = characteristic.description else { return nil }
         do throws(GATTOperation.Failure) {
-            let answer = try await GATTOperation.read(path, BlueZName.descriptor, of: device)
-                .run(through: self, until: min(end, .now + Self.nameLimit))
+            var question = GATTOperation.read(path, BlueZName.descriptor, of: device)
+            question.doubtsRefusals = false
+            let answer = try await question.run(through: self, until: min(end, .now + Self.nameLimit))
             return answer.first?.byteArray
         } catch {
             switch error {

@@ -184,6 +184,7 @@ final class RadioHarness {
             log.append("ask \(agent) \(Self.short(device))")
             guard let agrees = agentAgrees else { return }
             radio.agentAnswered(board, attempt: attempt, agrees: agrees, now: now)
+        case .restart(let index): log.append("restart \(index)")
         case .fault(_, let what): log.append("fault \(what)")
         }
     }

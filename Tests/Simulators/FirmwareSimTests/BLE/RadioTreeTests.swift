@@ -156,7 +156,7 @@ struct RadioFaultsTests {
     func keys() {
         var faults = RadioFaults()
         for text in [
-            "abort=0.35", "abort-quiet=0.1", "lose=.05", "stale=1", "cache=0", "connect=0.02", "resolve=3",
+            "abort=0.35", "abort-quiet=0.1", "lose=.05", "losses=3", "stale=1", "cache=0", "connect=0.02", "resolve=3",
             "disconnect=0.1", "forget=2", "encrypt", "uuids3", "noname", "stack=bluedroid", "limit=257",
             "adapter=rfkill",
         ] {

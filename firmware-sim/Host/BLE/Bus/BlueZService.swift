@@ -169,6 +169,8 @@ final class BlueZService: EventSource {
             do throws(DBusError) { questions[try connection.send(.call(question))] = (board, attempt) } catch {
                 servers.first?.board.log(.error, "ble", "not sent: \(error)")
             }
+        // One that has its Wi-Fi would not come back to be provisioned.
+        case .restart(let index): servers[index].board.step { if !$0.machine.isProvisioned { $0.restart() } }
         case .fault(let index, let what): servers[index].board.journal.write("fault", [.init("what", .string(what))])
         }
     }

@@ -30,6 +30,8 @@ enum RadioEffect: Sendable, Equatable {
     case read(board: Int, characteristic: Int, offset: Int)
     /// An agent is asked whether a device may be paired, to be answered with ``SimulatedBlueZ/agentAnswered(_:attempt:agrees:now:)``.
     case ask(agent: String, path: String, device: String, board: Int, attempt: UInt64)
+    /// The board starts anew, without what it had in memory only. Its link has ended.
+    case restart(board: Int)
     /// Something for the journal that no client sees as such.
     case fault(board: Int, String)
 }

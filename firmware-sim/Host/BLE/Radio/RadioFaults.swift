@@ -17,6 +17,8 @@ struct RadioFaults: Sendable, Equatable {
     var quietAbort = 0.0
     /// Links that break after some exchanges.
     var lose = 0.0
+    /// Of those no more than so many; nil for no limit.
+    var losses: Int?
     /// Boards whose object vanishes once between discovery and the first Connect.
     var stale = 0.0
     /// Boards of which BlueZ remembers another firmware's services, until the device is removed.
@@ -52,6 +54,10 @@ struct RadioFaults: Sendable, Equatable {
         case "abort": return Self.take(Self.fraction(value), &abort)
         case "abort-quiet": return Self.take(Self.fraction(value), &quietAbort)
         case "lose": return Self.take(Self.fraction(value), &lose)
+        case "losses":
+            guard let count = value.flatMap(Int.init), (0...1000).contains(count) else { return false }
+            losses = count
+            return true
         case "stale": return Self.take(Self.fraction(value), &stale)
         case "cache": return Self.take(Self.fraction(value), &cache)
         case "connect": return Self.take(Self.milliseconds(value), &connectDelay)

@@ -105,6 +105,7 @@ extension SimulatedBlueZ {
 
     private mutating func lose(_ index: Int, now: UInt64) {
         effects.append(.fault(board: index, "lose"))
+        lossesLeft = lossesLeft.map { $0 - 1 }
         dropLink(index, "lost", now: now)
         if faults.changesAddress { readdress(index, now: now) }
     }

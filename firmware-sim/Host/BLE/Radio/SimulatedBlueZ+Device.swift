@@ -85,7 +85,7 @@ extension SimulatedBlueZ {
         let isLost = Self.chance(faults.lose, &random)
         let writes = 1 + Int(below(9))
         let moment = LinkLoss.Moment.allCases[Int(below(3))]
-        return isLost ? LinkLoss(writes: writes, moment: moment) : nil
+        return isLost && lossesLeft != 0 ? LinkLoss(writes: writes, moment: moment) : nil
     }
 
     mutating func resolve(_ index: Int) {

@@ -41,6 +41,6 @@ extension SimulatedBlueZ {
         indexes[devices[index].path] = index
         let paths = devices.map(\.path)
         sorted = devices.indices.sorted { paths[$0] < paths[$1] }
-        effects.append(.fault(board: index, "readdress"))
+        effects += [.fault(board: index, "readdress"), .restart(board: index)]
     }
 }

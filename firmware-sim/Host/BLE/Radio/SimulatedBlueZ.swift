@@ -39,6 +39,8 @@ struct SimulatedBlueZ: Sendable {
     var defaultAgents: [String] = []
     /// Starts of a scan that are refused from now on.
     var busyScans: Int
+    /// Links that may still break; nil for no limit.
+    var lossesLeft: Int?
     /// Counts scans, so that a sighting knows whether it belongs to this one.
     var scan: UInt64 = 0
     var timers = TimerQueue<Timer>()
@@ -52,6 +54,7 @@ struct SimulatedBlueZ: Sendable {
     init(boards: [(address: String, name: String, application: GATTApplication)], faults: RadioFaults, seed: UInt64) {
         self.faults = faults
         busyScans = faults.busyScans
+        lossesLeft = faults.losses
         random = ReproducibleRandom(seed: seed)
         adapter = RadioAdapter(isPowered: faults.adapter == .on)
         devices = []
