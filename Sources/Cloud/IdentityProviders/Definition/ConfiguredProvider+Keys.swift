@@ -39,7 +39,8 @@ extension ConfiguredProvider {
     private func noKeys(at url: String, _ why: String, status: Int? = nil) -> AccountError {
         AccountError(
             .malformedAnswer,
-            message: "\(presentable(url)) does not have \(name)'s keys, which id tokens are checked by: \(why)",
+            message: "there are no keys to check \(name)'s id tokens by at \(presentable(url)): \(why); "
+                + "try again later",
             status: status)
     }
 }
