@@ -66,7 +66,10 @@ final class CurlDriver: Sendable {
     }
 
     func cancel(_ ticket: TransferHandle) {
-        if ticket.cancel() { tell { $0.commands.append(.cancel(ticket)) } }
+        guard ticket.cancel() else { return }
+        tell { $0.commands.append(.cancel(ticket)) }
+        // The driving thread may be in a handshake that does not end. Otherwise it finds the command before the end of the connection.
+        ConnectingSockets.shared.shutDown(ticket)
     }
 
     func close(kept name: String) { tell { $0.commands.append(.closeKept(name)) } }

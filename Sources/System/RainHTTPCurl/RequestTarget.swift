@@ -9,11 +9,14 @@ struct RequestTarget: Sendable {
     let host: String
     /// Whether a proxy may carry it.
     let mayUseProxy: Bool
+    /// Whether it is reached over TLS.
+    let isEncrypted: Bool
 
     init(_ url: String) throws(HTTPError) {
         let parts = try URLParts(url)
         host = parts.port.map { "\(parts.host):\($0)" } ?? parts.host
         mayUseProxy = !isNearby(parts.host)
+        isEncrypted = parts.isEncrypted
         guard !parts.hasCredentials else {
             throw HTTPError(.invalidRequest, host: host, message: "a URL must not hold a user name or a password")
         }
@@ -66,6 +69,7 @@ private struct URLParts {
     let host: String
     let port: String?
     let hasCredentials: Bool
+    let isEncrypted: Bool
 
     init(_ text: String) throws(HTTPError) {
         guard let url = curl_url() else { throw HTTPError(.invalidRequest, host: "", message: "out of memory") }
@@ -79,6 +83,7 @@ private struct URLParts {
             throw HTTPError(.invalidRequest, host: host, message: "only http and https are spoken, not \(scheme)")
         }
         self.host = host
+        isEncrypted = scheme == "https"
         port = part(CURLUPART_PORT, of: url)
         hasCredentials = part(CURLUPART_USER, of: url) != nil || part(CURLUPART_PASSWORD, of: url) != nil
     }

@@ -35,6 +35,7 @@ final class Transfer {
         rk_curl_setopt_pointer(easy, CURLOPT_HTTPHEADER, nil)
         rk_curl_setopt_pointer(easy, CURLOPT_POSTFIELDS, nil)
         rk_curl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
+        rk_curl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, nil)
         curl_slist_free_all(headerList)
         for index in body.indices { body[index] = 0 }
         body.deallocate()
@@ -73,6 +74,7 @@ final class Transfer {
         rk_curl_setopt_transfer(easy, CURLOPT_WRITEFUNCTION, takeBody)
         rk_curl_setopt_transfer(easy, CURLOPT_HEADERFUNCTION, takeHeader)
         rk_curl_setopt_open_socket(easy, openPrivateSocket)
+        rk_curl_setopt_close_socket(easy, closeSocket)
         rk_curl_setopt_prerequest(easy, CURLOPT_PREREQFUNCTION, aboutToSend)
         return easy
     }
@@ -96,6 +98,7 @@ final class Transfer {
         rk_curl_setopt_pointer(easy, CURLOPT_WRITEDATA, context)
         rk_curl_setopt_pointer(easy, CURLOPT_HEADERDATA, context)
         rk_curl_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
+        rk_curl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
         offset(CURLOPT_MAXFILESIZE_LARGE, max(1, request.maximumResponseBytes))
     }
 
@@ -141,7 +144,13 @@ final class Transfer {
 
     // MARK: Events, called by libcurl on the driver's thread
 
+    fileprivate func opened(_ descriptor: Int32) {
+        guard pending.target.isEncrypted else { return }
+        ConnectingSockets.shared.opened(descriptor, for: pending)
+    }
+
     fileprivate func prepareToSend() -> Bool {
+        if pending.target.isEncrypted { ConnectingSockets.shared.forget(pending.ticket) }
         attempts += 1
         let mayRepeat = pending.request.method == .get && pending.request.connection == .pooled
         guard attempts > 1, !mayRepeat else { return true }
@@ -196,13 +205,20 @@ final class Transfer {
 /// libcurl's own sockets (7.88) would be inherited by any child that the program starts meanwhile, and stay open with it: the
 /// server would not see a cancellation, and the child could read the answer.
 private func openPrivateSocket(
-    _: UnsafeMutableRawPointer?, _: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+    _ context: UnsafeMutableRawPointer?, _: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let address else { return CURL_SOCKET_BAD }
     let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
-    if descriptor >= 0 { setUpProbes(descriptor) }
+    if descriptor >= 0 {
+        setUpProbes(descriptor)
+        if let context { Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().opened(descriptor) }
+    }
     return descriptor
+}
+
+private func closeSocket(_: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
+    ConnectingSockets.shared.close(descriptor)
 }
 
 /// TCP keep-alive: the kernel checks the connection even while no transfer uses it. After 15 seconds of silence it sends a probe, and after

@@ -13,6 +13,9 @@ final class TransferHandle: Sendable {
         state.compareExchange(expected: .new, desired: .started, ordering: .acquiringAndReleasing).exchanged
     }
 
+    /// Whether the caller does not want it any more.
+    var isCancelled: Bool { state.load(ordering: .acquiring) == .cancelled }
+
     /// Whether it was started before, so that there is something to stop.
     func cancel() -> Bool { state.exchange(.cancelled, ordering: .acquiringAndReleasing) == .started }
 }

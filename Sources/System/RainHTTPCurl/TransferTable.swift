@@ -91,9 +91,16 @@ final class TransferTable {
                 let transfer = running[easy]
             else { continue }
             lastWasQuick = transfer.began.duration(to: .now) <= CurlDriver.patience
-            end(easy, transfer, transfer.outcome(message.pointee.data.result))
+            end(easy, transfer, outcome(of: transfer, message.pointee.data.result))
         }
         expireRunning()
+    }
+
+    /// A connection that was shut down for the sake of a deadline or a cancellation ends with another error.
+    private func outcome(of transfer: Transfer, _ result: CURLcode) -> Result<HTTPResponse, HTTPError> {
+        let pending = transfer.pending
+        if result != CURLE_OK, pending.ticket.isCancelled { return .failure(pending.error(.cancelled, "cancelled")) }
+        return transfer.outcome(result != CURLE_OK && pending.limit <= .now ? CURLE_OPERATION_TIMEDOUT : result)
     }
 
     /// The deadlines are kept here and not by libcurl: a transfer that libcurl gives up leaves its HTTP/2 connection to the next one, which
@@ -162,6 +169,7 @@ final class TransferTable {
     ) {
         running[easy] = nil
         suspects.remove(easy)
+        ConnectingSockets.shared.forget(transfer.pending.ticket)
         if case .failure = result { transfer.leaveNoConnection() }
         curl_multi_remove_handle(multi, easy)
         transfer.cleanUp()

@@ -38,3 +38,6 @@ static inline CURLSHcode rk_curl_share_connections(CURLSH *share) {
 static inline CURLcode rk_curl_setopt_open_socket(CURL *handle, curl_opensocket_callback value) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
+static inline CURLcode rk_curl_setopt_close_socket(CURL *handle, curl_closesocket_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, value);
+}
