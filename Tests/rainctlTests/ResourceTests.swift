@@ -16,4 +16,21 @@ struct ResourceTests {
             #expect(!outcome.standardError.contains("remove"))
         }
     }
+
+    /// In MB: from where the system's loader gets the libraries in (it speaks for itself below) to where there is plenty.
+    @Test(
+        "too little memory is said, at once, and where there is enough for a start there is enough for the command",
+        arguments: Array(stride(from: 80, through: 320, by: 20)))
+    func memory(megabytes: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await run(
+                "prlimit", ["--as=\(megabytes * 1_000_000)", try Executables.path("rainctl"), "whoami"],
+                environment: try Maker(folder).environment, within: .seconds(20))
+            guard outcome.status != .exited(75) else {
+                return #expect(outcome.standardError.contains("ulimit -v"), "\(outcome.standardError)")
+            }
+            #expect(outcome.status == .exited(77), "\(outcome.standardError)")
+            #expect(!outcome.standardError.contains("remove"))
+        }
+    }
 }

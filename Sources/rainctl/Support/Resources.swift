@@ -20,6 +20,7 @@ enum Resources {
                     "This process may open too few files: rainctl takes some \(descriptors). Raise the limit (ulimit -n)."
             )
         }
+        limitArenas()
         if !hasThreads {
             return CommandFailure(
                 .temporary, reason: "no_threads",
@@ -41,12 +42,40 @@ enum Resources {
         return true
     }
 
-    /// All of them are there at once, and no longer than it takes to begin them.
+    /// All of them are there at once, with memory beside their own, and no longer than it takes to begin them.
     private static var hasThreads: Bool {
         gate.withLock { _ in
-            (0..<threads).allSatisfy { _ in startThread { gate.withLock { _ in } } == 0 }
+            (0..<threads).allSatisfy { _ in startThread { gate.withLock { _ in } } == 0 } && hasMemory
         }
     }
+
+    /// What a command takes beside the program, its libraries and its threads. Where less is to be had, Swift and libcrypto trap.
+    private static let memory = 64 << 20
+
+    private static var hasMemory: Bool {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        guard let place = mmap(nil, memory, PROT_READ | PROT_WRITE, flags, -1, 0), place != MAP_FAILED else {
+            return false
+        }
+        munmap(place, memory)
+        return true
+    }
+
+    /// The C library sets 64 MB of addresses aside for each thread, as long as there are any: within a limit (`ulimit -v`) nothing is left
+    /// then for what has to be there. With a limit all threads share one arena.
+    private static func limitArenas() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
+            return
+        }
+        // <malloc.h> is not part of Swift's Glibc.
+        guard let address = dlsym(nil, "mallopt") else { return }
+        typealias Option = @convention(c) (Int32, Int32) -> Int32
+        _ = unsafeBitCast(address, to: Option.self)(arenaMaximum, 1)
+    }
+
+    /// `M_ARENA_MAX` of mallopt(3).
+    private static let arenaMaximum: Int32 = -8
 
     private static let gate = Mutex(())
 }
