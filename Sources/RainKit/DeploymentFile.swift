@@ -93,7 +93,9 @@ public struct DeploymentFile: Sendable {
     }
 
     private func unusable(_ error: PrivateDocumentError) -> AccountError {
-        AccountError(.invalidConfiguration, message: "\(path) cannot be used (\(error)); mend or remove it.")
+        AccountError(
+            .invalidConfiguration,
+            message: error.sentence("the list of deployments", afterMoving: "add them again"))
     }
 }
 

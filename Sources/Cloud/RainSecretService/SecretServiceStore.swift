@@ -66,8 +66,9 @@ public final class SecretServiceStore: CredentialStore {
     /// Asks the service whether the session could be saved: it is there, answers, and a keyring is unlocked.
     public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
         try await call(within: deadlines.probe) { items throws(ServiceError) in try items.probe(key) }
-        try await PrivateFolder.withStoreLock("\(key.name).lock", in: lockFolder, within: limit) {
-            _ throws(AccountError) in
+        try await PrivateFolder.withStoreLock(
+            "\(key.name).lock", in: lockFolder, within: limit, leavesNothing: true
+        ) { _ throws(AccountError) in
         }
     }
 

@@ -111,7 +111,8 @@ public struct KnownAccounts: Sendable {
         switch error.code {
         case .unwritable: AccountError(.cannotStore, message: "\(error)")
         case .unreadable:
-            AccountError(.storeUnreadable, message: "the list of accounts cannot be used: \(path): \(error)")
+            AccountError(
+                .storeUnreadable, message: error.sentence("the list of accounts", afterMoving: "sign in again"))
         }
     }
 }

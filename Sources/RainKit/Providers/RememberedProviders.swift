@@ -66,7 +66,8 @@ public struct RememberedProviders: Sendable {
         case .unreadable:
             AccountError(
                 .storeUnreadable,
-                message: "what is remembered of the providers cannot be used: \(document.path): \(error)")
+                message: error.sentence(
+                    "the list of providers' settings", afterMoving: "give them at the next sign-in"))
         }
     }
 }

@@ -3,7 +3,8 @@ import Glibc
 
 /// An advisory lock (`flock`) on a file of its own, released when the object is dropped or its process dies.
 ///
-/// The file stays: if it were removed, two processes could hold the lock at once, one on the old file and one on the new.
+/// The file stays: if it were removed, two processes could hold the lock at once, one on the old file and one on the new. Where files of
+/// locks may be removed by their holders, everybody who has taken one looks at ``isRemoved`` and begins anew.
 public final class FileLock: Sendable {
     private let descriptor: Int32
     /// Where the lock file is, which messages name.
@@ -41,6 +42,12 @@ public final class FileLock: Sendable {
             usleep(pause)
             pause = min(pause * 2, 20_000)
         }
+    }
+
+    /// Whether the file that it is held on has been removed: who takes the lock by its name then takes another one.
+    public var isRemoved: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) != 0 || status.st_nlink == 0
     }
 
     /// Lets others take the lock. Does nothing where it is not held.

@@ -75,10 +75,9 @@ extension Context {
 
     var providerDefinitions: ProviderFolder { ProviderFolder(path: "\(folders.configuration)/providers") }
 
-    /// For someone who signs in: a place for the session that is proven to work. Where it is not the expected one, that is said.
-    func newAccount(_ client: RainKitClient, user: String?, in choice: StoreChoice) async throws -> AccountAccess {
-        let account = try await client.newAccount(user: user, in: choice)
-        if let note = account.newSession?.note { output.say("note: \(note.asSentence)") }
-        return account
+    /// Tells where a session that is kept now is, if that is not the place that one would expect.
+    func tellPlace(of session: NewAccountStore?) {
+        guard let session, session.account != nil, let note = session.note else { return }
+        output.say("note: \(note.asSentence)")
     }
 }

@@ -8,11 +8,13 @@ extension String {
         }
     }
 
-    /// With a capital letter in front and a full stop behind.
+    /// With a capital letter in front and a full stop behind. A host or a path in front keeps its spelling.
     var asSentence: String {
         guard let first, let last else { return self }
         let ended = ".!?".contains(last) ? self : self + "."
-        return first.isLowercase ? first.uppercased() + ended.dropFirst() : ended
+        let word = prefix { $0 != " " }
+        let isWord = word != "localhost" && word.allSatisfy { $0.isLetter || "-,'".contains($0) }
+        return first.isLowercase && isWord ? first.uppercased() + ended.dropFirst() : ended
     }
 
     /// Text from a board, a server or a file, made safe for one line of a terminal: control characters become spaces, at most 300 characters.

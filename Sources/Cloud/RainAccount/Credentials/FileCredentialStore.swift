@@ -40,8 +40,9 @@ public final class FileCredentialStore: CredentialStore {
     }
 
     public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
-        try await PrivateFolder.withStoreLock("\(key.name).lock", in: folder, within: limit) {
-            folder throws(AccountError) in
+        try await PrivateFolder.withStoreLock(
+            "\(key.name).lock", in: folder, within: limit, leavesNothing: true
+        ) { folder throws(AccountError) in
             try probe(key, in: folder)
         }
     }

@@ -5,29 +5,35 @@ import RainWaiting
 
 extension PrivateFolder {
     /// Opens the folder of a store, which is made if it is missing, and runs `body` while holding the lock of that name.
+    /// - Parameter leavesNothing: the lock's file is removed in the end, since nothing may ever be kept under that name.
     package static func withStoreLock<Result: Sendable>(
-        _ lock: String, in path: String, within limit: Duration,
+        _ name: String, in path: String, within limit: Duration, leavesNothing: Bool = false,
         _ body: (PrivateFolder) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
         guard path.hasPrefix("/") else {
             throw AccountError(.invalidConfiguration, message: "\(path) is not an absolute path")
         }
-        let (folder, lock) = try storing { () throws(PrivateFileError) in
-            guard let folder = try PrivateFolder.open(path, create: true) else {
-                throw PrivateFileError.missing(path)
+        while true {
+            let (folder, lock) = try storing { () throws(PrivateFileError) in
+                guard let folder = try PrivateFolder.open(path, create: true) else {
+                    throw PrivateFileError.missing(path)
+                }
+                return (folder, try folder.lock(name))
             }
-            return (folder, try folder.lock(lock))
+            let fair = FileLocks.line(for: lock.path)
+            let held = try await fair.enter(within: limit, orThrow: { waitingError($0, for: lock.path, limit) }) {
+                () throws(AccountError) in
+                try FileLocks.take(lock, for: fair)
+            }
+            defer {
+                held.release()
+                fair.leave { () throws(AccountError) in try FileLocks.take(held, for: fair) }
+            }
+            // The holder before took the file away: others may have made a new one.
+            if held.isRemoved { continue }
+            defer { if leavesNothing { try? folder.remove(name) } }
+            return try await body(folder)
         }
-        let fair = FileLocks.line(for: lock.path)
-        let held = try await fair.enter(within: limit, orThrow: { waitingError($0, for: lock.path, limit) }) {
-            () throws(AccountError) in
-            try FileLocks.take(lock, for: fair)
-        }
-        defer {
-            held.release()
-            fair.leave { () throws(AccountError) in try FileLocks.take(held, for: fair) }
-        }
-        return try await body(folder)
     }
 }
 

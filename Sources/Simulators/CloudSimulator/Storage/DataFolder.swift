@@ -5,11 +5,13 @@ import Glibc
 public final class DataFolder: Sendable {
     public let path: String
     let isTemporary: Bool
+    private let owner: FolderOwner?
 
     /// The folder at `path`, made if it is not there; or a temporary one, which ``removeIfTemporary()`` removes.
     public init(path given: String?) throws(SimulatorError) {
         if let given {
             isTemporary = false
+            owner = nil
             guard mkdir(given, 0o700) == 0 || errno == EEXIST else { throw Self.failure("cannot make", given) }
             // Absolute, since the ready line names files in it.
             guard let absolute = realpath(given, nil) else { throw Self.failure("cannot find", given) }
@@ -17,10 +19,12 @@ public final class DataFolder: Sendable {
             path = String(cString: absolute)
         } else {
             let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-            var template = Array("\(parent)/cloud-sim-XXXXXX".utf8CString)
+            Self.removeAbandoned(in: parent)
+            var template = Array("\(parent)/\(Self.temporaryName)XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { throw Self.failure("cannot make a folder in", parent) }
             path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             isTemporary = true
+            owner = FolderOwner(of: path)
         }
         for folder in ["nodes", "broker"] {
             guard mkdir(file(folder), 0o700) == 0 || errno == EEXIST else {
@@ -73,8 +77,22 @@ public final class DataFolder: Sendable {
     /// Removes the folder only if this value made it.
     public func removeIfTemporary() {
         guard isTemporary else { return }
-        for folder in [file("nodes"), file("broker"), path] {
-            for name in Self.names(in: folder) { unlink(folder + "/" + name) }
+        Self.remove(path)
+    }
+
+    private static let temporaryName = "cloud-sim-"
+
+    /// What was left by simulators that were killed.
+    private static func removeAbandoned(in parent: String) {
+        for name in names(in: parent) where name.hasPrefix(temporaryName) {
+            let folder = "\(parent)/\(name)"
+            if let owner = FolderOwner(takingOver: folder) { withExtendedLifetime(owner) { remove(folder) } }
+        }
+    }
+
+    private static func remove(_ path: String) {
+        for folder in ["\(path)/nodes", "\(path)/broker", path] {
+            for name in names(in: folder) { unlink(folder + "/" + name) }
             rmdir(folder)
         }
     }

@@ -34,7 +34,6 @@ struct AccountImport: AsyncParsableCommand {
         let store = try await context.accounts.newAccount(
             at: found.deployment.name, named: context.accountName, user: found.session.userName,
             in: try storing.choice(context))
-        if let note = store.note { context.output.say("note: \(note.asSentence)") }
         var session = found.session
         session.context = try add(found.deployment, context).sessionContext
         let bound = session
@@ -42,6 +41,7 @@ struct AccountImport: AsyncParsableCommand {
             access async throws(AccountError) in
             try await access.save(bound)
         }
+        context.tellPlace(of: store)
         if found.isExposed {
             context.output.warn(
                 "other users of this machine may read \(found.file): run chmod 600 on it.", reason: "readable_by_others"

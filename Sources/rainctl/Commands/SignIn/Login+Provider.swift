@@ -28,10 +28,11 @@ extension Login {
             provider: ProviderSelection(
                 definition.id, settings: settings.withSecrets(for: definition, environment: context.environment),
                 challenges: otherProvider.challenge.resolver(context)))
-        let access = try await context.newAccount(client, user: user, in: storing.choice(context))
+        let access = try await client.newAccount(user: user, in: storing.choice(context))
         let result = try await events.following(access.session) {
             try await signIn(by: grant, settings, user: user, client, access, time, context, events)
         }
+        context.tellPlace(of: access.newSession)
         if !storing.noSave { try client.rememberedProviders.remember(settings, as: name) }
         return .signedIn(SignedInResult(result, access))
     }

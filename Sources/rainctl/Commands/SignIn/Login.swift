@@ -75,11 +75,13 @@ struct Login: AsyncParsableCommand {
                 return try await signIn(to: provider, time, context, events)
             }
             let client = try context.client()
-            let account = try await context.newAccount(client, user: user, in: storing.choice(context))
-            return try await events.following(account.session) {
+            let account = try await client.newAccount(user: user, in: storing.choice(context))
+            let result = try await events.following(account.session) {
                 if web.isWanted { return try await signInThroughBrowser(context, client, account, events) }
                 return try await signIn(client, account, time, context)
             }
+            context.tellPlace(of: account.newSession)
+            return result
         }
     }
 

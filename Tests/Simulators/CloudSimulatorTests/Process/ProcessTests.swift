@@ -209,4 +209,31 @@ import Testing
             #expect(foreign.standardError.contains("--data"))
         }
     }
+
+    @Test("the folder of one that was killed is removed by the next, and no other")
+    func abandoned() async throws {
+        try await withTemporaryFolder { folder in
+            let program = try Executables.path("cloud-sim")
+            let environment = ["TMPDIR": folder.path]
+            // Somebody else's, of which nothing says that it was left behind.
+            let strange = folder.file("cloud-sim-strange")
+            #expect(mkdir(strange, 0o700) == 0)
+            try await withChildProcess(program, environment: environment) { living in
+                let kept = Self.dataFolder(try await Self.ready(living))
+                var left = ""
+                try await withChildProcess(program, environment: environment) { killed in
+                    left = Self.dataFolder(try await Self.ready(killed))
+                    killed.kill()
+                    _ = try await killed.wait(within: .seconds(10))
+                }
+                #expect(access(left, F_OK) == 0)
+                try await withChildProcess(program, environment: environment) { next in
+                    _ = try await Self.ready(next)
+                    #expect(access(left, F_OK) != 0)
+                    #expect(access(kept, F_OK) == 0)
+                    #expect(access(strange, F_OK) == 0)
+                }
+            }
+        }
+    }
 }
