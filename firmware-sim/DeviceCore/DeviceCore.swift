@@ -247,12 +247,14 @@ extension DeviceCore {
         note(.userMappingReceived)
     }
 
-    /// `wifi-prov`: through the provisioning service on a new board, straight to the driver on one that has credentials.
+    /// `wifi-prov`: through the provisioning service on a new board, straight to the driver on one that has credentials. Early firmware
+    /// knew the service alone.
     /// False where the service did not take them; the command itself never says so.
     @discardableResult
     public mutating func provision(_ credentials: WiFiCredentials, now: UInt64) -> Bool {
         machine.advance(to: now)
-        guard machine.isProvisioned else { return machine.configureStation(credentials, now: now) }
+        let isEarly = configuration.component == .wifiProvisioning44
+        guard machine.isProvisioned, !isEarly else { return machine.configureStation(credentials, now: now) }
         machine.reconfigureStation(credentials, now: now)
         return true
     }

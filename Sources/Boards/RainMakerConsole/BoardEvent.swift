@@ -23,6 +23,8 @@ enum BoardEvent: Sendable, Equatable {
     case networkNotFound
     /// The application's verdict, which repeats an earlier one where the manager has none.
     case provisioningFailed(FailureReason)
+    /// The station has come to the network of that name, as far as the log can print it; it has no address yet.
+    case associated([UInt8])
     /// The station has this IPv4 address.
     case gotAddress(String)
     /// Its MQTT client has this broker.

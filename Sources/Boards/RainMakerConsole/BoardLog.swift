@@ -36,6 +36,7 @@ struct BoardLog: Sendable {
             return text.dropPrefix("Connecting to ").flatMap { Self.host($0) }.map { .connectingToCloud($0) }
         case "esp_rmaker_core":
             return text.hasPrefix("Node connected to Wi-Fi without Assisted claiming") ? .unclaimed : nil
+        case "wifi": return Self.driverEvent(text)
         case "esp_netif_handlers":
             return text.dropPrefix("sta ip: ").flatMap { Self.address($0) }.map { .gotAddress($0) }
         default:
@@ -90,6 +91,17 @@ struct BoardLog: Sendable {
         return text == "Disconnected. Connecting to the AP again..." ? .retrying : nil
     }
 
+    /// `connected with NAME, aid = 1, channel 6, …`; a name that is no text is unknown here.
+    private static func driverEvent(_ text: String) -> BoardEvent? {
+        guard let rest = text.dropPrefix("connected with ") else { return nil }
+        let (bytes, end) = (Array(rest.utf8), Array(", aid = ".utf8))
+        let starts = bytes.indices.dropLast(end.count - 1)
+        guard let length = starts.last(where: { bytes[$0...].starts(with: end) }), length <= 32,
+            !rest.unicodeScalars.contains("\u{FFFD}")
+        else { return nil }
+        return .associated(Array(bytes[..<length]))
+    }
+
     private static func failureReason(_ line: [UInt8]) -> BoardEvent? {
         let text = String(decoding: line, as: UTF8.self)
         if text.hasSuffix("Wi-Fi station authentication failed") { return .provisioningFailed(.authentication) }
@@ -125,10 +137,11 @@ struct BoardLog: Sendable {
         {
             rest = rest[(end + 1)...].drop { $0 == UInt8(ascii: " ") }
         }
-        guard let colon = rest.prefix(64).firstIndex(of: UInt8(ascii: ":")),
-            rest[colon...].dropFirst().first == UInt8(ascii: " ")
-        else { return nil }
-        var text = rest[(colon + 2)...]
+        guard let colon = rest.prefix(64).firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        var text = rest[(colon + 1)...]
+        // The driver's own lines have no space there.
+        guard text.first == UInt8(ascii: " ") || rest[..<colon].elementsEqual("wifi".utf8) else { return nil }
+        if text.first == UInt8(ascii: " ") { text.removeFirst() }
         while text.last == UInt8(ascii: " ") { text.removeLast() }
         return (String(decoding: rest[..<colon], as: UTF8.self), String(decoding: text, as: UTF8.self))
     }

@@ -34,7 +34,8 @@ struct JoinVerdict: Sendable {
         case .settingsRefused(let refusal): return .refused(refusal)
         case .retrying: return .retrying
         case .restarted: return .restarted
-        case .connectingToCloud, .unclaimed, .nodeID, .mappingStarted, .invalidUsage, .commandFailed, .lineDiscarded:
+        case .associated, .connectingToCloud, .unclaimed, .nodeID, .mappingStarted, .invalidUsage, .commandFailed,
+            .lineDiscarded:
             return nil
         }
     }

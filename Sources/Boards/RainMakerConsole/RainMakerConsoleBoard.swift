@@ -17,12 +17,17 @@ public actor RainMakerConsoleBoard: Board {
     public nonisolated let peer: String
     private let console: CommandConsole
     private let clock: any Clock<Duration>
-    private let logger: Logger
+    let time: Timekeeper
+    let logger: Logger
     private var nodeID: NodeID?
     private var hasAnswered = false
     private var network: WiFiNetwork?
     /// The `add-user` line that the board has taken, and how often it had restarted by then: it keeps the user in memory only.
     private var association: (line: [UInt8], restarts: Int)?
+    /// What the board says of an attempt that an earlier run began, while it takes no other network.
+    var earlier = EarlierAttempt()
+    /// Where the board was found when it was to be told.
+    private var arrival: JoinedNetwork?
     /// What the board has said of the attempt so far.
     private var events: [BoardEvent] = []
     private var hasFailedToJoin = false
@@ -42,6 +47,7 @@ public actor RainMakerConsoleBoard: Board {
         self.nodeID = nodeID
         hasAnswered = nodeID != nil
         self.clock = clock
+        time = Timekeeper(clock)
         self.logger = logger
     }
 
@@ -92,10 +98,37 @@ public actor RainMakerConsoleBoard: Board {
         try await tellUser(association.line)
     }
 
-    public func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+    public func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await join(network) { _ in } }
+
+    /// A board that is still at what an earlier run gave it refuses (`alreadyGiven`), where its firmware does not leave that for the new
+    /// network at once: what comes of it is waited for.
+    public func join(
+        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) {
         var words = [network.ssid.bytes]
         if !network.passphrase.isEmpty { words.append(network.passphrase.revealBytes()) }
         let line = try line("wifi-prov", words, what: "network name or passphrase")
+        arrival = nil
+        earlier = EarlierAttempt(hasFailed: hasFailedToJoin, since: time.elapsed())
+        var events = try await type(line)
+        while events.contains(.settingsRefused(.alreadyGiven)) {
+            // What came beside the refusal.
+            reader = EventReader(events.filter { $0 != .settingsRefused(.alreadyGiven) })
+            arrival = try await waitForEarlierAttempt(network, report: report)
+            guard arrival == nil else { return }
+            events = try await type(line)
+        }
+        for case .settingsRefused(let refusal) in events {
+            // Provisioning ends by itself where it has succeeded: the earlier attempt has.
+            throw earlier.isTold ? leftToCloud() : refused(refusal)
+        }
+        self.network = network
+        self.events = events
+        hasFailedToJoin = false
+    }
+
+    /// Hands the board its network; `mayBeJoining` where it cannot be told whether it took it.
+    private func type(_ line: [UInt8]) async throws(ProvisioningError) -> [BoardEvent] {
         try await tellUserAgainAfterRestart()
         let events: [BoardEvent]
         do {
@@ -106,16 +139,21 @@ public actor RainMakerConsoleBoard: Board {
         if let error = failure(events, "wifi-prov") {
             throw events.contains(.restarted) ? .mayBeJoining(peer, error) : error
         }
-        for case .settingsRefused(let refusal) in events { throw refused(refusal) }
         if let association, await console.restarts != association.restarts {
             throw .mayBeJoining(peer, restarted(in: "wifi-prov"))
         }
-        self.network = network
-        self.events = events
-        hasFailedToJoin = false
+        return events
+    }
+
+    /// The next thing that the board says of itself, of what it has said already and what is still to come.
+    func nextEvent() async throws(ProvisioningError) -> BoardEvent {
+        var reader = reader ?? EventReader([])
+        defer { self.reader = reader }
+        return try await next(&reader)
     }
 
     public func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
+        if let arrival { return arrival }
         guard let network else {
             throw ProvisioningError(.invalidArgument, message: "No network was given to the board yet.")
         }
@@ -281,7 +319,7 @@ extension RainMakerConsoleBoard {
             .deviceLost, message: "The board restarted in the middle of \(name). Check its power supply.")
     }
 
-    private func refused(_ refusal: BoardEvent.Refusal) -> ProvisioningError {
+    func refused(_ refusal: BoardEvent.Refusal) -> ProvisioningError {
         switch refusal {
         case .alreadyGiven:
             ProvisioningError(

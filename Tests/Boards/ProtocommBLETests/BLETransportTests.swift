@@ -157,6 +157,8 @@ struct BLETransportTests {
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x0e"),
         ("org.bluez.Error.NotSupported", "Operation is not supported"),
         ("org.bluez.Error.NotPermitted", "Write not permitted"),
+        // Of a board that lost its keys.
+        ("org.bluez.Error.NotPermitted", "Not paired"),
     ]
 
     @Test("what BlueZ says of a request is a lost link where the link's end follows", arguments: partingErrors)
@@ -164,6 +166,8 @@ struct BLETransportTests {
         var behaviour = EchoRadio.Behaviour()
         behaviour.breaksAtWrite = 2
         behaviour.breakError = (name, text)
+        behaviour.device = ["Paired": .bool(true)]
+        behaviour.pairError = ("org.bluez.Error.AuthenticationFailed", "Authentication Failed")
         try await withEchoRadio(behaviour) { radio, address in
             let transport = transport(address)
             try await expect([1], .session, [1], transport)

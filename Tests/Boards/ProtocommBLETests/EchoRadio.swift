@@ -39,6 +39,8 @@ final class EchoRadio: Sendable {
         var changesAddress = false
         /// The board has these keys, and lost them: links break as soon as they are up, until BlueZ forgets it.
         var hasStaleBond = false
+        /// What pairing fails with.
+        var pairError: (name: String, text: String)?
         /// A write makes BlueZ pair with the board, which it has keys of then.
         var bondsAtWrite = false
         /// What every read and write fails with, from then on.
@@ -197,7 +199,10 @@ final class EchoRadio: Sendable {
                     return try fail(("org.freedesktop.DBus.Error.UnknownObject", ""))
                 }
                 try reply([.properties(device)])
-            case "SetDiscoveryFilter", "RegisterAgent", "RequestDefaultAgent", "UnregisterAgent", "Pair": try reply()
+            case "SetDiscoveryFilter", "RegisterAgent", "RequestDefaultAgent", "UnregisterAgent": try reply()
+            case "Pair":
+                if let error = behaviour.pairError { return try fail(error) }
+                try reply()
             case "StartDiscovery": try startScan(message.sender ?? "", reply, fail)
             case "StopDiscovery":
                 guard scanners.remove(message.sender ?? "") != nil else {

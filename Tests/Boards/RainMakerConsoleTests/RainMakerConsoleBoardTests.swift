@@ -130,7 +130,6 @@ struct RainMakerConsoleBoardTests {
     @Test(
         "settings that the firmware does not take are a rejection",
         arguments: [
-            "E (9) network_prov_mgr: Wi-Fi credentials already received by provisioning app\r\n",
             "E (9) network_prov_mgr: Invalid state of Provisioning app\r\n",
             "esp_rmaker_commands: Invalid Usage.\r\nrmaker_console: Console command failed with error: 258\r\n",
         ])

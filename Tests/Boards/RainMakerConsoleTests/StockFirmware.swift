@@ -10,10 +10,12 @@ final class StockFirmware: Sendable {
     /// - Parameters:
     ///   - mapping: what `add-user` prints after its first line.
     ///   - settings: what `wifi-prov` prints.
+    ///   - later: what it prints from the second time on, if that is something else.
     init(
-        nodeID: String = "7CDFA1E86C14", mapping: String = "", settings: String = "",
+        nodeID: String = "7CDFA1E86C14", mapping: String = "", settings: String = "", later: String? = nil,
         interruptEcho: @escaping @Sendable (Int, Int) -> String? = { _, _ in nil }
     ) throws {
+        let times = Atomic(0)
         console = try EchoingConsole(firstPrompt: false, interruptEcho: interruptEcho) { line in
             // The console goes to the next line before it runs a command.
             let newline = "\r\n"
@@ -21,7 +23,10 @@ final class StockFirmware: Sendable {
             if line.hasPrefix("add-user ") {
                 return newline + "esp_rmaker_commands: Starting user-node mapping\r\n" + mapping
             }
-            if line.hasPrefix("wifi-prov ") { return newline + settings }
+            if line.hasPrefix("wifi-prov ") {
+                let isFirst = times.wrappingAdd(1, ordering: .relaxed).oldValue == 0
+                return newline + (isFirst ? settings : later ?? settings)
+            }
             return newline
         }
     }

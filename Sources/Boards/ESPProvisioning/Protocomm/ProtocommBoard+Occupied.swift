@@ -26,7 +26,7 @@ extension ProtocommBoard {
                 switch try await occupation(within: left, isSilent: silentSince != nil) {
                 case .ready: return nil
                 case .there(let place):
-                    try check(place, against: network)
+                    try place.verify(isOn: network)
                     return place
                 case .trying: silentSince = nil
                 }
@@ -39,18 +39,6 @@ extension ProtocommBoard {
             if !hasReported { await report(.occupied) }
             hasReported = true
         }
-    }
-
-    /// That the board is where it is to be, as far as it tells.
-    func check(_ place: JoinedNetwork, against network: WiFiNetwork) throws(ProvisioningError) {
-        // Firmware keeps names as C strings.
-        let (here, asked) = (place.ssid.bytes.prefix { $0 != 0 }, network.ssid.bytes.prefix { $0 != 0 })
-        guard !here.isEmpty, here != asked else { return }
-        throw ProvisioningError(
-            .rejected,
-            message:
-                "The board is on the network \(place.ssid) already, and takes no other. Reset it to factory settings to "
-                + "give it another.")
     }
 
     private enum Occupation {

@@ -50,7 +50,7 @@ extension ProtocommBoard {
             }
             switch outcome {
             case .joined(let network):
-                if let wanted = self.asked { try check(network, against: wanted) }
+                if let wanted = self.asked { try network.verify(isOn: wanted) }
                 return network
             case .attemptFailed(let remaining):
                 hasTriedBefore = true

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import Logging
+import RainCore
+@testable import RainMakerConsole
+import RainSerialPort
+import TestSupport
+import Testing
+
+@Suite("A board on a console that is still at what an earlier run gave it", .timeLimit(.minutes(1)))
+struct EarlierAttemptTests {
+    @Test("is asked again while its log speaks of it, for a while after it failed, and no longer")
+    func patience() {
+        var attempt = EarlierAttempt(since: .seconds(10))
+        #expect(attempt.isWorthWaiting(at: .seconds(49)) && !attempt.isWorthWaiting(at: .seconds(51)))
+        #expect(attempt.take(.disconnected(reason: 2), at: .seconds(49)) == nil)
+        #expect(attempt.isWorthWaiting(at: .seconds(80)))
+        #expect(attempt.take(.authenticationFailed, at: .seconds(80)) == .failed)
+        #expect(attempt.isWorthWaiting(at: .seconds(85)) && !attempt.isWorthWaiting(at: .seconds(87)))
+        #expect(attempt.take(.associated(Array("Home".utf8)), at: .seconds(85)) == nil)
+        let place = JoinedNetwork(address: "10.0.0.2", ssid: SSID("Home"))
+        #expect(attempt.take(.gotAddress("10.0.0.2"), at: .seconds(86)) == .arrived(place))
+    }
+
+    @Test(
+        "the driver's line names the network",
+        arguments: [
+            ("I (4712) wifi:connected with Home, aid = 1, channel 6, BW20, bssid = 02:11:22:33:44:55", "Home"),
+            ("I (4712) wifi: connected with a, aid = 2, aid = 1, channel 6", "a, aid = 2"),
+        ])
+    func network(line: String, name: String) {
+        var log = BoardLog()
+        #expect(log.event(in: Array(line.utf8)) == .associated(Array(name.utf8)))
+    }
+
+    @Test("is told apart from one that has failed and takes nothing: a rejection, once its log is silent after that")
+    func failed() async throws {
+        let firmware = try StockFirmware(
+            settings: "E (9) wifi_prov_mgr: Wi-Fi credentials already received by provisioning app\r\n")
+        let board = RainMakerConsoleBoard(
+            console: CommandConsole(port: try SerialPort.open(firmware.console.terminal.path)),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let home = try WiFiNetwork(ssid: SSID("Home"), passphrase: Secret("planted-passphrase"))
+        let joining = Task { try await board.join(home) }
+        while !firmware.typed.contains(where: { $0.hasPrefix("wifi-prov") }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        await firmware.log("E (12) wifi_prov_mgr: STA Auth Error")
+        let error = await #expect(throws: ProvisioningError.self) { try await joining.value }
+        #expect(error?.code == .rejected)
+        #expect(error?.message.contains("reset-to-factory") == true)
+        await board.close()
+    }
+
+    @Test("that brought it to its network ends its provisioning, which leaves the cloud to tell")
+    func ended() async throws {
+        let firmware = try StockFirmware(
+            settings: "E (9) wifi_prov_mgr: Wi-Fi credentials already received by provisioning app\r\n",
+            later: "E (9) wifi_prov_mgr: Invalid state of Provisioning app\r\n")
+        let board = RainMakerConsoleBoard(
+            console: CommandConsole(port: try SerialPort.open(firmware.console.terminal.path)),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let home = try WiFiNetwork(ssid: SSID("Home"), passphrase: Secret("planted-passphrase"))
+        let error = await #expect(throws: ProvisioningError.self) { try await board.join(home) }
+        #expect(error?.code == .mayBeJoining)
+        await board.close()
+    }
+}
