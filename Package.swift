@@ -196,7 +196,7 @@ let package = Package(
         tests("TestSupport", ["TestSupport"]),
 
         tests("RainByteStream", on: .system, ["RainByteStream", "TestSupport"]),
-        tests("RainCore", on: .system, ["RainCore"]),
+        tests("RainCore", on: .system, ["RainCore", "TestSupport"]),
         tests("RainPrivateFiles", on: .system, ["RainPrivateFiles", "TestSupport"]),
         tests("RainWaiting", on: .system, ["RainWaiting", "RainKitTesting"]),
         tests("RainCryptoOpenSSL", on: .system, ["RainCrypto", "RainCryptoOpenSSL", "TestSupport"]),

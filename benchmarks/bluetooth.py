@@ -42,6 +42,9 @@ class Bluetooth:
         self.radios += 1
         self.radio_journal = f"{self.folder}/radio-{self.radios}.ndjson"
         faults = [word for fault in more for word in ("--ble-fault", fault)]
+        # Where a link is lost for good as a board joins, its connection to the cloud tells what became of it.
+        if faults:
+            faults += ["--mqtt", self.cloud.ready["mqtt"], "--ca", self.cloud.ready["ca"]]
         return Simulator(
             self.options.firmware, "--ble", "--boards", count, "--nodes", f"{self.folder}/nodes-{group}.json",
             "--security", "1", "--mapping", "ch-resp", "--join-delay", FLEET_JOINS, "--wifi", f"{self.account['ssid']}:{self.account['passphrase']}", "--pop",

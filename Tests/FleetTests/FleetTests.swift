@@ -25,6 +25,8 @@ struct FleetTests {
                 [
                     "--boards", "\(Self.boards)", "--nodes", folder.file("nodes.json"), "--mapping", "ch-resp",
                     "--seed", "1",
+                    // Where the link is lost for good as the board joins, the cloud's connection to it is what tells.
+                    "--mqtt", cloud.mqtt, "--ca", cloud.ca,
                 ]
                     + Self.faults.flatMap { ["--ble-fault", $0] }, in: folder)
             let order = JSONValue.object([

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 /// Bytes that must not be seen: a password, a token, a proof of possession.
 ///
 /// A `Secret` cannot be printed, dumped or interpolated; its bytes exist only inside ``reveal(_:)`` and are overwritten when
-/// the last copy is dropped. Comparing takes the same time wherever the bytes differ.
+/// the last copy is dropped. They are kept out of swap where the limit on locked memory allows. Comparing takes the same time wherever the bytes differ.
 public struct Secret: Sendable {
     private let storage: Storage
 
@@ -42,6 +43,8 @@ public struct Secret: Sendable {
         init(_ bytes: [UInt8]) {
             buffer = .allocate(capacity: bytes.count)
             _ = buffer.initialize(from: bytes)
+            // Beyond RLIMIT_MEMLOCK the kernel refuses, and the secret is as good as without. Never unlocked: the pages hold other secrets, too.
+            if let base = buffer.baseAddress, !bytes.isEmpty { _ = mlock(base, bytes.count) }
         }
 
         deinit {

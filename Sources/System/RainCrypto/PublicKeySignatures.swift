@@ -16,12 +16,12 @@ public enum PublicKeyNumbers: Sendable, Equatable {
     case p256(x: [UInt8], y: [UInt8])
 }
 
-/// How a JSON Web Token is signed with a private key, by the names of RFC 7518, section 3.1. All hash with SHA-256.
-public enum SignatureScheme: String, Sendable, CaseIterable {
+/// How a JSON Web Token is signed with a private key, after RFC 7518, section 3.1. All hash with SHA-256.
+public enum SignatureScheme: Sendable, CaseIterable {
     /// RSASSA-PKCS1-v1_5.
-    case rs256 = "RS256"
+    case rs256
     /// ECDSA on P-256: r and s of 32 bytes each.
-    case es256 = "ES256"
+    case es256
     /// RSASSA-PSS, MGF1 with SHA-256, a salt of 32 bytes.
-    case ps256 = "PS256"
+    case ps256
 }

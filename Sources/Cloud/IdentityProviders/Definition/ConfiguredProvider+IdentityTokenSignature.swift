@@ -30,7 +30,7 @@ extension ConfiguredProvider {
         {
             return try checkSharedSecret(signature)
         }
-        guard let scheme = SignatureScheme(rawValue: signature.algorithm) else {
+        guard let scheme = SignatureScheme(name: signature.algorithm) else {
             var isExpected = registered != nil
             if !isExpected { isExpected = try await lists(signature.algorithm) }
             guard receipt.isDirect, isExpected else { throw unknown(signature.algorithm) }
@@ -96,7 +96,7 @@ extension ConfiguredProvider {
     private static let wrongSignature = AccountError.untrusted("has a signature that is not its provider's")
 
     private func unknown(_ algorithm: String) -> AccountError {
-        let known = SignatureScheme.allCases.map(\.rawValue).joined(separator: ", ")
+        let known = SignatureScheme.allCases.map(\.name).joined(separator: ", ")
         return .untrusted(
             "is signed with \(presentable(algorithm)), which is not checked here (alg)",
             "have the client registered for one of \(known) (id_token_signed_response_alg)")

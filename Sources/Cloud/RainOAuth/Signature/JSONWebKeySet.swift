@@ -59,7 +59,7 @@ extension JSONWebKeySet.Key {
     }
 
     func fits(_ scheme: SignatureScheme) -> Bool {
-        if let algorithm, algorithm != scheme.rawValue { return false }
+        if let algorithm, algorithm != scheme.name { return false }
         return switch (scheme, numbers) {
         case (.rs256, .rsa), (.ps256, .rsa), (.es256, .p256): true
         default: false
