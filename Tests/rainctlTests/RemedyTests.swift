@@ -16,6 +16,7 @@ struct RemedyTests {
         (.acceptedSecurity(version: 0), ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.otherTransport, ["provision", "device claim"]), (.networkName, ["provision"]),
         (.claimService, ["profile add"]), (.withoutMapping, ["provision"]), (.moreTime, ["provision", "device claim"]),
+        (.waiting, ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.signIn, []), (.signInPage, ["login"]), (.pastedAddress, ["login"]), (.otherCallbackPort, ["login"]),
         (.baseURL, ["login"]), (.clientID, ["login"]), (.clientSecret, ["login"]),
         (.parameter(name: "issuer"), ["login"]), (.knownAccount, []), (.knownDeployment, []), (.removedDeployment, []),

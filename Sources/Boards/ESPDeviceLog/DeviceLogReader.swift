@@ -23,6 +23,7 @@ public struct DeviceLogReader: Sendable {
         if legibility.turnsUnreadable(line) { return [trouble(.unreadable)] }
         let parsed = DeviceLogLine(line)
         let text = parsed.whole
+        if parsed.level != nil, !parsed.tag.isEmpty { summary.hasLog = true }
         if let restart = restart(text, at: time) { return restart }
         if parsed.level == .error { loops.lastError = parsed.whole }
         if let found = crash.trouble(in: text) ?? BootTrouble.read(parsed, text) ?? ApplicationTrouble.read(parsed) {

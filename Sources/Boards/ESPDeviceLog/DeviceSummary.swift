@@ -38,6 +38,8 @@ public struct DeviceSummary: Sendable {
     public var troubles: [DeviceTrouble] = []
     /// How often it has started since somebody listens.
     public var starts = 0
+    /// A line has come that only ESP-IDF's log looks like.
+    public var hasLog = false
 
     public init() {}
 
@@ -59,6 +61,9 @@ public struct DeviceSummary: Sendable {
         fresh.macAddress = macAddress
         self = fresh
     }
+
+    /// Whether anything that was heard is what an ESP chip or its firmware prints.
+    public var isESP: Bool { starts > 0 || hasLog || serviceName != nil || !troubles.isEmpty }
 
     /// Whether it will not come up until somebody mends something.
     public var isDown: Bool { serviceName == nil && troubles.contains(where: \.isFatal) }

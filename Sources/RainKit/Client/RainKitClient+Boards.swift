@@ -80,10 +80,13 @@ extension RainKitClient {
 
     /// Opens the board at an address, of which nothing is asked yet; without a location the only one in reach.
     ///
-    /// - Parameter limit: the time in which it must be found.
+    /// - Parameters:
+    ///   - limit: the time in which it must be found.
+    ///   - waitsForBoard: whether one that is not plugged in yet is waited for so long.
     /// - Throws: what ``BoardTransport/board(at:_:)`` throws.
     public func open(
-        _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration = .seconds(60)
+        _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration = .seconds(60),
+        waitsForBoard: Bool = false
     ) async throws(ProvisioningError) -> any Board {
         // "Not found" and what to try says more than "late": there is a moment left to say it.
         let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
@@ -91,6 +94,7 @@ extension RainKitClient {
         var opening = BoardOpening(
             credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger)
         opening.deviceLog = configuration.deviceLog
+        opening.waitsForBoard = waitsForBoard
         opening.other = { [self] (address, credentials) async throws(ProvisioningError) -> any Board in
             try await open(address, with: credentials, within: limit)
         }

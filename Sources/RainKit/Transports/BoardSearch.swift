@@ -15,6 +15,8 @@ public struct BoardSearch: Sendable {
     public var parameters: [String: String]
     /// Hears of the search; the client's logger if nil.
     public var logger: Logger?
+    /// Whether a transport that can list its boards at once goes on for the whole time, for those that come meanwhile.
+    public var watches = false
 
     public init(
         for time: Duration = .seconds(10), name: String? = nil, prefix: String? = nil, services: Set<String> = [],
@@ -35,6 +37,8 @@ public struct FoundBoard: Sendable, Hashable {
     public var address: BoardAddress
     /// What it calls itself, where that was heard.
     public var name: String?
+    /// What else tells people which it is, such as the name of a cable's adapter.
+    public var detail: String?
     /// The strength of its signal in dBm.
     public var signal: Int?
     /// The services that it advertises, as lower-case UUIDs; nil where the transport knows of none.

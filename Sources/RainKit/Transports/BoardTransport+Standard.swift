@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainSerialPort
+
 extension [any BoardTransport] {
     /// The ways to boards that need no registration: the serial cable, Bluetooth Low Energy, the board's own access point.
-    public static var standard: [any BoardTransport] { [SerialBoards(), BluetoothBoards(), SoftAPBoards()] }
+    public static var standard: [any BoardTransport] { standard(in: SystemFiles()) }
+
+    /// The same with the serial ports of another place than this system's own.
+    public static func standard(in files: SystemFiles) -> [any BoardTransport] {
+        [SerialBoards(in: files), BluetoothBoards(), SoftAPBoards()]
+    }
 }

@@ -15,6 +15,9 @@ public protocol BoardTransport: Sendable {
     /// Whether ``discover(_:found:)`` can find anything.
     var canDiscover: Bool { get }
 
+    /// Whether the boards that it finds wait to be set up, so that it is looked through where nobody names a board.
+    var findsNewBoards: Bool { get }
+
     /// Whether a board seems to be connected now, so that this transport is meant where none is named.
     var hasBoardAtHand: Bool { get }
 
@@ -44,6 +47,7 @@ public protocol BoardTransport: Sendable {
 extension BoardTransport {
     public var options: [BoardOption] { [] }
     public var canDiscover: Bool { false }
+    public var findsNewBoards: Bool { canDiscover }
     public var hasBoardAtHand: Bool { false }
     public var leavesNetwork: Bool { false }
     public func mayAppearLater(_ address: BoardAddress) -> Bool { false }
@@ -80,6 +84,8 @@ public struct BoardOpening: Sendable {
     public var tools: RainKitTools
     /// By when the board must be found.
     public var foundBy: ContinuousClock.Instant
+    /// Whether a board that is not there yet is waited for until then: somebody is about to plug it in.
+    public var waitsForBoard = false
     /// For what the board and its transport log, at `debug` and `trace` above all.
     public var logger: Logger
     /// Opens a board at another address, with credentials of its own: for a transport that learns there is a better way to the board, as a

@@ -25,6 +25,8 @@ public enum Remedy: Hashable, Sendable {
     case withoutMapping
     /// Give the run more time.
     case moreTime
+    /// Wait for a board that is not plugged in yet.
+    case waiting
     /// Name the board: one of these, where they are known.
     case boardName([String])
     /// Name the serial port: one of these, where they are known.

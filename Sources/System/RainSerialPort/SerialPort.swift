@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainByteStream
+import Synchronization
 
 /// One serial port, held exclusively and read all the time.
 ///
@@ -17,6 +18,7 @@ public final class SerialPort: Sendable {
     private let stream: ByteStream
     private let lines: OpenTerminal
     private let heard: @Sendable ([UInt8]) -> Void
+    private let hasGone = Atomic(false)
 
     private init(_ terminal: Terminal, heard: @escaping @Sendable ([UInt8]) -> Void) throws(SerialPortError) {
         path = terminal.path
@@ -53,8 +55,16 @@ public final class SerialPort: Sendable {
             heard(bytes)
             return bytes
         } catch {
-            throw SerialPortError(error)
+            throw noted(SerialPortError(error))
         }
+    }
+
+    /// Whether a read or a write has found that the port went away: its cable was pulled, or the board has left the bus to come back.
+    public var isGone: Bool { hasGone.load(ordering: .relaxed) }
+
+    private func noted(_ error: SerialPortError) -> SerialPortError {
+        if error.code == .lost { hasGone.store(true, ordering: .relaxed) }
+        return error
     }
 
     /// Whatever has arrived, without waiting.
@@ -71,7 +81,7 @@ public final class SerialPort: Sendable {
 
     /// Hands all bytes to the kernel, waiting while it has no room. Cancelling leaves the rest unsent.
     public func write(_ bytes: [UInt8]) async throws(SerialPortError) {
-        do throws(ByteStreamError) { try await stream.write(bytes) } catch { throw SerialPortError(error) }
+        do throws(ByteStreamError) { try await stream.write(bytes) } catch { throw noted(SerialPortError(error)) }
     }
 
     /// Gives the port back with the settings that it had, and returns when others can open it. Closing twice is harmless.

@@ -41,3 +41,11 @@ public struct SerialPortError: Error, Sendable, Equatable, CustomStringConvertib
 
     public var description: String { "\(code): \(message) (\(path))" }
 }
+
+extension SerialPortError {
+    /// Who holds it is found out by whoever opened it (``SerialPort/holders(of:in:)``): that takes some milliseconds.
+    static func busy(_ path: String) -> SerialPortError {
+        SerialPortError(
+            .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
+    }
+}

@@ -11,13 +11,20 @@ struct BoardTarget {
     private let kit: RainKitClient
     private let transport: any BoardTransport
     private let credentials: BoardCredentials
+    private let waits: Bool
 
-    init(_ options: DeviceOptions, _ context: Context, _ kit: RainKitClient, within time: TimeBudget) throws {
+    init(_ options: DeviceOptions, _ context: Context, _ kit: RainKitClient, within time: TimeBudget) async throws {
         let code = try Self.qrCode(options, context, within: time)
         credentials = try BoardCredentials(options, code, context, within: time)
         label = options.deviceName ?? code?.name
         self.kit = kit
-        address = try kit.address(for: BoardHint(scheme: options.transport.scheme, options: options.place, code: code))
+        waits = options.wait
+        if options.transport.scheme == nil, options.place.isEmpty, code?.transport == nil, code?.name == nil {
+            address = try await Self.search(kit, context, waits: options.wait, within: time)
+        } else {
+            address = try kit.address(
+                for: BoardHint(scheme: options.transport.scheme, options: options.place, code: code))
+        }
         transport = try kit.transport(for: address)
     }
 
@@ -29,7 +36,30 @@ struct BoardTarget {
 
     /// The board, of which nothing is touched yet. Problems with this machine's Bluetooth are reported at once.
     func open(within time: TimeBudget) async throws -> any Board {
-        try await time.run { try await kit.open(address, with: credentials, within: time.left) }
+        try await time.run {
+            try await kit.open(address, with: credentials, within: time.left, waitsForBoard: waits)
+        }
+    }
+
+    /// The board that somebody means who named none.
+    private static func search(
+        _ kit: RainKitClient, _ context: Context, waits: Bool, within time: TimeBudget
+    ) async throws -> BoardAddress {
+        let questions = BoardQuestions(screen: context.screen)
+        var choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)?
+        if context.mayAsk { choose = { boards in await questions.choose(from: boards) } }
+        let word = Task {
+            // Where a single board is plugged in there is nothing to tell.
+            try await Task.sleep(for: .milliseconds(700))
+            let ways = kit.configuration.transports.filter(\.findsNewBoards).map { $0.scheme.wayToBoard }
+            context.output.say("Looking for a board \(ways.joined(separator: ", "))\(waits ? " until one appears" : "")…")
+        }
+        defer { word.cancel() }
+        // There is a moment left to say what was looked at.
+        let left = time.left
+        return try await kit.findBoard(
+            within: left - min(.seconds(2), left / 4), waits: waits, found: { context.output.say("Found \($0.line)") },
+            choose: choose)
     }
 
     private static func qrCode(

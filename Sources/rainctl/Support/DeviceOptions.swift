@@ -46,6 +46,9 @@ struct DeviceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The user name of Security 2.", valueName: "name"))
     var username: String?
 
+    @Flag(help: "Wait for a board that is not plugged in, or not in reach, yet.")
+    var wait = false
+
     @Option(
         help: ArgumentHelp("Keep what the board prints on its cable in this file, secrets left out.", valueName: "file")
     )

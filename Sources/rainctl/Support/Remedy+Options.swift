@@ -15,6 +15,7 @@ extension Remedy {
         case .claimService: "remove the profile and name the claim service with rainctl profile add --claim-url"
         case .withoutMapping: "set up the Wi-Fi alone with --no-mapping"
         case .moreTime: "give it longer with --timeout"
+        case .waiting: "have it waited for with --wait"
         case .boardName(let names): Self.choice("choose the board with --device-name", names)
         case .port(let paths): Self.choice("name the port with --port", paths)
         case .host: "give it with --device-host HOST or HOST:PORT"

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
 import RainKit
 
 /// The ways to boards that rainctl has. A transport of your own is one more line here: see docs/adding-a-transport.md.
 enum Transports {
     static let registered: [any BoardTransport] =
-        .standard
+        .standard(in: SystemFiles(root: root))
         + []
+
+    /// Where a container sees its host's `/dev`, `/sys`, `/proc` and `/run`.
+    private static var root: String { getenv("RAINKIT_SYSTEM_ROOT").map { String(cString: $0) } ?? "" }
 
     /// Those that an option belongs to.
     static func having(option name: String) -> [any BoardTransport] {

@@ -9,6 +9,7 @@ struct SerialPortListTests {
     func fromASystemTree() throws {
         let root = FileManager.default.temporaryDirectory.appendingPathComponent("ports-\(UUID())")
         defer { try? FileManager.default.removeItem(at: root) }
+        let files = SystemFiles(root: root.path)
         func write(_ path: String, _ text: String) throws {
             let file = root.appendingPathComponent(path)
             try FileManager.default.createDirectory(
@@ -31,17 +32,17 @@ struct SerialPortListTests {
         try write("devices/usb1/1-2/serial", "7C:DF:A1:00:00:01\n")
         try write("devices/usb1/1-2/product", "USB JTAG/serial debug unit\n")
         try write("devices/usb1/1-2/1-2:1.0/interface", "")
-        try link("class/ttyACM2/device", to: "devices/usb1/1-2/1-2:1.0")
+        try link("sys/class/tty/ttyACM2/device", to: "devices/usb1/1-2/1-2:1.0")
         try write("devices/usb1/1-3/idVendor", "10c4\n")
         try write("devices/usb1/1-3/idProduct", "ea60\n")
         try write("devices/usb1/1-3/1-3:1.0/ttyUSB0/port_number", "0\n")
-        try link("class/ttyUSB0/device", to: "devices/usb1/1-3/1-3:1.0/ttyUSB0")
+        try link("sys/class/tty/ttyUSB0/device", to: "devices/usb1/1-3/1-3:1.0/ttyUSB0")
         try write("devices/usb1/1-4/idVendor", "1234\n")
         try write("devices/usb1/1-4/idProduct", "5678\n")
         try write("devices/usb1/1-4/1-4:1.0/interface", "")
-        try link("class/ttyACM0/device", to: "devices/usb1/1-4/1-4:1.0")
+        try link("sys/class/tty/ttyACM0/device", to: "devices/usb1/1-4/1-4:1.0")
 
-        let ports = SerialPort.available(devices: root.path + "/dev", classes: root.path + "/class")
+        let ports = SerialPort.available(in: files)
         #expect(
             ports.map { String($0.path.split(separator: "/").last ?? "") } == [
                 "ttyACM2", "ttyUSB0", "ttyACM0", "ttyACM10",
@@ -53,5 +54,5 @@ struct SerialPortListTests {
     }
 
     @Test("a system without the folders has no ports")
-    func nothing() { #expect(SerialPort.available(devices: "/nowhere", classes: "/nowhere").isEmpty) }
+    func nothing() { #expect(SerialPort.available(in: SystemFiles(root: "/nowhere")).isEmpty) }
 }

@@ -12,17 +12,22 @@ actor LoggedBoard: Board {
     private let inner: any Board
     private let address: String
     private let log: DeviceLog
-    private let port: SerialPort
     private let reading: Task<Void, Never>
 
-    init(_ inner: any Board, at address: BoardAddress, log: DeviceLog, port: SerialPort) {
+    init(_ inner: any Board, at address: BoardAddress, log: DeviceLog, port: PortOpening.OpenPort, ports: PortOpening) {
         self.inner = inner
         self.address = "\(address)"
         self.log = log
-        self.port = port
         peer = inner.peer
         // Handed to the log by the port itself.
-        reading = Task { while (try? await port.read()) != nil {} }
+        reading = Task {
+            var open: PortOpening.OpenPort? = port
+            while let current = open {
+                while (try? await current.port.read()) != nil {}
+                await current.port.close()
+                open = current.port.isGone ? try? await ports.reopen(current.description, heard: { log.take($0) }) : nil
+            }
+        }
     }
 
     func identify() async throws(ProvisioningError) -> BoardIdentity {
@@ -79,7 +84,7 @@ actor LoggedBoard: Board {
     func close() async {
         await inner.close()
         reading.cancel()
-        await port.close()
+        await reading.value
     }
 
     /// Runs a step. Where the board is lost in it, what its log complains of meanwhile is the reason.

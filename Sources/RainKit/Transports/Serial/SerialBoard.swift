@@ -15,18 +15,19 @@ actor SerialBoard: Board {
     nonisolated let peer: String
     private let opening: BoardOpening
     private let parameters: [String: String]
-    private let isOwnUSB: Bool
+    private let ports: PortOpening
     private var board: (any Board)?
     private var isClosed = false
 
     /// - Parameters:
     ///   - parameters: of the board's address, for the way that its log names.
-    ///   - isOwnUSB: whether the port is the chip's own USB.
-    init(path: String, parameters: [String: String] = [:], isOwnUSB: Bool = false, opening: BoardOpening) {
+    ///   - files: where the system's ports are.
+    init(path: String, parameters: [String: String] = [:], in files: SystemFiles, opening: BoardOpening) {
         peer = path
         self.parameters = parameters
-        self.isOwnUSB = isOwnUSB
         self.opening = opening
+        ports = PortOpening(
+            files: files, timer: opening.tools.timer, waitsUntil: opening.waitsForBoard ? opening.foundBy : nil)
     }
 
     func identify() async throws(ProvisioningError) -> BoardIdentity { try await opened().identify() }
@@ -83,34 +84,42 @@ actor SerialBoard: Board {
             kept(line)
             logger.debug("the board prints: \(line)")
         }
-        let console: CommandConsole
-        do {
-            console = CommandConsole(port: try SerialPort.open(peer) { log.take($0) })
-        } catch {
-            throw ProvisioningError(error)
-        }
-        do throws(ProvisioningError) {
-            let probe = SerialProbe(
-                console: console, log: log, isOwnUSB: isOwnUSB, timer: opening.tools.timer,
-                now: { ContinuousClock.now - began })
-            switch try await probe.find() {
-            case .console(.protocomm(let sessionID)):
-                return opening.protocommBoard(
-                    over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger))
-            case .console(.rainMaker(let node)):
-                return RainMakerConsoleBoard(console: console, nodeID: node, logger: opening.logger)
-            case .logOnly(let summary):
-                return try await handedOn(summary, log, console.port)
+        var port = try await ports.open(peer, heard: { log.take($0) })
+        while true {
+            do throws(ProvisioningError) {
+                return try await reached(CommandConsole(port: port.port), port.description, log, began)
+            } catch {
+                await port.port.close()
+                // The chip's own USB leaves the bus when the chip restarts, and comes back, maybe under another name.
+                guard port.port.isGone,
+                    let next = try await ports.reopen(port.description, heard: { log.take($0) })
+                else { throw error }
+                logger.info("the port came back", metadata: ["port": "\(next.port.path)"])
+                port = next
             }
-        } catch {
-            await console.close()
-            throw error
+        }
+    }
+
+    private func reached(
+        _ console: CommandConsole, _ port: SerialPortDescription, _ log: DeviceLog, _ began: ContinuousClock.Instant
+    ) async throws(ProvisioningError) -> any Board {
+        let probe = SerialProbe(
+            console: console, log: log, isOwnUSB: port.usb?.adapter.isChipsOwn == true, timer: opening.tools.timer,
+            now: { ContinuousClock.now - began }, isProbedForModem: { [ports] in ports.isProbedForModem(port.path) })
+        switch try await probe.find() {
+        case .console(.protocomm(let sessionID)):
+            return opening.protocommBoard(
+                over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger))
+        case .console(.rainMaker(let node)):
+            return RainMakerConsoleBoard(console: console, nodeID: node, logger: opening.logger)
+        case .logOnly(let summary):
+            return try await handedOn(summary, log, PortOpening.OpenPort(port: console.port, description: port))
         }
     }
 
     /// The board over the transport that its log names.
     private func handedOn(
-        _ summary: DeviceSummary, _ log: DeviceLog, _ port: SerialPort
+        _ summary: DeviceSummary, _ log: DeviceLog, _ port: PortOpening.OpenPort
     ) async throws(ProvisioningError) -> any Board {
         let printed = PrintedBoard(summary: summary, port: peer)
         let address = try printed.address(parameters)
@@ -118,19 +127,6 @@ actor SerialBoard: Board {
             "the board takes no commands; its log names another way",
             metadata: ["port": "\(peer)", "board": "\(address)"])
         let inner = try await opening.other(address, printed.credentials(opening.credentials))
-        return LoggedBoard(inner, at: address, log: log, port: port)
-    }
-}
-
-extension ProvisioningError {
-    init(_ error: SerialPortError) {
-        let code: Code =
-            switch error.code {
-            case .busy: .busy
-            case .lost: .deviceLost
-            case .cancelled, .closed: .cancelled
-            default: .unavailable
-            }
-        self.init(code, message: error.message, cause: error.description)
+        return LoggedBoard(inner, at: address, log: log, port: port, ports: ports)
     }
 }

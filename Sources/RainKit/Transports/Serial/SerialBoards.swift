@@ -9,11 +9,15 @@ public struct SerialBoards: BoardTransport {
     public let options: [BoardOption] = [.location("port"), .forOther("device-host"), .forOther("adapter")]
     public let canDiscover = true
     public var hasBoardAtHand: Bool { ports().contains(where: \.isLikelyBoard) }
+    private let files: SystemFiles
     private let ports: @Sendable () -> [SerialPortDescription]
 
-    /// - Parameter ports: the serial ports of this machine.
-    public init(ports: @escaping @Sendable () -> [SerialPortDescription] = { SerialPort.available() }) {
-        self.ports = ports
+    /// - Parameters:
+    ///   - files: where the system keeps what it knows of ports.
+    ///   - ports: the serial ports of this machine; those that the system knows of if nil.
+    public init(in files: SystemFiles = SystemFiles(), ports: (@Sendable () -> [SerialPortDescription])? = nil) {
+        self.files = files
+        self.ports = ports ?? { SerialPort.available(in: files) }
     }
 
     public func discover(
@@ -21,28 +25,38 @@ public struct SerialBoards: BoardTransport {
     ) async throws(ProvisioningError) {
         // A port does not say what its board is called.
         guard search.name == nil else { return }
-        for port in ports() where port.isLikelyBoard {
-            guard await found(FoundBoard(.serial(port.path))) else { return }
+        let end = ContinuousClock.now + search.time
+        var told: Set<String> = []
+        while true {
+            for port in ports() where port.isLikelyBoard && told.insert(port.path).inserted {
+                guard await found(FoundBoard(port)) else { return }
+            }
+            guard search.watches, ContinuousClock.now < end else { return }
+            // A folder is read; no event of the kernel's is worth a connection to udev.
+            do { try await Task.sleep(for: .milliseconds(200)) } catch {
+                throw ProvisioningError(.cancelled, message: "The search was cancelled.")
+            }
         }
     }
 
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
         let path: String
-        if let location = address.location { path = location } else { path = try onlyPort() }
-        let isOwnUSB = ports().contains { $0.path == path && $0.usb?.adapter.isChipsOwn == true }
-        return SerialBoard(path: path, parameters: address.parameters, isOwnUSB: isOwnUSB, opening: opening)
+        if let location = address.location { path = location } else { path = try await onlyPort(opening) }
+        return SerialBoard(path: path, parameters: address.parameters, in: files, opening: opening)
     }
 
     /// The one port that looks like a board's.
-    private func onlyPort() throws(ProvisioningError) -> String {
-        let ports = ports()
+    private func onlyPort(_ opening: BoardOpening) async throws(ProvisioningError) -> String {
+        let waiting = PortOpening(
+            files: files, timer: opening.tools.timer, waitsUntil: opening.waitsForBoard ? opening.foundBy : nil)
+        let ports = try await waiting.likely(ports)
         let likely = ports.filter(\.isLikelyBoard)
         let choice = likely.isEmpty ? ports : likely
         if choice.count == 1 { return choice[0].path }
         guard !choice.isEmpty else {
             throw ProvisioningError(
                 .unavailable, message: "No serial port with a board was found: plug one in.", reason: "no_port",
-                remedies: [.port([]), .anyOtherTransport])
+                remedies: [.waiting, .anyOtherTransport])
         }
         throw ProvisioningError(
             .invalidArgument, message: "Several ports could be the board.", reason: "several_ports",
@@ -53,4 +67,11 @@ public struct SerialBoards: BoardTransport {
 extension BoardAddress {
     /// A board on a serial port; on the only one if no path is given.
     public static func serial(_ path: String? = nil) -> BoardAddress { BoardAddress(scheme: "serial", location: path) }
+}
+
+extension FoundBoard {
+    init(_ port: SerialPortDescription) {
+        self.init(.serial(port.path))
+        detail = port.usb?.productName
+    }
 }

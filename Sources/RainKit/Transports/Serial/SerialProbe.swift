@@ -31,6 +31,8 @@ struct SerialProbe: Sendable {
     let isOwnUSB: Bool
     let timer: any Clock<Duration>
     let now: @Sendable () -> Duration
+    /// Whether another program types into the port as well, to see whether it is a modem's.
+    var isProbedForModem: @Sendable () -> Bool = { false }
 
     func find() async throws(ProvisioningError) -> Finding {
         let began = now()
@@ -70,9 +72,30 @@ struct SerialProbe: Sendable {
         return isOwnUSB ? Self.patienceOverUSB : Self.patience
     }
 
-    /// With what the log has told of a board that does not come up.
+    /// With what is known of why: the log's word, or what else there is to the port.
     private func diagnosed(_ error: ProvisioningError) -> ProvisioningError {
-        guard error.code == .unavailable, let trouble = log.moment.summary.verdict else { return error }
-        return ProvisioningError(.unavailable, message: trouble.description, cause: error.message, reason: trouble.code)
+        guard error.code == .unavailable else { return error }
+        let path = console.port.path
+        let moment = log.moment
+        var told = error
+        told.cause = error.message
+        if let trouble = moment.summary.verdict {
+            (told.message, told.reason) = (trouble.description, trouble.code)
+        } else if isProbedForModem() {
+            told.reason = "modem_manager"
+            told.message =
+                "Nothing at \(path) shows a console's prompt, or a log that names a board, and ModemManager types into the port as if it were "
+                + "a modem's. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" for its adapter keeps it away; replug the board then."
+        } else if !moment.hasHeard {
+            told.reason = "silent_port"
+            told.message =
+                "Not a byte came from \(path), though the board was told to restart. Check that the cable carries data and that it is in the "
+                + "connector that the firmware prints to, press RESET, or use another transport."
+        } else if !moment.summary.isESP, !moment.hasPrompt {
+            told.reason = "not_a_board"
+            told.message =
+                "What comes from \(path) is not what an ESP prints: it seems to be another device's port. Name the board's with --port."
+        }
+        return told
     }
 }

@@ -32,8 +32,7 @@ struct Terminal: Sendable {
         // TIOCEXCL, which makes the kernel itself turn others away (but not root). The latter stays with the terminal until its last
         // descriptor is closed, which for a pty its other end may hold: a killed process would leave it busy for everyone.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw SerialPortError(
-                .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
+            throw .busy(path)
         }
         if !Self.isPseudoTerminal(descriptor) { _ = ioctl(descriptor, UInt(TIOCEXCL), 0) }
         self.path = path
@@ -101,15 +100,13 @@ struct Terminal: Sendable {
     private static func openingError(_ code: Int32, _ path: String) -> SerialPortError {
         switch code {
         case ENOENT, ENXIO, ENODEV, ENOTDIR:
-            SerialPortError(.notFound, path: path, message: "There is no such port. Is the board plugged in?")
+            SerialPortError(.notFound, path: path, message: "There is no port \(path). Is the board plugged in?")
         case EACCES, EPERM:
             SerialPortError(
                 .denied, path: path,
-                message:
-                    "This user may not open the port. Join the group that owns it (`sudo usermod -aG dialout $USER`).")
-        case EBUSY:
-            SerialPortError(
-                .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
+                message: PortRights(of: path)?.advice
+                    ?? "This user may not open the port, nor look at whose it is: a folder on the way to it is closed.")
+        case EBUSY: .busy(path)
         default:
             SerialPortError(.failed, path: path, message: "The port could not be opened: \(errorText(code)).")
         }

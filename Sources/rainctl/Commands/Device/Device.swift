@@ -23,7 +23,7 @@ extension DeviceCommand {
     ) async throws -> (Answer, Output) {
         let context = try device.context(options)
         let time = TimeBudget(timeout)
-        let target = try BoardTarget(device, context, context.boardClient(), within: time)
+        let target = try await BoardTarget(device, context, context.boardClient(), within: time)
         let board = try await target.open(within: time)
         let answer = try await time.run {
             do {

@@ -27,7 +27,7 @@ struct DeviceClaim: AsyncParsableCommand {
         // Fails with `notSignedIn` before a byte goes to the board.
         let client = try context.rainMakerClient()
         try await time.run { try await client.checkCanProvision() }
-        let target = try BoardTarget(device, context, client, within: time)
+        let target = try await BoardTarget(device, context, client, within: time)
         let board = try await target.open(within: time)
         stream.name(device.deviceName ?? board.peer)
         let report = ProgressReport(context, options, events: stream, peer: board.peer)

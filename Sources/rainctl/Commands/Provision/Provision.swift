@@ -55,7 +55,7 @@ struct Provision: AsyncParsableCommand {
         // Fails with `notSignedIn` before a byte goes to the board.
         let client = try owner.client(context, noMapping: noMapping)
         if !noMapping { try await time.run { try await client.checkCanProvision(notes) } }
-        let target = try BoardTarget(device, context, client, within: time)
+        let target = try await BoardTarget(device, context, client, within: time)
         let board = try await target.open(within: time)
 
         let request = OnboardingRequest(

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import Logging
+import RainWaiting
+
+/// Looks for boards in all ways at once.
+struct BoardFinder: Sendable {
+    /// What was found, and what kept a transport from looking, by its scheme.
+    struct Result: Sendable {
+        var boards: [FoundBoard] = []
+        var failures: [(scheme: String, error: ProvisioningError)] = []
+    }
+
+    let transports: [any BoardTransport]
+    let logger: Logger
+    let timer: any Clock<Duration>
+
+    /// - Parameters:
+    ///   - time: how long.
+    ///   - endsWithFirst: whether the first board that is found ends it.
+    ///   - isNew: is handed each board once.
+    func look(
+        for time: Duration, endsWithFirst: Bool, isNew: @escaping @Sendable (FoundBoard) -> Void
+    ) async throws(ProvisioningError) -> Result {
+        var search = BoardSearch(for: time, logger: logger)
+        search.watches = endsWithFirst
+        let ready = search
+        let sightings = Sightings()
+        let timer = timer
+        // A transport of the program's own may not keep to the time.
+        let failures = await withDeadline(time + .seconds(2), sleep: { try await timer.sleep(for: $0) }) {
+            () async throws(Never) in
+            await withTaskGroup(of: (scheme: String, error: ProvisioningError)?.self) { group in
+                for transport in transports {
+                    group.addTask {
+                        do throws(ProvisioningError) {
+                            try await transport.discover(ready) { board in
+                                // Somebody else's work with it is not disturbed.
+                                guard board.isConnected != true else { return true }
+                                if await sightings.add(board) { isNew(board) }
+                                return !endsWithFirst
+                            }
+                            return nil
+                        } catch {
+                            return error.code == .cancelled ? nil : (transport.scheme, error)
+                        }
+                    }
+                }
+                var failures: [(scheme: String, error: ProvisioningError)] = []
+                for await failure in group {
+                    if let failure { failures.append(failure) }
+                    if endsWithFirst, await !sightings.boards.isEmpty { group.cancelAll() }
+                }
+                return failures
+            }
+        }
+        if Task.isCancelled { throw ProvisioningError(.cancelled, message: "The search was cancelled.") }
+        guard case .success(let failures)? = failures else { return Result(boards: await sightings.boards) }
+        return Result(boards: await sightings.boards, failures: failures)
+    }
+}
+
+/// What was found so far, in the order in which it came.
+private actor Sightings {
+    private(set) var boards: [FoundBoard] = []
+
+    /// Whether it had not been found before.
+    func add(_ board: FoundBoard) -> Bool {
+        if let index = boards.firstIndex(where: { $0.address == board.address }) {
+            boards[index] = board
+            return false
+        }
+        boards.append(board)
+        return true
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Why this user may not open a port, and what mends it.
+struct PortRights {
+    /// The group that may read and write the port.
+    enum Group: Equatable {
+        case named(String)
+        /// This system has no name for it, as in a container.
+        case numbered(UInt32)
+        /// Nobody but the port's owner may.
+        case none
+    }
+
+    var group: Group
+    /// Whether this user belongs to the group by now, though not when this session began.
+    var isMember: Bool
+
+    /// - Returns: nil where the port cannot be looked at.
+    init?(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        let mask = S_IRGRP | S_IWGRP
+        guard status.st_mode & mask == mask, status.st_gid != 0 else {
+            (group, isMember) = (.none, false)
+            return
+        }
+        guard let entry = getgrgid(status.st_gid) else {
+            (group, isMember) = (.numbered(status.st_gid), false)
+            return
+        }
+        group = .named(String(cString: entry.pointee.gr_name))
+        isMember = Self.members(of: entry).contains(Self.userName ?? "")
+    }
+
+    init(group: Group, isMember: Bool) {
+        self.group = group
+        self.isMember = isMember
+    }
+
+    /// A sentence or two for people.
+    var advice: String {
+        switch group {
+        case .named(let name) where isMember:
+            "This user may not open the port yet: the group \(name) took effect after this session began. Sign out and in again, or run "
+                + "`newgrp \(name)`."
+        case .named(let name):
+            "This user may not open the port: it belongs to the group \(name). Run `sudo usermod -aG \(name) $USER`, then sign out and in "
+                + "again."
+        case .numbered(let id):
+            "This user may not open the port: it belongs to the group with the number \(id), which has no name here. In a container, start "
+                + "it with that group (`--group-add \(id)`)."
+        case .none:
+            "Only root may open the port: no group is given rights to it. A udev rule with `TAG+=\"uaccess\"` or `GROUP=\"dialout\", "
+                + "MODE=\"0660\"` for its adapter mends that."
+        }
+    }
+
+    private static var userName: String? { getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } }
+
+    private static func members(of entry: UnsafeMutablePointer<group>) -> [String] {
+        guard let names = entry.pointee.gr_mem else { return [] }
+        var members: [String] = []
+        while let name = names[members.count] { members.append(String(cString: name)) }
+        return members
+    }
+}
