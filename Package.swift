@@ -108,6 +108,8 @@ let package = Package(
             ]),
         target("ESPDeviceLog", on: .boards, ["ESPProvisioning", "RainCore", "RainSerialPort"]),
         target(
+            "ImprovSerial", on: .boards, ["ESPProvisioning", "RainCore", "RainSerialPort", "RainWaiting", logging]),
+        target(
             "RainMakerConsole", on: .boards,
             ["ESPProvisioning", "ProtocommSerial", "RainCore", "RainSerialPort", "RainWaiting", logging]),
 
@@ -144,7 +146,8 @@ let package = Package(
         target(
             "RainKit", on: .top,
             [
-                "BrowserSignIn", "ESPDeviceLog", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommBLE",
+                "BrowserSignIn", "ESPDeviceLog", "ESPProvisioning", "IdentityProviders", "ImprovSerial", "Protocomm",
+                "ProtocommBLE",
                 "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire", "RainAccount",
                 "RainByteStream", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
                 "RainJSON", "RainMaker",
@@ -242,6 +245,7 @@ let package = Package(
         tests(
             "ESPDeviceLog", on: .boards,
             ["ESPDeviceLog", "ESPProvisioning", "RainCore", "RainKitTesting", "RainSerialPort", "TestSupport"]),
+        tests("ImprovSerial", on: .boards, ["ImprovSerial", "RainJSON", "TestSupport"]),
         tests(
             "RainMakerConsole", on: .boards,
             [
@@ -313,8 +317,8 @@ let package = Package(
         tests(
             "Interop",
             [
-                "RainJSON", "RainOAuth", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim", "firmware-sim",
-                "rainctl",
+                "ImprovSerial", "RainJSON", "RainOAuth", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim",
+                "firmware-sim", "rainctl",
             ],
             exclude: ["Clients", "Servers"]),
         // A gateway in one process, which the fault run and the benchmark count from outside.

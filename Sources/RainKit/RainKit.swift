@@ -22,6 +22,7 @@
 @_exported import ProtocommSoftAP
 
 @_exported import RainMakerConsole
+@_exported import ImprovSerial
 @_exported import RainSecretService
 @_exported import RainSerialPort
 @_exported import RainCore

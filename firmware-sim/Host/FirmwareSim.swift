@@ -104,7 +104,9 @@ struct FirmwareSim: ParsableCommand {
         if let link = listening.console {
             let made = try SerialConsole(
                 link: link, listening, qrCode: qrCode, board: board,
-                noise: LogNoise(listening.consoleNoise, random: BoardRandom(seed: watching.seed.map { $0 &+ 1 })))
+                noise: LogNoise(
+                    listening.consoleNoise, storm: listening.faults.storm,
+                    random: BoardRandom(seed: watching.seed.map { $0 &+ 1 })))
             console = made
             loop.add(made)
             vanishing?.ways.append(made)

@@ -24,6 +24,10 @@ public protocol Transport: Sendable {
     /// Whether a broken connection is made again by the next exchange that begins a session, so that going on after `lost` makes sense.
     var restoresLinks: Bool { get }
 
+    /// Whether an answer may get lost or change on the way without anybody noticing, as on a wire that others write to: one that is missing
+    /// or makes no sense is asked for again, some times.
+    var mayGarbleAnswers: Bool { get }
+
     /// Sends the request to the endpoint and returns the bytes of the board's answer. Neither is encrypted or decrypted here.
     ///
     /// Throws the errors that ``Transport`` lists; `tooLong` for more bytes than ``maximumRequestLength(on:)`` allows.
@@ -36,4 +40,5 @@ public protocol Transport: Sendable {
 extension Transport {
     public var deadlines: ExchangeDeadlines { .standard }
     public var restoresLinks: Bool { false }
+    public var mayGarbleAnswers: Bool { false }
 }

@@ -53,6 +53,9 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
+    /// The ``reason`` of a `refused` that nothing but a missing answer speaks of.
+    package static let noAnswer = "no_answer"
+
     public var description: String {
         if let endpoint { return "\(code) on \(endpoint): \(message) (\(peer))" }
         return "\(code): \(message) (\(peer))"

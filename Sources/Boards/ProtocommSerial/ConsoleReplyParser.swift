@@ -10,7 +10,10 @@ import RainSerialPort
 package struct ConsoleReplyParser: ConsoleReply {
     package enum Outcome: Sendable, Equatable {
         case answer([UInt8])
+        /// The board says that the request failed.
         case refused
+        /// No answer, and no word of why: firmware that logs nothing refuses so, and so does an answer look that was lost on the way.
+        case nothing
         /// Hex digits came where the answer stands, but an odd number of them, too many, or torn by lines that may hold some of them.
         case malformed
         /// The boot loader's words came instead: the board has been reset.
@@ -21,6 +24,7 @@ package struct ConsoleReplyParser: ConsoleReply {
     private var transcript: ConsoleTranscript
     private var answer = TornAnswer()
     private var candidate: [UInt8]?
+    private var hasFailed = false
 
     package init(command: [UInt8]) {
         self.command = command
@@ -29,6 +33,16 @@ package struct ConsoleReplyParser: ConsoleReply {
 
     package static func isAtPrompt(after outcome: Outcome) -> Bool { outcome != .restarted }
 
+    package var outcomeWithoutEcho: Outcome? {
+        transcript.hasEarlyPrompt && !transcript.isEchoComplete ? .malformed : nil
+    }
+
+    /// What protocomm's own parts log at level E when a handler fails (`protocomm.c`, `security1.c`, `security2.c`).
+    private static func isFailure(_ text: [UInt8]) -> Bool {
+        text.first == UInt8(ascii: "E")
+            && ["protocomm", "security0", "security1", "security2"].contains { text.contains(Array("\($0): ".utf8)) }
+    }
+
     package mutating func append(_ byte: UInt8) -> Outcome? {
         switch transcript.append(byte) {
         case nil: return nil
@@ -36,7 +50,7 @@ package struct ConsoleReplyParser: ConsoleReply {
             // The LF that the prompt begins with ends a line of its own.
             if transcript.emptyLines > 1 { answer.takeEmptyLine() }
             switch answer.found {
-            case .nothing: return candidate.map { .answer($0) } ?? .refused
+            case .nothing: return candidate.map { .answer($0) } ?? (hasFailed ? .refused : .nothing)
             case .digits(let digits): return Hex.decode(digits).map { .answer($0) } ?? .malformed
             case .unclear: return .malformed
             }
@@ -49,6 +63,7 @@ package struct ConsoleReplyParser: ConsoleReply {
         if BootLoader.says(line.text) { return .restarted }
         candidate = nil
         guard !line.mayHoldEcho else { return nil }
+        if Self.isFailure(line.text) { hasFailed = true }
         if line.followsEmptyLine { answer.takeEmptyLine() }
         let hasBegun = answer.hasBegun
         answer.take(line)

@@ -14,6 +14,7 @@ public actor ConsoleTransport: Transport {
 
     public nonisolated let peer: String
     public nonisolated let deadlines = ExchangeDeadlines.console
+    public nonisolated let mayGarbleAnswers = true
     private nonisolated let sessionID: [UInt8]
     private let console: CommandConsole
     private let logger: Logger
@@ -73,6 +74,10 @@ public actor ConsoleTransport: Transport {
             return bytes
         case .refused:
             throw error(.refused, endpoint, "The console went back to its prompt without an answer.")
+        case .nothing:
+            throw error(
+                .refused, endpoint, "The console went back to its prompt without an answer.",
+                reason: TransportError.noAnswer)
         case .malformed:
             throw error(.malformed, endpoint, "The console printed an answer that is not whole bytes in hex.")
         case .restarted:
@@ -94,7 +99,9 @@ public actor ConsoleTransport: Transport {
         return self.error(code, endpoint, error.message)
     }
 
-    private func error(_ code: TransportError.Code, _ endpoint: Endpoint, _ message: String) -> TransportError {
-        TransportError(code, endpoint: endpoint, peer: peer, message: message)
+    private func error(
+        _ code: TransportError.Code, _ endpoint: Endpoint, _ message: String, reason: String? = nil
+    ) -> TransportError {
+        TransportError(code, endpoint: endpoint, peer: peer, message: message, reason: reason)
     }
 }

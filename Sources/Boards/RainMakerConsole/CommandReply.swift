@@ -18,6 +18,8 @@ struct CommandReply: ConsoleReply {
         transcript = ConsoleTranscript(command: command)
     }
 
+    var outcomeWithoutEcho: [BoardEvent]? { transcript.hasEarlyPrompt && !transcript.isEchoComplete ? events : nil }
+
     static func isAtPrompt(after events: [BoardEvent]) -> Bool { !events.contains(.restarted) }
 
     mutating func append(_ byte: UInt8) -> [BoardEvent]? {

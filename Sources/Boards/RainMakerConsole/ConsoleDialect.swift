@@ -58,7 +58,7 @@ extension CommandConsole {
             guard !events.contains(.restarted) else { continue }
             switch try await run(ConsoleReplyParser(command: version)) {
             case .answer, .malformed: return .protocomm(sessionID: sessionID)
-            case .refused: silences += 1
+            case .refused, .nothing: silences += 1
             case .restarted: continue
             }
         }

@@ -34,7 +34,7 @@ extension RainKitClient {
         if atHand.isEmpty {
             let time = waits ? limit : min(limit, Self.searchTime)
             result = try await finder.look(for: time, endsWithFirst: true, isNew: found)
-            guard !result.boards.isEmpty else { throw notFound(result, transports) }
+            guard !result.boards.isEmpty else { throw notFound(result, hasWaited: waits) }
             // A cable that is plugged in meanwhile counts as one that was there before.
             let plugged = try await boardsAtHand()
             if plugged.count == 1 { return plugged[0].address }
@@ -61,18 +61,13 @@ extension RainKitClient {
         return try await finder.look(for: .milliseconds(500), endsWithFirst: false, isNew: { _ in }).boards
     }
 
-    private func notFound(
-        _ result: BoardFinder.Result, _ transports: [any BoardTransport]
-    ) -> ProvisioningError {
-        let looked = transports.map { transport in
-            let failure = result.failures.first { $0.scheme == transport.scheme }?.error.message
-            return "\(transport.scheme): \(failure ?? "nothing found")"
-        }
+    private func notFound(_ result: BoardFinder.Result, hasWaited: Bool) -> ProvisioningError {
+        let obstacles = result.failures.map { " \($0.error.message)" }.joined()
         return ProvisioningError(
             .unavailable,
             message:
-                "No board was found: plug one in, or check that it is powered, near, and in provisioning mode (\(looked.joined(separator: "; "))).",
-            reason: "not_found", remedies: [.waiting])
+                "No board was found: plug one in, or check that it is powered, near, and in provisioning mode.\(obstacles)",
+            reason: "not_found", remedies: [hasWaited ? .moreTime : .waiting])
     }
 
     private func several(_ boards: [FoundBoard]) -> ProvisioningError {

@@ -19,9 +19,10 @@ public struct OnboardingPlan: Sendable, Equatable {
     ///   - resetsFirst: whether the board is to forget earlier credentials.
     ///   - scans: whether the network is chosen from what the board hears.
     ///   - joins: whether the board is handed a network.
+    ///   - joinsFirst: whether it can be associated only once it is on that network.
     public init(
         association: AssociationMethod?, claims: Bool = false, hasChallenge: Bool, resetsFirst: Bool, scans: Bool,
-        joins: Bool
+        joins: Bool, joinsFirst: Bool = false
     ) {
         var steps: [OnboardingStep] = []
         if association == .challengeResponse, !hasChallenge { steps.append(.challenge) }
@@ -29,9 +30,10 @@ public struct OnboardingPlan: Sendable, Equatable {
         if claims { steps.append(.claim) }
         if resetsFirst { steps.append(.reset) }
         if scans { steps.append(.scan) }
+        if joins, joinsFirst { steps += [.join, .connect] }
         if association != nil { steps.append(.associate) }
         if association == .challengeResponse { steps.append(.verify) }
-        if joins { steps += [.join, .connect] }
+        if joins, !joinsFirst { steps += [.join, .connect] }
         if association != nil { steps.append(.confirm) }
         self.steps = steps
     }

@@ -14,14 +14,20 @@ extension OnboardingRun {
             try await ask(.reset) { (board) throws(ProvisioningError) in try await board.reset() }
         }
         let network = try await network()
+        // Over a way that knows of Wi-Fi alone the board comes to its network first.
+        let joinsFirst = found.identity.associatesOnNetwork
+        let early = joinsFirst ? try await join(network, mapping: nil) : nil
         guard let account, let means else {
-            return try await connect(board, to: network, account, mapping: nil)
+            let connection = joinsFirst ? early : try await join(network, mapping: nil)
+            return try await finish(board, connection, account, mapping: nil)
         }
         let mapping = try await context.perform(.associate) { () async throws(StepFailure) in
             try await BoardAssociation(context: context, account: account).associate(board, by: means)
         }
         do throws(OnboardingError) {
-            return try await connect(board, to: network, account, mapping: mapping)
+            try await verify(mapping, account)
+            let connection = joinsFirst ? early : try await join(network, mapping: mapping)
+            return try await finish(board, connection, account, mapping: mapping)
         } catch {
             await mapping.end()
             throw error
@@ -38,7 +44,8 @@ extension OnboardingRun {
         return OnboardingPlan(
             association: account != nil && context.request.mapsToUser ? identity.association : nil,
             claims: account != nil && identity.needsClaim == true, hasChallenge: account?.challenge != nil,
-            resetsFirst: context.request.resetsFirst, scans: scans, joins: joins)
+            resetsFirst: context.request.resetsFirst, scans: scans, joins: joins,
+            joinsFirst: identity.associatesOnNetwork)
     }
 
     /// How the board is tied to the user; nil where it is not.
@@ -78,30 +85,39 @@ extension OnboardingRun {
         }
     }
 
-    /// What follows once the board belongs to the user, where it is to.
-    private func connect(
-        _ board: IdentifiedBoard, to network: WiFiNetwork?, _ account: SignedIn?, mapping: MappingConversation?
+    private func confirmation(of mapping: MappingConversation, _ account: SignedIn?) -> Confirmation {
+        Confirmation(context: context, mapping: mapping, cloudName: account?.cloud.name ?? "the cloud")
+    }
+
+    /// Has the cloud look at what the board has signed.
+    private func verify(_ mapping: MappingConversation, _ account: SignedIn) async throws(OnboardingError) {
+        guard case .signature? = mapping.progress.pending?.proof else { return }
+        let confirmation = confirmation(of: mapping, account)
+        try await context.perform(.verify) { () async throws(StepFailure) in try await confirmation.verify() }
+    }
+
+    /// Hands the board its network and follows it there; nil where its Wi-Fi is left alone.
+    private func join(
+        _ network: WiFiNetwork?, mapping: MappingConversation?
+    ) async throws(OnboardingError) -> Connection? {
+        guard let network else { return nil }
+        let wifi = WiFiSetup(context: context, mapping: mapping)
+        let handOver = try await context.perform(.join) { () async throws(StepFailure) in
+            let handOver = try await wifi.handOver(network)
+            if case .mayBeJoining = handOver { context.status.emit(.deferred(LostBoard.sentence)) }
+            return handOver
+        }
+        return try await context.perform(.connect) { () async throws(StepFailure) in
+            try await wifi.connect(handOver)
+        }
+    }
+
+    /// What follows once the board belongs to the user, where it is to, and has its network.
+    private func finish(
+        _ board: IdentifiedBoard, _ connection: Connection?, _ account: SignedIn?, mapping: MappingConversation?
     ) async throws(OnboardingError) -> OnboardedNode {
-        let confirmation = mapping.map {
-            Confirmation(context: context, mapping: $0, cloudName: account?.cloud.name ?? "the cloud")
-        }
-        if let confirmation, case .signature? = mapping?.progress.pending?.proof {
-            try await context.perform(.verify) { () async throws(StepFailure) in try await confirmation.verify() }
-        }
-        var connection: Connection?
-        if let network {
-            let wifi = WiFiSetup(context: context, mapping: mapping)
-            let handOver = try await context.perform(.join) { () async throws(StepFailure) in
-                let handOver = try await wifi.handOver(network)
-                if case .mayBeJoining = handOver { context.status.emit(.deferred(LostBoard.sentence)) }
-                return handOver
-            }
-            connection = try await context.perform(.connect) { () async throws(StepFailure) in
-                try await wifi.connect(handOver)
-            }
-        }
+        let confirmation = mapping.map { self.confirmation(of: $0, account) }
         if let confirmation {
-            let connection = connection
             try await context.perform(.confirm) { () async throws(StepFailure) in
                 try await confirmation.confirm(board, connection)
             }

@@ -52,7 +52,8 @@ struct BoardTarget {
             // Where a single board is plugged in there is nothing to tell.
             try await Task.sleep(for: .milliseconds(700))
             let ways = kit.configuration.transports.filter(\.findsNewBoards).map { $0.scheme.wayToBoard }
-            context.output.say("Looking for a board \(ways.joined(separator: ", "))\(waits ? " until one appears" : "")…")
+            let until = waits ? " until one appears" : ""
+            context.output.say("Looking for a board \(ways.joined(separator: ", "))\(until)…")
         }
         defer { word.cancel() }
         // There is a moment left to say what was looked at.

@@ -11,7 +11,9 @@ struct BoardQuestions: Sendable {
             for (index, board) in boards.enumerated() { screen.say("\(index + 1)  \(board.line)") }
             while let answer = await screen.ask("Number of the board: "), !answer.isEmpty {
                 if let number = Int(answer), boards.indices.contains(number - 1) { return boards[number - 1] }
-                if let board = boards.first(where: { $0.name == answer || $0.address.location == answer }) { return board }
+                if let board = boards.first(where: { $0.name == answer || $0.address.location == answer }) {
+                    return board
+                }
                 screen.say("A number from 1 to \(boards.count), or Enter to stop.")
             }
             return nil

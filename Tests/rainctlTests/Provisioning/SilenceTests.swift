@@ -24,7 +24,7 @@ struct ProvisioningSilenceTests {
                 case .closedPort: (["--device-host", "127.0.0.1:9"], "in the board's network?")
                 case .swallowedConnections: (["--device-host", "127.0.0.1:\(listener.port)"], "is it powered")
                 case .noSuchPort: (["--port", folder.file("no-such-port")], "plugged in?")
-                case .mutePort: (["--port", terminal.path], "UART connector")
+                case .mutePort: (["--port", terminal.path], "cable carries data")
                 }
             let outcome = try await maker.rainctl(
                 ["provision", "--transport", way[0] == "--port" ? "serial" : "softap"] + way + [

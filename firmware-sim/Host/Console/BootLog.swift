@@ -78,6 +78,7 @@ struct BootLog {
     private func service(_ log: BoardLog) -> [UInt8] {
         var text: [UInt8] = []
         func add(_ tag: String, _ line: String) { text += log.line(.info, tag, line) }
+        if style == .plain { return [] }
         if style == .provisioned {
             add("app_wifi", "Already provisioned, starting Wi-Fi STA")
             return text

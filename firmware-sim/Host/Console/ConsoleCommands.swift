@@ -6,6 +6,12 @@ protocol ConsoleCommands {
     func run(_ words: [[UInt8]], board: Board, log: BoardLog) -> CommandOutcome
     /// Asked again while a command is ``CommandOutcome/later``.
     func resume(board: Board, log: BoardLog) -> CommandOutcome
+    /// What is said of something that happens, besides the log's lines.
+    func announcement(of event: DeviceEvent, board: Board) -> [UInt8]
+}
+
+extension ConsoleCommands {
+    func announcement(of event: DeviceEvent, board: Board) -> [UInt8] { [] }
 }
 
 enum CommandOutcome: Equatable {

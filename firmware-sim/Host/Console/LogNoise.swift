@@ -4,12 +4,18 @@ import RainCrypto
 /// Log lines that have nothing to do with anyone's request, where a real board's other tasks would write them.
 struct LogNoise {
     private let place: ConsoleNoise
+    /// Lines in a second, in the place of one in two seconds; 0 for those.
+    private let storm: Int
     private var random: BoardRandom
 
-    init(_ place: ConsoleNoise, random: BoardRandom) {
+    init(_ place: ConsoleNoise, storm: Int = 0, random: BoardRandom) {
         self.place = place
+        self.storm = storm
         self.random = random
     }
+
+    /// Randomness for others, which this one's does not follow from.
+    mutating func fork() -> BoardRandom { random.fork() }
 
     /// One or two lines, or none in two cases of three.
     mutating func lines(_ log: BoardLog) -> [UInt8] {
@@ -37,7 +43,10 @@ struct LogNoise {
     }
 
     /// Milliseconds until the board says something by itself again; nil if it never does.
-    mutating func pause() -> UInt64? { place == .none ? nil : 700 + UInt64(random.number() % 2500) }
+    mutating func pause() -> UInt64? {
+        guard storm == 0 else { return UInt64(random.number()) % UInt64(max(1, 2000 / storm)) }
+        return place == .none ? nil : 700 + UInt64(random.number() % 2500)
+    }
 
     private static let texts: [(BoardLog.Level, String, String)] = [
         (.info, "wifi", "new:<6,0>, old:<1,0>, ap:<6,0>, sta:<255,255>, prof:1"),

@@ -8,11 +8,22 @@ import RainJSON
 final class SerialConsole: EventSource {
     /// How often a closed pty is looked at, because no event reports that it was opened.
     private static let openingInterval: UInt64 = 10
+    /// How long a chip that leaves the USB bus stays away.
+    private static let timeAway: UInt64 = 330
     /// What is kept for a reader that does not read.
     private static let outputLimit = 1 << 16
 
     private let board: Board
-    private let terminal: PseudoTerminal
+    private let link: String
+    private var terminal: PseudoTerminal
+    private let faults: ConsoleFaults
+    private var random: BoardRandom
+    private var outgoing: SerialWire
+    private var incoming: SerialWire
+    /// What is still on the wire to the board, and when it has arrived.
+    private var underway: [(due: UInt64, bytes: [UInt8])] = []
+    private var unplugDue: UInt64?
+    private var plugDue: UInt64?
     private let bootLog: BootLog
     private let bootDelay: UInt64
     private let startsAnew: Bool
@@ -37,7 +48,13 @@ final class SerialConsole: EventSource {
     ) throws {
         let dialect = options.consoleDialect
         self.board = board
+        self.link = link
         terminal = try PseudoTerminal(link: link)
+        faults = options.faults
+        outgoing = SerialWire(baud: faults.baud)
+        incoming = SerialWire(baud: faults.baud)
+        var noise = noise
+        random = noise.fork()
         self.noise = noise
         switch dialect {
         case .protocomm:
@@ -46,18 +63,25 @@ final class SerialConsole: EventSource {
         case .rainmaker:
             input = RainMakerConsoleInput()
             commands = RainMakerCommands()
+        case .improv:
+            input = ImprovConsoleInput()
+            commands = ImprovCommands(faults)
         case .logOnly:
             input = SilentConsoleInput()
             commands = NoCommands()
         }
         bootLog = BootLog(
-            style: options.bootLog, identity: board.identity, qrCode: qrCode, hasConsole: dialect != .protocomm,
+            // Firmware with Improv has no provisioning service to tell of.
+            style: dialect == .improv && options.bootLog == .switch ? .plain : options.bootLog,
+            identity: board.identity, qrCode: qrCode, hasConsole: dialect == .rainmaker || dialect == .logOnly,
             isSecurity2: board.core.configuration.security.rawValue == 2)
         bootDelay = UInt64(options.bootDelay * 1000)
         startsAnew = options.resetOnOpen
         board.observe { [weak self] event in
             guard let self else { return }
             print(log.lines(for: event, address: String(decoding: board.core.machine.radio.address, as: UTF8.self)))
+            print(commands.announcement(of: event, board: board))
+            if faults.replugsOnSuccess, case .joined = event { unplugDue = MonotonicClock.now }
             // The protocomm console goes away with the service; RainMaker's own stays.
             if event == .serviceStopped, dialect == .protocomm { stopListening() }
         }
@@ -70,21 +94,23 @@ final class SerialConsole: EventSource {
 
     var interests: [Interest] {
         guard isOpen else { return [] }
-        return [Interest(descriptor: terminal.descriptor, events: Int16(output.isEmpty ? POLLIN : POLLIN | POLLOUT))]
+        let hasRoom = !output.isEmpty && faults.baud == nil
+        return [Interest(descriptor: terminal.descriptor, events: Int16(hasRoom ? POLLIN | POLLOUT : POLLIN))]
     }
 
     var due: UInt64? {
+        if let plugDue { return plugDue }
         guard isOpen else { return MonotonicClock.now + Self.openingInterval }
-        return [noiseDue, bootDue].compactMap(\.self).min()
+        let writing = output.isEmpty ? nil : outgoing.due
+        return [noiseDue, bootDue, unplugDue, underway.first?.due, writing].compactMap(\.self).min()
     }
 
     func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(terminal.descriptor, &buffer, buffer.count)
         if count > 0 {
-            // The driver of the UART comes up with the application.
-            if !isStopped, isUp { input.receive(Array(buffer[..<count])) }
-            proceed()
+            underway.append((incoming.arrival(of: count, now: now), Array(buffer[..<count])))
+            takeArrived(now: now)
         } else if count == 0 || errno == EIO {
             isOpen = false
             output = []
@@ -95,8 +121,19 @@ final class SerialConsole: EventSource {
     func wake(now: UInt64) {
         // Also for a closed port: the answer is lost then, and not sent as the answer to the next command.
         if isWaiting { finishCommand(commands.resume(board: board, log: log)) }
+        if let plugDue {
+            guard plugDue <= now, let again = try? PseudoTerminal(link: link) else { return }
+            (terminal, self.plugDue) = (again, nil)
+        }
         if !isOpen, terminal.isOpen { opened(now: now) }
         guard isOpen else { return }
+        if let unplugDue, unplugDue <= now {
+            terminal.unplug()
+            (isOpen, output, underway) = (false, [], [])
+            (self.unplugDue, plugDue) = (nil, now + Self.timeAway)
+            return
+        }
+        takeArrived(now: now)
         if let bootDue, bootDue <= now { comeUp(now: now) }
         if let noiseDue, noiseDue <= now {
             print(noise.line(log))
@@ -108,23 +145,34 @@ final class SerialConsole: EventSource {
     func shutDown() {
         guard !isUnplugged else { return }
         (isUnplugged, isOpen) = (true, false)
+        guard plugDue == nil else { return }
         terminal.unplug()
+    }
+
+    private func takeArrived(now: UInt64) {
+        while let first = underway.first, first.due <= now {
+            underway.removeFirst()
+            // The driver of the UART comes up with the application.
+            if !isStopped, isUp { input.receive(first.bytes) }
+            proceed()
+        }
     }
 
     private func opened(now: UInt64) {
         isOpen = true
+        if !hasBooted { unplugDue = faults.replug.map { now + $0 } }
         noiseDue = bootLog.style.comesUp ? noise.pause().map { now + $0 } : nil
         guard !hasBooted || startsAnew else { return }
         // Events from before the first open are logged after the boot log.
         let earlier = hasBooted ? [] : output
         hasBooted = true
         log.bootTime = now
-        output = bootLog.rom
+        output = faults.applied(to: bootLog.rom, &random)
         if bootDelay > 0 || !bootLog.style.comesUp {
             (bootDue, pending) = (now + bootDelay, earlier)
         } else {
             bootDue = nil
-            output += bootLog.rest(log) + earlier + input.greeting
+            output += faults.applied(to: bootLog.rest(log) + earlier, &random) + input.greeting
         }
     }
 
@@ -188,12 +236,13 @@ final class SerialConsole: EventSource {
     private func print(_ bytes: [UInt8]) {
         // While the cable is unplugged, output is lost. Before the first open the board is not switched on.
         guard isOpen || !hasBooted, output.count + bytes.count <= Self.outputLimit else { return }
-        output += bytes
+        output += faults.applied(to: bytes, &random)
     }
 
     private func flush() {
         guard isOpen, !output.isEmpty else { return }
-        let count = output.withUnsafeBytes { write(terminal.descriptor, $0.baseAddress, $0.count) }
+        let room = outgoing.room(for: output.count, now: MonotonicClock.now)
+        let count = output.withUnsafeBytes { write(terminal.descriptor, $0.baseAddress, room) }
         if count > 0 { output.removeFirst(count) }
     }
 }

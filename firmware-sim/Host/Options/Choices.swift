@@ -7,6 +7,8 @@ enum ConsoleDialect: String, ExpressibleByArgument, CaseIterable {
     case protocomm
     /// The commands of the stock RainMaker examples.
     case rainmaker
+    /// Improv, by which a board takes its Wi-Fi over a cable.
+    case improv
     /// None: the board prints its log and reads nothing, as stock firmware on the chip's own USB.
     case logOnly = "log-only"
 }
@@ -31,13 +33,15 @@ enum BootLogOption: String, ExpressibleByArgument, CaseIterable {
     case wrongChip = "wrong-chip"
     /// Bytes of another speed.
     case unreadable
+    /// An application that says nothing of provisioning.
+    case plain
     /// Not a word.
     case silent
 
     /// Whether the application comes up, and its console with it.
     var comesUp: Bool {
         switch self {
-        case .ledLight, .switch, .older, .wifiProv, .provisioned, .silent: true
+        case .ledLight, .switch, .older, .wifiProv, .provisioned, .plain, .silent: true
         default: false
         }
     }

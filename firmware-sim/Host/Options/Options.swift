@@ -28,6 +28,30 @@ struct ListeningOptions: ParsableArguments {
 
     @Flag(help: "The board starts anew each time the console is opened.")
     var resetOnOpen = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What goes wrong on the console: drop-line=P, double-line=P, drop-byte=P, double-byte=P, storm=N (log lines in a second), \
+            baud=N (the wire's speed), replug=S (the port goes away so long after it was first opened, and comes back); of Improv: no-url=1, \
+            result-first=1, silent-success=1, replug-on-success=1. May be repeated. \
+            P is a fraction, S seconds.
+            """, valueName: "key=value"))
+    var consoleFault: [String] = []
+
+    /// What the faults come to.
+    var faults: ConsoleFaults {
+        var faults = ConsoleFaults()
+        for fault in consoleFault { _ = faults.set(fault) }
+        return faults
+    }
+
+    func validate() throws {
+        var faults = ConsoleFaults()
+        for fault in consoleFault where !faults.set(fault) {
+            throw ValidationError("--console-fault \(fault) is none of those that --help lists, or has no such value")
+        }
+    }
 }
 
 struct BluetoothOptions: ParsableArguments {

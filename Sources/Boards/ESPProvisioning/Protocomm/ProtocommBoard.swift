@@ -31,9 +31,12 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     var arrival: JoinedNetwork?
     /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
     private static var maximumLostLinks: Int { 8 }
-    /// How many answers came that could not be read: torn by the log on a console, say.
+    /// How many answers came that could not be read, or did not come: torn by the log on a console, say.
     private var tornAnswers = 0
-    private static var maximumTornAnswers: Int { 3 }
+    private var maximumTornAnswers: Int { session.mayGarbleAnswers ? 12 : 3 }
+    /// The same in a row: a board that answers so each time means it.
+    private var tornInARow = 0
+    private var unansweredProofs = 0
     /// Another client at the same board.
     var contention = Contention()
     /// How many proofs the board has refused, and counted.
@@ -65,16 +68,26 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     }
 
     public func identify() async throws(ProvisioningError) -> BoardIdentity {
-        let text: [UInt8]
-        do throws(ProtocommError) {
-            text = try await throughLosses { () throws(ProtocommError) in try await session.versionInfo() }
-        } catch {
-            throw ProvisioningError(error)
-        }
-        let identity = try VersionInformation(text).identity
+        let identity = try await askVersion()
         self.identity = identity
         logger.debug("board identified", metadata: ["peer": "\(peer)", "version": "\(identity.version)"])
         return identity
+    }
+
+    private func askVersion() async throws(ProvisioningError) -> BoardIdentity {
+        while true {
+            let text: [UInt8]
+            do throws(ProtocommError) {
+                text = try await throughLosses { () throws(ProtocommError) in try await session.versionInfo() }
+            } catch {
+                throw ProvisioningError(error)
+            }
+            do throws(ProvisioningError) {
+                return try VersionInformation(text).identity
+            } catch {
+                guard session.mayGarbleAnswers, askAgain(atMost: 2) else { throw error }
+            }
+        }
     }
 
     public func secure() async throws(ProvisioningError) {
@@ -149,14 +162,30 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             // A board that restarted has another session, too, and has forgotten its claim.
             return error.endpoint == .claim ? false : await waitsForOtherClient(error)
         }
-        if error.cause?.code == .malformed, tornAnswers < Self.maximumTornAnswers {
-            tornAnswers += 1
-            logger.debug("an answer cannot be read; asking again", metadata: ["peer": "\(peer)"])
-            return true
+        if error.cause?.code == .malformed { return askAgain(atMost: 3) }
+        if session.mayGarbleAnswers {
+            if error.cause?.reason == TransportError.noAnswer {
+                // Firmware that logs nothing refuses a proof so, and counts it.
+                if error.code == .wrongProofOfPossession { unansweredProofs += 1 }
+                return unansweredProofs <= 1 && askAgain(atMost: 3)
+            }
+            // The handshake itself finds that bytes have changed.
+            if error.cause == nil, [.securityMismatch, .wrongProofOfPossession].contains(error.code) {
+                return askAgain(atMost: 2)
+            }
         }
         guard session.restoresLinks, error.cause?.code == .lost, lostLinks < Self.maximumLostLinks else { return false }
         lostLinks += 1
         logger.debug("the connection broke; making it again", metadata: ["peer": "\(peer)", "times": "\(lostLinks)"])
+        return true
+    }
+
+    /// Whether an answer that is missing or makes no sense is asked for again.
+    private func askAgain(atMost limit: Int) -> Bool {
+        guard tornAnswers < maximumTornAnswers, tornInARow < limit else { return false }
+        tornAnswers += 1
+        tornInARow += 1
+        logger.debug("an answer cannot be read; asking again", metadata: ["peer": "\(peer)"])
         return true
     }
 
@@ -165,7 +194,9 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     ) async throws(ProtocommError) -> Value {
         while true {
             do throws(ProtocommError) {
-                return try await body()
+                let value = try await body()
+                tornInARow = 0
+                return value
             } catch {
                 guard await survives(error) else { throw error }
             }
@@ -206,10 +237,16 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             return nil
         }
         do {
-            return try Message(decoding: answer)
+            let message = try Message(decoding: answer)
+            tornInARow = 0
+            return message
         } catch {
             // Its cipher may have lost count.
             await session.markInvalid()
+            if session.mayGarbleAnswers, askAgain(atMost: 2) {
+                if restores { try await secureAgain() }
+                return nil
+            }
             throw ProvisioningError(
                 .malformed,
                 message: "The board's answer on \(endpoint) cannot be read. Restart the board, then run this again.",

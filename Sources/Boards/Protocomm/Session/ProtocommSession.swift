@@ -62,6 +62,9 @@ public actor ProtocommSession {
     /// See ``Transport/restoresLinks``.
     public nonisolated var restoresLinks: Bool { transport.restoresLinks }
 
+    /// See ``Transport/mayGarbleAnswers``.
+    public nonisolated var mayGarbleAnswers: Bool { transport.mayGarbleAnswers }
+
     /// The longest request in bytes that fits through the transport, what the cipher adds included; nil where there is no limit.
     public nonisolated func maximumRequestLength(on endpoint: Endpoint) -> Int? {
         transport.maximumRequestLength(on: endpoint)

@@ -3,18 +3,34 @@ import ESPDeviceLog
 import ESPProvisioning
 import RainSerialPort
 
-/// A board that is reached another way, and whose log comes over a cable.
+/// A board whose log is heard: it is reached another way than by the cable, or by the console that the log comes from.
 ///
-/// What the log says completes what the other way tells: a crash is the reason why the connection was lost, and an address is a board that
-/// has left for its network.
+/// What the log says completes what the board answers: a crash is the reason why it fell silent, and an address is a board that has joined
+/// its network, whatever became of the answer that says so.
 actor LoggedBoard: Board {
     nonisolated let peer: String
     private let inner: any Board
-    private let address: String
+    /// Where it is reached, if that is not where its log comes from.
+    private let address: String?
     private let log: DeviceLog
-    private let reading: Task<Void, Never>
+    /// Reads the log, where nobody else reads the port.
+    private let reading: Task<Void, Never>?
+    /// What it was asked to join, and whether the log told of an address before that.
+    private var asked: (network: WiFiNetwork, earlier: String?)?
 
-    init(_ inner: any Board, at address: BoardAddress, log: DeviceLog, port: PortOpening.OpenPort, ports: PortOpening) {
+    /// A board behind a console, which reads the port.
+    init(_ inner: any Board, log: DeviceLog) {
+        self.inner = inner
+        self.log = log
+        address = nil
+        peer = inner.peer
+        reading = nil
+    }
+
+    /// A board that is reached at another address.
+    init(
+        _ inner: any Board, at address: BoardAddress, log: DeviceLog, port: PortOpening.OpenPort, ports: PortOpening
+    ) {
         self.inner = inner
         self.address = "\(address)"
         self.log = log
@@ -32,7 +48,7 @@ actor LoggedBoard: Board {
 
     func identify() async throws(ProvisioningError) -> BoardIdentity {
         var identity = try await told { () async throws(ProvisioningError) in try await inner.identify() }
-        identity.reachedAt = address
+        if let address { identity.reachedAt = address }
         identity.nodeID = identity.nodeID ?? log.moment.summary.nodeID
         return identity
     }
@@ -44,16 +60,25 @@ actor LoggedBoard: Board {
         try await told { () async throws(ProvisioningError) in try await inner.scan() }
     }
     func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+        asked = (network, log.moment.summary.address)
         try await told { () async throws(ProvisioningError) in try await inner.join(network) }
     }
     func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) {
+        asked = (network, log.moment.summary.address)
         try await told { () async throws(ProvisioningError) in try await inner.join(network, report: report) }
     }
 
     func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
-        try await told { () async throws(ProvisioningError) in try await inner.watch(report: report) }
+        do throws(ProvisioningError) {
+            return try await told { () async throws(ProvisioningError) in try await inner.watch(report: report) }
+        } catch {
+            guard [.deviceLost, .neverAnswered].contains(error.code), let asked, asked.earlier == nil,
+                let address = log.moment.summary.address
+            else { throw error }
+            return JoinedNetwork(address: address, ssid: asked.network.ssid)
+        }
     }
 
     func cloudContact() async throws(ProvisioningError) -> CloudContact? {
@@ -83,8 +108,8 @@ actor LoggedBoard: Board {
 
     func close() async {
         await inner.close()
-        reading.cancel()
-        await reading.value
+        reading?.cancel()
+        await reading?.value
     }
 
     /// Runs a step. Where the board is lost in it, what its log complains of meanwhile is the reason.

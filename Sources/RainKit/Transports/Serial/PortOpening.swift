@@ -64,7 +64,9 @@ struct PortOpening: Sendable {
         let end = ContinuousClock.now + Self.timeToComeBack
         var pause = Duration.milliseconds(20)
         while ContinuousClock.now < end {
-            if let next = SerialPort.successor(of: port, in: files), let open = try? SerialPort.open(next.path, heard: heard) {
+            if let next = SerialPort.successor(of: port, in: files),
+                let open = try? SerialPort.open(next.path, heard: heard)
+            {
                 return OpenPort(port: open, description: next)
             }
             try await sleep(&pause)

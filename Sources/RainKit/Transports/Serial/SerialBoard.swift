@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPDeviceLog
 import ESPProvisioning
+import ImprovSerial
 import Logging
 import ProtocommSerial
 import RainMakerConsole
@@ -84,15 +85,22 @@ actor SerialBoard: Board {
             kept(line)
             logger.debug("the board prints: \(line)")
         }
-        var port = try await ports.open(peer, heard: { log.take($0) })
+        let inbox = ImprovInbox()
+        let heard: @Sendable ([UInt8]) -> Void = { bytes in
+            log.take(bytes)
+            inbox.take(bytes)
+        }
+        var port = try await ports.open(peer, heard: heard)
         while true {
             do throws(ProvisioningError) {
-                return try await reached(CommandConsole(port: port.port), port.description, log, began)
+                return try await reached(
+                    CommandConsole(port: port.port), port.description, Ears(log: log, inbox: inbox, heard: heard), began
+                )
             } catch {
                 await port.port.close()
                 // The chip's own USB leaves the bus when the chip restarts, and comes back, maybe under another name.
                 guard port.port.isGone,
-                    let next = try await ports.reopen(port.description, heard: { log.take($0) })
+                    let next = try await ports.reopen(port.description, heard: heard)
                 else { throw error }
                 logger.info("the port came back", metadata: ["port": "\(next.port.path)"])
                 port = next
@@ -101,20 +109,43 @@ actor SerialBoard: Board {
     }
 
     private func reached(
-        _ console: CommandConsole, _ port: SerialPortDescription, _ log: DeviceLog, _ began: ContinuousClock.Instant
+        _ console: CommandConsole, _ port: SerialPortDescription, _ ears: Ears, _ began: ContinuousClock.Instant
     ) async throws(ProvisioningError) -> any Board {
         let probe = SerialProbe(
-            console: console, log: log, isOwnUSB: port.usb?.adapter.isChipsOwn == true, timer: opening.tools.timer,
+            console: console, log: ears.log, inbox: ears.inbox, isOwnUSB: port.usb?.adapter.isChipsOwn == true,
+            timer: opening.tools.timer,
             now: { ContinuousClock.now - began }, isProbedForModem: { [ports] in ports.isProbedForModem(port.path) })
         switch try await probe.find() {
         case .console(.protocomm(let sessionID)):
-            return opening.protocommBoard(
-                over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger))
+            return LoggedBoard(
+                opening.protocommBoard(
+                    over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger)),
+                log: ears.log)
         case .console(.rainMaker(let node)):
             return RainMakerConsoleBoard(console: console, nodeID: node, logger: opening.logger)
+        case .improv: return improvBoard(console.port, port, ears)
         case .logOnly(let summary):
-            return try await handedOn(summary, log, PortOpening.OpenPort(port: console.port, description: port))
+            return try await handedOn(summary, ears.log, PortOpening.OpenPort(port: console.port, description: port))
         }
+    }
+
+    /// What is fed with everything that is read from the port.
+    private struct Ears: Sendable {
+        let log: DeviceLog
+        let inbox: ImprovInbox
+        let heard: @Sendable ([UInt8]) -> Void
+    }
+
+    private func improvBoard(_ port: SerialPort, _ description: SerialPortDescription, _ ears: Ears) -> any Board {
+        let board = ImprovBoard(
+            port: port, inbox: ears.inbox,
+            reopen: { [ports] () async throws(ProvisioningError) in
+                try await ports.reopen(description, heard: ears.heard)?.port
+            },
+            openOnNetwork: { [opening] (host) async throws(ProvisioningError) in
+                try await opening.other(BoardAddress(scheme: "on-network", location: host), opening.credentials)
+            }, logger: opening.logger)
+        return LoggedBoard(board, log: ears.log)
     }
 
     /// The board over the transport that its log names.

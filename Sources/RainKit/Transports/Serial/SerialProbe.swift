@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPDeviceLog
 import ESPProvisioning
+import ImprovSerial
 import RainMakerConsole
 import RainSerialPort
 import RainWaiting
@@ -13,6 +14,8 @@ import RainWaiting
 struct SerialProbe: Sendable {
     enum Finding: Sendable {
         case console(ConsoleDialect)
+        /// It takes its Wi-Fi by Improv.
+        case improv
         /// It prints its log, and that is what it said.
         case logOnly(DeviceSummary)
     }
@@ -23,11 +26,17 @@ struct SerialProbe: Sendable {
     static let patienceOverUSB = Duration.milliseconds(500)
     /// The code is printed right behind the service's name; firmware that prints none is not waited for longer.
     static let patienceWithoutCode = Duration.seconds(3)
+    /// A console has shown its prompt by then, if the board has not just begun to boot: others are asked whether they speak Improv.
+    static let patienceWithoutPrompt = Duration.milliseconds(500)
+    /// A board that boots does not hear the first of them.
+    static let timeBetweenQuestions = Duration.milliseconds(900)
     /// A running board that is silent for so long is restarted: it has said what it had to say.
     static let patienceInSilence = Duration.seconds(3)
 
     let console: CommandConsole
     let log: DeviceLog
+    /// Fed with everything that is read from the port.
+    let inbox: ImprovInbox
     let isOwnUSB: Bool
     let timer: any Clock<Duration>
     let now: @Sendable () -> Duration
@@ -39,6 +48,7 @@ struct SerialProbe: Sendable {
         let answer = await race(against: { try await listen(since: began) }) {
             () async throws(ProvisioningError) in try await console.dialect()
         }
+        if inbox.hasHeard { return .improv }
         switch answer {
         case .success(let dialect)?: return .console(dialect)
         case .failure(let error)?:
@@ -52,9 +62,18 @@ struct SerialProbe: Sendable {
     /// Returns once it is clear that the board takes no commands.
     private func listen(since began: Duration) async throws {
         var hasRestarted = false
-        while true {
+        var nextQuestion = began + Self.patienceWithoutPrompt
+        while !inbox.hasHeard {
             let moment = log.moment
             let time = now()
+            // A console that reads this finds no line's end in it, and takes the next empty line's with it for an unknown command.
+            if !moment.hasPrompt,
+                time >= nextQuestion || moment.decided != nil && nextQuestion == began + Self.patienceWithoutPrompt
+            {
+                nextQuestion = time + Self.timeBetweenQuestions
+                // A port that takes nothing is the console's error.
+                try? await console.port.write(ImprovFrame.command(.state)!.encoded.dropLast())
+            }
             if !moment.hasPrompt, let decided = moment.decided {
                 if time - max(decided, began) >= patience(for: moment) { return }
             } else if !hasRestarted, !moment.hasPrompt, time - began >= Self.patienceInSilence {
@@ -94,7 +113,8 @@ struct SerialProbe: Sendable {
         } else if !moment.summary.isESP, !moment.hasPrompt {
             told.reason = "not_a_board"
             told.message =
-                "What comes from \(path) is not what an ESP prints: it seems to be another device's port. Name the board's with --port."
+                "What comes from \(path) is not what an ESP prints: it seems to be another device's port."
+            told.remedies = [.port([])]
         }
         return told
     }

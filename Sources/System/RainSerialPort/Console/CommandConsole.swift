@@ -9,11 +9,14 @@ public protocol ConsoleReply: Sendable {
     var command: [UInt8] { get }
     /// Takes the next byte from the console and returns the outcome once it is decided.
     mutating func append(_ byte: UInt8) -> Outcome?
+    /// What the line has brought where a prompt has shown and the echo never came, as it was lost on the way; nil where none has shown.
+    var outcomeWithoutEcho: Outcome? { get }
     /// Whether the console is back at its prompt with that outcome. It is not where the board has restarted.
     static func isAtPrompt(after outcome: Outcome) -> Bool
 }
 
 extension ConsoleReply {
+    public var outcomeWithoutEcho: Outcome? { nil }
     public static func isAtPrompt(after outcome: Outcome) -> Bool { true }
 }
 
@@ -46,10 +49,38 @@ public actor CommandConsole {
         try await makeReady()
         isAtPrompt = false
         try await port.write(reply.command + [Self.carriageReturn])
-        var reply = reply
-        let outcome = try await read { reply.append($0) }
+        let outcome = try await outcome(of: reply)
         isAtPrompt = Reply.isAtPrompt(after: outcome)
         return outcome
+    }
+
+    /// A console echoes at once what is typed at its prompt.
+    private static let timeForEcho = Duration.seconds(1)
+
+    private func outcome<Reply: ConsoleReply>(of reply: Reply) async throws(SerialPortError) -> Reply.Outcome {
+        var reply = reply
+        let early = try await read { byte -> Found<Reply.Outcome>? in
+            if let outcome = reply.append(byte) { return .outcome(outcome) }
+            return reply.outcomeWithoutEcho == nil ? nil : .earlyPrompt
+        }
+        if case .outcome(let outcome) = early { return outcome }
+        // It may be an earlier line's prompt.
+        let (clock, waiting) = (clock, reply)
+        let late = await withDeadline(Self.timeForEcho, sleep: { try await clock.sleep(for: $0) }) {
+            () async throws(SerialPortError) in try await self.rest(of: waiting)
+        }
+        guard let late else { return reply.outcomeWithoutEcho! }
+        return try late.get()
+    }
+
+    private func rest<Reply: ConsoleReply>(of reply: Reply) async throws(SerialPortError) -> Reply.Outcome {
+        var reply = reply
+        return try await read { reply.append($0) }
+    }
+
+    private enum Found<Outcome: Sendable>: Sendable {
+        case outcome(Outcome)
+        case earlyPrompt
     }
 
     /// Throws away what the board has said, and finds its prompt again unless it stands there. On return ``restarts`` counts up to now.

@@ -39,6 +39,8 @@ public struct ConsoleTranscript: Sendable {
     private var echoed = 0
     /// Whether all of the typed line has come back as an echo. Prompts before that are not reported.
     public private(set) var isEchoComplete: Bool
+    /// Whether a prompt has shown before the echo was complete: an earlier line's, or the echo was lost on the way.
+    public private(set) var hasEarlyPrompt = false
     /// How many empty lines end right here. A prompt begins with LF, and so ends one.
     public var emptyLines: Int { max(0, lineFeeds - 1) }
 
@@ -58,9 +60,12 @@ public struct ConsoleTranscript: Sendable {
             return finished(line, followsEmptyLine: followsEmptyLine, isTruncated: truncated)
         }
         if byte == 0x0A { lineFeeds += 1 }
-        guard isEchoComplete, assembler.pending.count == Self.prompt.count, byte == Self.prompt.last,
-            assembler.pending == Self.prompt
+        guard assembler.pending.count == Self.prompt.count, byte == Self.prompt.last, assembler.pending == Self.prompt
         else { return nil }
+        guard isEchoComplete else {
+            hasEarlyPrompt = true
+            return nil
+        }
         return .prompt
     }
 

@@ -4,7 +4,7 @@ extension SerialPort {
     /// Whether ModemManager runs and may take the port for a modem: it types into every new one that udev's rules name a candidate, unless
     /// they say to leave it alone (ModemManager's documentation, "Common udev tags").
     public static func isProbedForModem(_ path: String, in files: SystemFiles = SystemFiles()) -> Bool {
-        guard let name = SmallFile.resolved(path)?.split(separator: "/").last,
+        guard let name = name(of: path, in: files),
             let number = SmallFile.line("\(files.terminals)/\(name)/dev"),
             let rules = SmallFile.text("\(files.udevDatabase)/c\(number)")
         else { return false }

@@ -48,8 +48,8 @@ struct PortRights {
             "This user may not open the port: it belongs to the group \(name). Run `sudo usermod -aG \(name) $USER`, then sign out and in "
                 + "again."
         case .numbered(let id):
-            "This user may not open the port: it belongs to the group with the number \(id), which has no name here. In a container, start "
-                + "it with that group (`--group-add \(id)`)."
+            "This user may not open the port: it belongs to the group with the number \(id), which has no name here. In a container, "
+                + "have it started with that group added."
         case .none:
             "Only root may open the port: no group is given rights to it. A udev rule with `TAG+=\"uaccess\"` or `GROUP=\"dialout\", "
                 + "MODE=\"0660\"` for its adapter mends that."

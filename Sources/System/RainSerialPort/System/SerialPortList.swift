@@ -33,8 +33,15 @@ extension SerialPort {
     public static func description(
         of path: String, in files: SystemFiles = SystemFiles()
     ) -> SerialPortDescription? {
-        guard let resolved = SmallFile.resolved(path), let name = resolved.split(separator: "/").last else { return nil }
-        return SerialPortDescription(path: path, usb: usbIdentity(of: String(name), in: files))
+        guard let name = name(of: path, in: files) else { return nil }
+        return SerialPortDescription(path: path, usb: usbIdentity(of: name, in: files))
+    }
+
+    /// What sysfs calls the port behind a path; nil where nothing is there.
+    static func name(of path: String, in files: SystemFiles) -> String? {
+        guard let resolved = SmallFile.resolved(path) else { return nil }
+        let names = [path, resolved].compactMap { $0.split(separator: "/").last.map(String.init) }
+        return names.first { SmallFile.resolved("\(files.terminals)/\($0)") != nil } ?? names.last
     }
 
     /// The port that a board has now whose port went away: the kernel may have given it another name.
