@@ -89,6 +89,7 @@ let package = Package(
         target("RainHTTP", on: .system),
         target("RainHTTPCurl", on: .system, ["RainHTTP", "RainWaiting", "CRainCurl"]),
         target("RainJSON", on: .system, ["CRainJSONC"]),
+        target("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainWaiting"]),
         target("RainPrivateFiles", on: .system, ["RainJSON"]),
         target("RainSerialPort", on: .system, ["RainByteStream", "RainWaiting"]),
         target("RainWaiting", on: .system, ["CRainDescriptors"]),
@@ -151,7 +152,8 @@ let package = Package(
                 "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire", "RainAccount",
                 "RainByteStream", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
                 "RainJSON", "RainMaker",
-                "RainMakerConsole", "RainOAuth", "RainOnboarding", "RainPrivateFiles", "RainSecretService",
+                "RainMakerConsole", "RainNetworkManager", "RainOAuth", "RainOnboarding", "RainPrivateFiles",
+                "RainSecretService",
                 "RainSerialPort", "RainWaiting", logging,
             ]),
         target(
@@ -207,6 +209,7 @@ let package = Package(
         tests("RainJSON", on: .system, ["RainJSON", "TestSupport"]),
         tests("RainSerialPort", on: .system, ["RainKitTesting", "RainSerialPort", "TestSupport"]),
         tests("RainDBus", on: .system, ["RainDBus", "TestSupport"]),
+        tests("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainNetworkManager", "TestSupport"]),
 
         tests(
             "ProtocommWire", on: .boards, ["RainCrypto", "ProtocommWire", "TestSupport"],

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why NetworkManager could not do what was asked.
+public struct NetworkManagerError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `notRunning`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case noBus, notRunning, tooOld, noWiFi, switchedOff, notFound, passwordNeeded, wrongPassword, noAddress
+            case accessDenied, failed, timeout, cancelled
+        }
+        private let value: Value
+        public var description: String { value.rawValue }
+
+        /// There is no bus, or the connection to it broke.
+        public static let noBus = Code(value: .noBus)
+        /// No NetworkManager is on the bus.
+        public static let notRunning = Code(value: .notRunning)
+        /// NetworkManager is older than 1.16, which cannot join a network for one program only.
+        public static let tooOld = Code(value: .tooOld)
+        /// This machine has no Wi-Fi adapter that NetworkManager manages.
+        public static let noWiFi = Code(value: .noWiFi)
+        /// Wi-Fi is switched off, by NetworkManager or by rfkill.
+        public static let switchedOff = Code(value: .switchedOff)
+        /// No network of that name is in reach.
+        public static let notFound = Code(value: .notFound)
+        /// The network has a password, and none was given.
+        public static let passwordNeeded = Code(value: .passwordNeeded)
+        /// The network did not take the password.
+        public static let wrongPassword = Code(value: .wrongPassword)
+        /// The network was joined, and gave this machine no address.
+        public static let noAddress = Code(value: .noAddress)
+        /// This user may not change the machine's networks (polkit).
+        public static let accessDenied = Code(value: .accessDenied)
+        /// NetworkManager gave up; the message has its reason.
+        public static let failed = Code(value: .failed)
+        /// It did not come to an end in time.
+        public static let timeout = Code(value: .timeout)
+        /// The calling task was cancelled.
+        public static let cancelled = Code(value: .cancelled)
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What happened, and what to try. Never holds a secret.
+    public var message: String
+
+    public init(_ code: Code, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "\(code): \(message)" }
+
+    static let cancelled = NetworkManagerError(.cancelled, message: "Cancelled.")
+    static let late = NetworkManagerError(.timeout, message: "NetworkManager was not done in time.")
+}
