@@ -42,6 +42,7 @@ struct Rainctl: AsyncParsableCommand {
             return runAtOnce(command, arguments: arguments)
         }
         let failure: (any Error)?
+        await NetworkWords.restore(isQuiet: Self.isQuiet(arguments))
         do {
             try await waiting.run()
             failure = nil

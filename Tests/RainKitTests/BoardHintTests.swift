@@ -27,7 +27,7 @@ struct BoardHintTests {
             (["port": "/dev/ttyUSB7"], BoardAddress.serial("/dev/ttyUSB7")),
             (["device-host": "10.0.0.2:81"], .softAP("10.0.0.2:81")),
             (["adapter": "hci1"], .bluetooth(adapter: "hci1")),
-            (["device-host": "10.0.0.2", "device-name": "PROV_1"], .softAP("10.0.0.2")),
+            (["device-host": "10.0.0.2", "device-name": "PROV_1"], .softAP("10.0.0.2", name: "PROV_1")),
         ])
     func option(options: [String: String], address: BoardAddress) throws {
         #expect(try Self.client(isCabled: true).address(for: BoardHint(options: options)) == address)

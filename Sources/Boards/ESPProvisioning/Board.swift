@@ -11,6 +11,10 @@ public protocol Board: Sendable {
     /// What messages call the board: its host, its port.
     var peer: String { get }
 
+    /// Whether this machine has no way to the internet now, because it is on the network that the board itself opens: the cloud is not
+    /// asked then, but later. By default it has one.
+    var isOffline: Bool { get async }
+
     /// Asks what the board is and what it can do. Costs no more than one exchange and needs no session.
     func identify() async throws(ProvisioningError) -> BoardIdentity
 
@@ -90,6 +94,10 @@ extension Board {
     }
     public func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) { throw .claimingUnsupported }
     public func abortClaim() async -> Bool { false }
+}
+
+extension Board {
+    public var isOffline: Bool { get async { false } }
 }
 
 extension Board {

@@ -95,6 +95,8 @@ extension RainKitClient {
             credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger)
         opening.deviceLog = configuration.deviceLog
         opening.waitsForBoard = waitsForBoard
+        opening.networkChange = configuration.networkChange
+        opening.state = configuration.keepsFiles ? configuration.state : nil
         opening.other = { [self] (address, credentials) async throws(ProvisioningError) -> any Board in
             try await open(address, with: credentials, within: limit)
         }

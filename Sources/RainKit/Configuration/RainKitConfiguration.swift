@@ -37,6 +37,8 @@ public struct RainKitConfiguration: Sendable {
     public var logger: Logger
     /// Is handed each line that a board prints on its cable, without the secrets that firmware prints.
     public var deviceLog: @Sendable (String) -> Void = { _ in }
+    /// Is told what happens to this machine's own network where it is left for a board's.
+    public var networkChange: @Sendable (NetworkChange) -> Void = { _ in }
 
     /// - Parameters:
     ///   - state: an absolute path.
@@ -53,12 +55,16 @@ public struct RainKitConfiguration: Sendable {
 
     /// Keeps nothing on disk: sessions and what is pending end with the process.
     public static func inMemory(deployment: Deployment = .global, logger: Logger? = nil) -> RainKitConfiguration {
-        var configuration = RainKitConfiguration(state: "/nonexistent", deployment: deployment, logger: logger)
+        var configuration = RainKitConfiguration(state: Self.nowhere, deployment: deployment, logger: logger)
         configuration.sessions = InMemoryCredentialStore()
         configuration.pendingMappings = InMemoryPendingMappings()
         configuration.claimedBoards = InMemoryClaimedBoards()
         return configuration
     }
+
+    /// Whether there is a folder for what outlives the process.
+    var keepsFiles: Bool { state != Self.nowhere }
+    private static let nowhere = "/nonexistent"
 }
 
 /// Printed or dumped, a configuration shows nothing of the environment, in which there may be secrets.

@@ -93,6 +93,10 @@ public struct BoardOpening: Sendable {
     public var other: @Sendable (BoardAddress, BoardCredentials) async throws(ProvisioningError) -> any Board
     /// Is handed each line of the board's own log where the transport hears that, without the secrets that firmware prints.
     public var deviceLog: @Sendable (String) -> Void = { _ in }
+    /// Is told what happens to this machine's own network where it is left for the board's.
+    public var networkChange: @Sendable (NetworkChange) -> Void = { _ in }
+    /// A folder private to the user, for what a killed run leaves to the next; nil where nothing is to be kept.
+    public var state: String?
 
     public init(
         credentials: BoardCredentials, tools: RainKitTools = RainKitTools(), foundBy: ContinuousClock.Instant,

@@ -14,6 +14,7 @@ struct Confirmation: Sendable {
 
     /// Hands the board's signature to the cloud. When the cloud cannot be reached now, ``confirm(_:)`` makes up for it.
     func verify() async throws(StepFailure) {
+        guard await !context.board.isOffline else { return context.status.emit(.deferred(Self.offline)) }
         do throws(AccountError) {
             try await mapping.tell()
         } catch {
@@ -21,6 +22,9 @@ struct Confirmation: Sendable {
             context.status.emit(.deferred(error.message))
         }
     }
+
+    /// Why a step that needs the cloud is made up for later.
+    private static let offline = "this machine is on the board's network"
 
     /// - Parameter connection: nil where the board's Wi-Fi was left alone.
     func confirm(_ board: IdentifiedBoard, _ connection: Connection?) async throws(StepFailure) {

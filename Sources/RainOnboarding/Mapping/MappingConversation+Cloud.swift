@@ -14,7 +14,10 @@ extension MappingConversation {
     }
 
     /// The user's half of a mapping, sent while the board is still joining. One try: whoever confirms it has the patience.
-    func announce() async {
+    ///
+    /// - Parameter isOffline: whether this machine has no way to the cloud; then nothing is tried.
+    func announce(isOffline: Bool) async {
+        guard !isOffline else { return update { $0.hasAnnounced = true } }
         do throws(AccountError) {
             try await tell()
         } catch {

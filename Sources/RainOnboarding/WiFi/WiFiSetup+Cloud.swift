@@ -11,7 +11,7 @@ extension WiFiSetup {
             let quiet = context.quiet.until - context.time.elapsed()
             try await context.time.sleep(max(Patience.betweenCloudChecks, quiet))
             // Otherwise both would tell the cloud.
-            guard mapping.progress.hasAnnounced else { continue }
+            guard mapping.progress.hasAnnounced, await !context.board.isOffline else { continue }
             do throws(AccountError) {
                 switch try await mapping.ask() {
                 case .confirmed: break

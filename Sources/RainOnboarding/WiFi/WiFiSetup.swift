@@ -44,7 +44,8 @@ struct WiFiSetup: Sendable {
 
     /// Follows the board onto its network while the cloud hears the user's half of the mapping.
     func connect(_ handOver: HandOver) async throws(StepFailure) -> Connection {
-        async let announced: Void? = mapping?.announce()
+        let isOffline = await context.board.isOffline
+        async let announced: Void? = mapping?.announce(isOffline: isOffline)
         let connection = try await follow(handOver)
         await announced
         return connection

@@ -33,6 +33,8 @@ public enum Remedy: Hashable, Sendable {
     case port([String])
     /// Give the board's host.
     case host
+    /// Give the password of the network that the board itself opens.
+    case accessPointPassword
     /// Reach the board in another way.
     case anyOtherTransport
     /// Describe the user's own cloud, to which this identity provider's users belong.

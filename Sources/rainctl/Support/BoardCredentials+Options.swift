@@ -29,6 +29,11 @@ extension BoardCredentials {
             }
         }
         hasProofOfPossession = given != nil
+        accessPointPassphrase = code?.accessPointPassphrase
+        if let file = options.apPasswordFile {
+            accessPointPassphrase = try SecretSource.contents(
+                of: file, name: "password of the board's network", within: time.left)
+        }
         // What the label says cannot be talked down by whoever answers in clear; the user can.
         if options.securityVersion == nil, let code { leastSecurity = code.leastSecurity }
         guard proof != nil, options.securityVersion != 0 else { return }

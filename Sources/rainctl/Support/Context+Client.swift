@@ -40,6 +40,7 @@ extension Context {
         configuration.environment = environment
         configuration.transports = Transports.registered
         if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
+        configuration.networkChange = { NetworkWords.tell($0, output) }
         return RainKitClient(configuration)
     }
 
@@ -49,6 +50,7 @@ extension Context {
         configuration.environment = environment
         configuration.transports = Transports.registered
         if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
+        configuration.networkChange = { NetworkWords.tell($0, output) }
         return RainKitClient(configuration)
     }
 

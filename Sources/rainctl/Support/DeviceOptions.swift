@@ -26,6 +26,10 @@ struct DeviceOptions: ParsableArguments {
     var deviceName: String?
 
     @Option(
+        help: ArgumentHelp("Read the password of the board's own network from a file (SoftAP).", valueName: "file"))
+    var apPasswordFile: String?
+
+    @Option(
         help: ArgumentHelp("What the board's QR code says: text, a file, or - for standard input.", valueName: "code"))
     var qrcode: String?
 

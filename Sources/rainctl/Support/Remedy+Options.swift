@@ -18,6 +18,7 @@ extension Remedy {
         case .waiting: "have it waited for with --wait"
         case .boardName(let names): Self.choice("choose the board with --device-name", names)
         case .port(let paths): Self.choice("name the port with --port", paths)
+        case .accessPointPassword: "give the password of the board's own network with --ap-password-file"
         case .host: "give it with --device-host HOST or HOST:PORT"
         case .anyOtherTransport: "use --transport ble or softap"
         case .backend: "describe it with --backend FILE"

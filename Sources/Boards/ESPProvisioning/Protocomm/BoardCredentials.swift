@@ -15,6 +15,8 @@ public struct BoardCredentials: Sendable {
     /// Whether a proof of possession is known beforehand. A board that says all the same that it speaks Security 0, which uses none and sends
     /// everything in clear, is refused (`securityMismatch`) unless ``securityVersion`` is 0.
     public var hasProofOfPossession = false
+    /// The password of the network that the board itself opens, for whoever joins it; nil for an open one.
+    public var accessPointPassphrase: Secret?
     /// Called before a session in which the board does not prove which one it is, since it says that it wants no proof of possession.
     public var whenUnproven: @Sendable (SecurityRequirement) -> Void = { _ in }
 

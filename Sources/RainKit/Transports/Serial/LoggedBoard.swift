@@ -46,6 +46,8 @@ actor LoggedBoard: Board {
         }
     }
 
+    var isOffline: Bool { get async { await inner.isOffline } }
+
     func identify() async throws(ProvisioningError) -> BoardIdentity {
         var identity = try await told { () async throws(ProvisioningError) in try await inner.identify() }
         if let address { identity.reachedAt = address }

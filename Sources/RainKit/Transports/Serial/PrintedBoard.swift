@@ -32,12 +32,13 @@ struct PrintedBoard {
         }
         // Firmware that says no transport is RainMaker's from before its codes; Bluetooth is what its examples are built with.
         guard summary.code?.transport == .softap else { return .bluetooth(name, adapter: given["adapter"]) }
-        return .softAP(given["device-host"])
+        return .softAP(given["device-host"], name: name)
     }
 
     /// What the log says, where the user has not said it.
     func credentials(_ given: BoardCredentials) -> BoardCredentials {
         var credentials = given
+        credentials.accessPointPassphrase = given.accessPointPassphrase ?? summary.code?.accessPointPassphrase
         let isKnown = given.hasProofOfPossession || given.leastSecurity.needsProofOfPossession
         guard !isKnown, let proof = summary.code?.proofOfPossession ?? summary.announcedProof else {
             return credentials

@@ -31,6 +31,7 @@ actor SerialBoard: Board {
             files: files, timer: opening.tools.timer, waitsUntil: opening.waitsForBoard ? opening.foundBy : nil)
     }
 
+    var isOffline: Bool { get async { await board?.isOffline ?? false } }
     func identify() async throws(ProvisioningError) -> BoardIdentity { try await opened().identify() }
     func secure() async throws(ProvisioningError) { try await opened().secure() }
     func scan() async throws(ProvisioningError) -> [AccessPoint] { try await opened().scan() }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainNetworkManager
+
+extension ProvisioningError {
+    /// What NetworkManager said.
+    init(_ error: NetworkManagerError) {
+        switch error.code {
+        case .cancelled: self.init(.cancelled, message: error.message)
+        case .passwordNeeded, .wrongPassword:
+            self.init(
+                .unavailable, message: "\(error.message) It is the one of the board's own network, from its label.",
+                reason: error.reason, remedies: [.accessPointPassword])
+        default: self.init(.unavailable, message: error.message, reason: error.reason)
+        }
+    }
+}
+
+extension NetworkManagerError {
+    /// For programs: a word of its own for each kind.
+    fileprivate var reason: String {
+        switch code {
+        case .noBus, .notRunning, .tooOld: "no_network_manager"
+        case .noWiFi: "no_wifi_adapter"
+        case .switchedOff: "wifi_off"
+        case .notFound: "not_found"
+        case .passwordNeeded: "network_password_needed"
+        case .wrongPassword: "network_password_wrong"
+        case .noAddress: "no_address"
+        case .accessDenied: "access_denied"
+        case .timeout: "network_timeout"
+        default: "network_failed"
+        }
+    }
+
+    /// Whether the user can join the network all the same, and this program cannot.
+    var leavesJoiningToUser: Bool { [.noBus, .notRunning, .tooOld, .noWiFi, .accessDenied].contains(code) }
+}

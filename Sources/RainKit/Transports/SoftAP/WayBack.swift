@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainDBus
+import RainNetworkManager
+
+/// The way from a board's network back to what this machine was connected by.
+struct WayBack: Sendable {
+    let entry: NetworkJournal.Entry
+    let journal: NetworkJournal?
+
+    /// How long going back may take.
+    static let limit = Duration.seconds(30)
+
+    /// Goes back, and takes the journal away. It stays where going back failed for a reason that may pass, for the next run.
+    func goBack(_ manager: NetworkManagerClient) async -> NetworkChange {
+        let change: NetworkChange
+        do throws(NetworkManagerError) {
+            change = .restored(try await connection(manager)?.id)
+        } catch {
+            change = .notRestored(entry.previousName, why: error.message)
+        }
+        if case .notRestored = change { return change }
+        do throws(ProvisioningError) {
+            try await journal?.keep(nil)
+        } catch {
+            return .notRestored(entry.previousName, why: error.message)
+        }
+        return change
+    }
+
+    private func connection(_ manager: NetworkManagerClient) async throws(NetworkManagerError) -> NetworkConnection? {
+        do throws(NetworkManagerError) {
+            return try await manager.restore(
+                entry.previous, on: entry.interface, insteadOf: entry.temporary, within: Self.limit)
+        } catch {
+            // The connection to the bus may have gone, and with it, by NetworkManager's doing, the board's network.
+            guard error.code == .noBus else { throw error }
+            return try await NetworkManagerClient.open().restore(
+                entry.previous, on: entry.interface, insteadOf: entry.temporary, within: Self.limit)
+        }
+    }
+}
+
+extension RainKitClient {
+    /// Brings this machine back to its own network, where a run took it to a board's and was killed before it could go back.
+    ///
+    /// Costs one look for a file where there is nothing to do. NetworkManager drops what a killed run had joined by itself; this sees to it
+    /// that the network of before comes back also where that is not joined automatically.
+    ///
+    /// - Returns: what came of it; nil where there was nothing to do, or where the run that left its network is still under way.
+    @discardableResult
+    public func restoreNetwork(bus: DBusAddress = .system) async -> NetworkChange? {
+        let journal = NetworkJournal(folder: configuration.state)
+        guard journal.exists else { return nil }
+        let entry: NetworkJournal.Entry
+        do throws(ProvisioningError) {
+            guard let lock = try await journal.take() else { return nil }
+            defer { withExtendedLifetime(lock) {} }
+            guard let left = try await journal.load() else { return nil }
+            entry = left
+            let manager: NetworkManagerClient
+            do throws(NetworkManagerError) {
+                manager = try await NetworkManagerClient.open(bus: bus)
+            } catch {
+                return .notRestored(entry.previousName, why: error.message)
+            }
+            let change = await WayBack(entry: entry, journal: journal).goBack(manager)
+            manager.close()
+            return change
+        } catch {
+            return .notRestored(nil, why: error.message)
+        }
+    }
+}
