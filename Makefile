@@ -6,7 +6,7 @@ SWIFT_FLAGS := --explicit-target-dependency-import-check error
 STATIC := -c release --static-swift-stdlib -Xlinker -s --product rainctl
 FUZZ_ROUNDS_SOAK := 100000
 
-.PHONY: demo examples test soak test-bluez bench docs lint format install build setup clean
+.PHONY: demo examples test soak test-bluez test-wifi bench docs lint format install build setup clean
 
 demo: build
 	@scripts/demo
@@ -26,6 +26,10 @@ soak: setup
 # Board and client through the real bluetoothd, in a small emulated machine: docs/bluetooth-testing.md.
 test-bluez: setup
 	@scripts/test-bluez
+
+# The real NetworkManager on emulated radios, in a small emulated machine (docs/softap.md).
+test-wifi: setup
+	@scripts/test-wifi
 
 bench: setup
 	@scripts/bench
