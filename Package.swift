@@ -92,6 +92,7 @@ let package = Package(
         target("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainWaiting"]),
         target("RainPrivateFiles", on: .system, ["RainJSON"]),
         target("RainSerialPort", on: .system, ["RainByteStream", "RainWaiting"]),
+        target("RainServiceDiscovery", on: .system, ["RainDBus"]),
         target("RainWaiting", on: .system, ["CRainDescriptors"]),
 
         // Boards. ProtocommWire and ProtocommSecurity are Embedded-safe.
@@ -153,8 +154,7 @@ let package = Package(
                 "RainByteStream", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
                 "RainJSON", "RainMaker",
                 "RainMakerConsole", "RainNetworkManager", "RainOAuth", "RainOnboarding", "RainPrivateFiles",
-                "RainSecretService",
-                "RainSerialPort", "RainWaiting", logging,
+                "RainSecretService", "RainSerialPort", "RainServiceDiscovery", "RainWaiting", logging,
             ]),
         target(
             "RainKitTesting", on: .testing,
@@ -307,7 +307,8 @@ let package = Package(
             "RainKit",
             [
                 "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit",
-                "RainKitTesting", "RainSerialPort", "TestSupport", "cloud-sim", "firmware-sim", logging,
+                "RainKitTesting", "RainSerialPort", "RainServiceDiscovery", "TestSupport", "cloud-sim", "firmware-sim",
+                logging,
             ]),
         tests(
             "rainctl",

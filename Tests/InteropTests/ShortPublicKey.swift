@@ -18,7 +18,9 @@ func pastShortPublicKeys(_ attempt: () async throws -> Bool) async throws {
 extension Journal {
     /// Whether the board refused a first command of Security 2 that is shorter than one with a whole key: 406 bytes for `wifiprov`.
     func hasShortPublicKey() throws -> Bool {
-        try entries(where: ["event": "request", "endpoint": "prov-session", "outcome": "refused"])
-            .contains { (380..<406).contains($0["bytes"]?.integer ?? 0) }
+        try ["prov-session", "esp_local_ctrl/session"].contains { endpoint in
+            try entries(where: ["event": "request", "endpoint": .string(endpoint), "outcome": "refused"])
+                .contains { (380..<406).contains($0["bytes"]?.integer ?? 0) }
+        }
     }
 }

@@ -16,17 +16,13 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     /// The certificate (PEM) that claiming brought; nil on a board that came with one, or has none yet.
     public private(set) var certificate: [UInt8]?
 
-    private var security: Security
+    private var session: DeviceSession<Security>
     private var claim: AssistedClaim
     private var mapping = UserMapping()
-    private var challenge: ChallengeResponder<Signer>
+    var challenge: ChallengeResponder<Signer>
     private var events: [DeviceEvent] = []
-
-    /// The one security session. Its id is the transport's.
-    private var session: UInt32?
-    private var cipher: Security.Cipher?
-    /// The first command of this session's handshake has been answered.
-    private var isHandshaking = false
+    /// The service by which a board that is on its network is put into an account; nil while it does not run.
+    var onNetwork: OnNetworkService<Security>?
     private var wrongProofs: UInt32 = 0
     /// A blocking scan occupies the server: its answer is still to be sent to this session.
     private var owesScanReply = false
@@ -37,7 +33,7 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     public init(configuration: DeviceConfiguration, radio: SimulatedRadio, security: Security, signer: Signer?) {
         self.configuration = configuration
         machine = ProvisioningMachine(options: configuration.provisioning, radio: radio)
-        self.security = security
+        session = DeviceSession(configuration.security, security)
         nodeID = configuration.nodeID
         claim = AssistedClaim(macAddress: configuration.macAddress, faults: configuration.claimFaults)
         challenge = ChallengeResponder(signer: signer)
@@ -50,9 +46,15 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
         isServing && configuration.endpoints.contains { $0.name == endpoint.name }
     }
 
-    public var nextDue: UInt64? { machine.nextDue }
+    public var nextDue: UInt64? {
+        guard let stop = onNetwork?.stopDue else { return machine.nextDue }
+        return min(stop, machine.nextDue ?? .max)
+    }
 
-    public mutating func advance(to now: UInt64) { machine.advance(to: now) }
+    public mutating func advance(to now: UInt64) {
+        machine.advance(to: now)
+        stopOnNetworkService(at: now)
+    }
 
     /// What happened since the last call, in order.
     public mutating func takeEvents() -> [DeviceEvent] {
@@ -61,7 +63,7 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
         return events
     }
 
-    private mutating func note(_ event: DeviceEvent) {
+    mutating func note(_ event: DeviceEvent) {
         events.append(contentsOf: machine.takeEvents())
         events.append(event)
     }
@@ -81,9 +83,7 @@ public enum DeviceAnswer: Sendable, Equatable {
 extension DeviceCore {
     /// Ends the session that exists, and begins another.
     public mutating func openSession(_ id: UInt32) {
-        session = id
-        cipher = nil
-        isHandshaking = false
+        session.open(id)
         owesScanReply = false
         note(.sessionOpened)
     }
@@ -93,7 +93,7 @@ extension DeviceCore {
     ) -> DeviceAnswer {
         machine.advance(to: now)
         guard serves(endpoint) else { return .refused }
-        if session != id { openSession(id) }
+        if session.id != id { openSession(id) }
         switch endpoint.name {
         case Endpoint.version.name: return .reply(configuration.versionText)
         case Endpoint.session.name: return shakeHands(request, now: now)
@@ -111,31 +111,15 @@ extension DeviceCore {
     }
 
     private mutating func shakeHands(_ request: [UInt8], now: UInt64) -> DeviceAnswer {
-        do throws(HandshakeError) {
-            switch try security.respond(to: request) {
-            case .reply(let reply):
-                cipher = nil
-                isHandshaking = true
-                return .reply(reply)
-            case .established(let reply, let cipher):
-                // A new session does not inherit the handshake that another one began.
-                guard isHandshaking || configuration.security == .security0 else { return .refused }
-                self.cipher = cipher
-                note(.sessionEstablished)
-                return .reply(reply)
-            }
-        } catch {
-            switch error {
-            // Of a first command: the firmware restarts the session before it looks at what came.
-            case .invalidParameters, .unsafePublicKey:
-                cipher = nil
-                isHandshaking = false
-                countWrongProof(now: now)
-            // In a session without a first command of its own, a proof comes too early and is refused, whatever it contains.
-            case .proofMismatch where isHandshaking: countWrongProof(now: now)
-            default: break
-            }
+        switch session.shakeHands(request) {
+        case .reply(let reply): return .reply(reply)
+        case .established(let reply):
+            note(.sessionEstablished)
+            return .reply(reply)
+        case .wrongProof:
+            countWrongProof(now: now)
             return .refused
+        case .refused: return .refused
         }
     }
 
@@ -148,13 +132,7 @@ extension DeviceCore {
     }
 
     private mutating func respondInSession(to request: [UInt8], on endpoint: Endpoint, now: UInt64) -> DeviceAnswer {
-        let plain: [UInt8]
-        if configuration.security == .security0 {
-            plain = request
-        } else {
-            guard cipher != nil else { return .refused }
-            do { plain = try cipher!.decrypt(request) } catch { return .refused }
-        }
+        guard let plain = session.decrypt(request) else { return .refused }
         do throws(HandlerFailure) {
             switch try handle(plain, on: endpoint, now: now) {
             case .reply(let reply): return encrypted(reply)
@@ -166,9 +144,7 @@ extension DeviceCore {
     }
 
     private mutating func encrypted(_ reply: [UInt8]) -> DeviceAnswer {
-        guard configuration.security != .security0 else { return .reply(reply) }
-        guard cipher != nil else { return .refused }
-        do { return .reply(try cipher!.encrypt(reply)) } catch { return .refused }
+        session.encrypt(reply).map { .reply($0) } ?? .refused
     }
 
     private mutating func handle(
@@ -234,7 +210,9 @@ extension DeviceCore {
         machine = ProvisioningMachine(options: configuration.provisioning, radio: machine.radio)
         mapping = UserMapping()
         claim.restart()
-        (session, cipher, isHandshaking, owesScanReply, wrongProofs) = (nil, nil, false, false, 0)
+        session.close()
+        (owesScanReply, wrongProofs) = (false, 0)
+        onNetwork = nil
     }
 }
 

@@ -34,6 +34,13 @@ public enum DeviceEvent: Sendable, Equatable {
     case claimOver
     /// The board lost what it had in memory; its transports go down and come back.
     case rebooted
+    /// The service of a board that is on its network listens.
+    case onNetworkStarted
+    /// A client of that service offered a wrong proof of possession, which nobody counts.
+    case onNetworkProofRefused
+    /// A client has disabled challenge and response: that service takes none any more, and stops soon.
+    case onNetworkDisabled
+    case onNetworkStopped
     case serviceStopping
     case serviceStopped
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import DeviceCore
 import RainDBus
 import RainJSON
 
@@ -22,10 +23,22 @@ struct FirmwareSim: ParsableCommand {
     @OptionGroup(title: "Watching it") var watching: WatchingOptions
 
     mutating func validate() throws {
-        if listening.http == nil, listening.console == nil, !bluetooth.isServed {
+        if !isProvisionable, listening.onNetwork == nil {
             throw ValidationError(
-                "nothing to listen on: give --http HOST:PORT, --console LINK, --ble or --ble-adapter ADAPTER, or several"
-            )
+                "nothing to listen on: give --http HOST:PORT, --console LINK, --ble, --ble-adapter ADAPTER or --on-network "
+                    + "HOST:PORT, or several")
+        }
+        if listening.announce || listening.announceAs != nil, listening.onNetwork == nil || !listening.announce {
+            throw ValidationError("--announce goes with --on-network, and --announce-as with both")
+        }
+        if listening.announceAs.map({ !(1...63).contains($0.utf8.count) }) == true {
+            throw ValidationError("--announce-as has 1 to 63 bytes")
+        }
+        if listening.onNetwork != nil, firmware.mapping != .challengeResponse {
+            throw ValidationError("--on-network answers challenges: give --mapping ch-resp")
+        }
+        if listening.onNetwork != nil, bluetooth.boards > 1 {
+            throw ValidationError("--on-network is one board's, and --boards asks for several")
         }
         if bluetooth.boards > 1 {
             if kind.name != nil { throw ValidationError("--name is one board's, and --boards asks for several") }
@@ -88,6 +101,9 @@ struct FirmwareSim: ParsableCommand {
             vanishing?.ways.append(server)
             ready.append(.init("http", .string(server.address.description)))
         }
+        if let address = listening.onNetwork {
+            ready.append(.init("on_network", .string(try serveOnNetwork(address, board, on: loop))))
+        }
         let qrCode = board.identity.qrCode(
             security: firmware.security, transport: bluetooth.isServed ? "ble" : "softap")
         var console: SerialConsole?
@@ -126,6 +142,8 @@ struct FirmwareSim: ParsableCommand {
             ready.append(.init("node_id", .string(board.identity.nodeID)))
             ready.append(.init("qr", qrCode))
         }
+        // Everything that follows from it is there by now.
+        if isOnNetworkAlready { board.step { $0.startProvisioned() } }
         journal.write("ready", boards.count == 1 ? [.init("node_id", .string(board.identity.nodeID))] : [])
         printLine(JSONValue.object(ready).serialized())
         loop.run()

@@ -15,7 +15,8 @@ public protocol Board: Sendable {
     /// asked then, but later. By default it has one.
     var isOffline: Bool { get async }
 
-    /// Asks what the board is and what it can do. Costs no more than one exchange and needs no session.
+    /// Asks what the board is and what it can do. Needs no session, and costs no more than one exchange, unless the board has to be asked
+    /// by handshakes which scheme it has, as over its network.
     func identify() async throws(ProvisioningError) -> BoardIdentity
 
     /// Opens the secure session that all later calls travel in. Boards without one do nothing.
@@ -46,6 +47,10 @@ public protocol Board: Sendable {
 
     /// Ties the board to an account.
     func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply
+
+    /// Called once the cloud has the board in the account: a board that lets itself be put into accounts over its network, by whoever is on
+    /// it and knows its proof of possession, ends that. By default nothing is done.
+    func endAssociation() async throws(ProvisioningError)
 
     /// Hands the board its network and has it try. Returns when the board has accepted, not when it is connected.
     /// May be called again after ``reset()`` with other credentials, in the same session.
@@ -98,6 +103,7 @@ extension Board {
 
 extension Board {
     public var isOffline: Bool { get async { false } }
+    public func endAssociation() async throws(ProvisioningError) {}
 }
 
 extension Board {

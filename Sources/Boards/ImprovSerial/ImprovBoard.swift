@@ -156,6 +156,8 @@ public actor ImprovBoard: Board {
         try await boardOnNetwork().associate(request)
     }
 
+    public func endAssociation() async throws(ProvisioningError) { try await onNetwork?.endAssociation() }
+
     private func boardOnNetwork() async throws(ProvisioningError) -> any Board {
         if let onNetwork { return onNetwork }
         let board: any Board

@@ -31,7 +31,7 @@ extension SoftAPTransport {
 
     /// Whether the board has another session than that; then ours is the newest.
     private func isTaken(_ ours: SessionCookie) async -> Bool {
-        let question = httpRequest(Array("---".utf8), path: "proto-ver", .cookie(ours))
+        let question = httpRequest(Array("---".utf8), path: names.version.description, .cookie(ours))
         let http = http
         let answer = await open.run { () async throws(HTTPError) in try await http.send(question) }
         guard case .success(let response)? = answer, let given = SessionCookie(response), given != ours else {

@@ -22,6 +22,7 @@ public final class SoftAPTransport: Transport {
     public let peer: String
     public let deadlines: ExchangeDeadlines
     let http: any HTTPClient
+    let names: HTTPEndpointNames
     private let origin: String
     private let keptName: String
     private let logger: Logger
@@ -38,17 +39,21 @@ public final class SoftAPTransport: Transport {
         var conversation = Conversation.unknown
     }
 
-    /// - Parameter host: a name, an IPv4 address, or an IPv6 address in brackets.
+    /// - Parameters:
+    ///   - host: a name, an IPv4 address, or an IPv6 address in brackets, with the zone of a link-local one: `[fe80::1%eth0]`.
+    ///   - names: what the service calls its session and its version.
     public init(
         http: any HTTPClient, host: String = SoftAPTransport.defaultHost, port: Int = 80,
-        deadlines: ExchangeDeadlines = .standard,
+        names: HTTPEndpointNames = .provisioning, deadlines: ExchangeDeadlines = .standard,
         logger: Logger = Logger(label: "protocomm.softap") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.http = http
+        self.names = names
         self.deadlines = deadlines
         self.logger = logger
         peer = "\(host):\(port)"
-        origin = "http://\(host):\(port)/"
+        // RFC 6874: a zone stands in a URL behind an escaped percent sign.
+        origin = "http://\(host.split(separator: "%").joined(separator: "%25")):\(port)/"
         keptName = "protocomm \(peer) \(UInt64.random(in: 0...UInt64.max))"
     }
 
@@ -61,7 +66,7 @@ public final class SoftAPTransport: Transport {
                 .tooLong, endpoint,
                 "The request has \(request.count) bytes, and the board takes \(Self.maximumRequestLength).")
         }
-        guard let path = Self.path(endpoint) else {
+        guard let path = Self.path(names.name(of: endpoint)) else {
             throw error(.noSuchEndpoint, endpoint, "This endpoint's name cannot stand in a URL.")
         }
         let conversation = state.withLock { $0.conversation }

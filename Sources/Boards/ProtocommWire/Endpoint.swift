@@ -25,6 +25,10 @@ public struct Endpoint: Hashable, Sendable {
     public static let userMapping = Endpoint("cloud_user_assoc")
     /// RainMaker: user-node mapping by challenge and response.
     public static let challengeResponse = Endpoint("ch_resp")
+    /// Local control and the on-network service: in the place of ``version``.
+    public static let localControlVersion = Endpoint("esp_local_ctrl/version")
+    /// Local control and the on-network service: in the place of ``session``.
+    public static let localControlSession = Endpoint("esp_local_ctrl/session")
     /// RainMaker: assisted claiming.
     public static let claim = Endpoint("rmaker_claim")
 }

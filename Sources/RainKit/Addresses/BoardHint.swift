@@ -26,7 +26,9 @@ extension RainKitClient {
         let transport = try transport(for: hint)
         var address = BoardAddress(scheme: transport.scheme)
         for option in transport.options {
-            let value = hint.options[option.name] ?? (option.name == Self.nameOption ? hint.code?.name : nil)
+            // The name on a label is where a board advertises itself. On a network it has another.
+            let isLabelled = option.name == Self.nameOption && option.parameter == nil
+            let value = hint.options[option.name] ?? (isLabelled ? hint.code?.name : nil)
             guard let value else { continue }
             if let parameter = option.parameter {
                 address.parameters[parameter] = value

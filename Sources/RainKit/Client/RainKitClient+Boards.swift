@@ -19,13 +19,14 @@ extension RainKitClient {
     /// `invalidArgument` for a scheme that is not registered.
     ///
     /// - Parameters:
-    ///   - schemes: the transports to look through; all that can find boards if nil.
+    ///   - schemes: the transports to look through; all that can find boards which wait for a network if nil.
     public func boards(
         _ search: BoardSearch = BoardSearch(), over schemes: Set<String>? = nil,
         unavailable: @escaping @Sendable (ProvisioningError) -> Void = { _ in }
     ) -> AsyncThrowingStream<FoundBoard, any Error> {
         let transports = configuration.transports.filter { transport in
-            transport.canDiscover && schemes?.contains(transport.scheme) != false
+            // Those that have their network already wait for nothing: they are looked for where they are asked for.
+            transport.canDiscover && (schemes?.contains(transport.scheme) ?? !transport.isForConnectedBoards)
         }
         var search = search
         search.logger = search.logger ?? configuration.logger

@@ -45,11 +45,14 @@ public struct FoundBoard: Sendable, Hashable {
     public var services: [String]?
     /// Whether some program on this machine is connected to it already; nil where the transport cannot tell.
     public var isConnected: Bool?
+    /// Its id in the cloud, where it announces that.
+    public var nodeID: String?
 
     public init(
         _ address: BoardAddress, name: String? = nil, signal: Int? = nil, services: [String]? = nil,
-        isConnected: Bool? = nil
+        isConnected: Bool? = nil, nodeID: String? = nil
     ) {
+        self.nodeID = nodeID
         self.address = address
         self.name = name
         self.signal = signal

@@ -15,14 +15,14 @@ public protocol BoardTransport: Sendable {
     /// Whether ``discover(_:found:)`` can find anything.
     var canDiscover: Bool { get }
 
-    /// Whether the boards that it finds wait to be set up, so that it is looked through where nobody names a board.
-    var findsNewBoards: Bool { get }
-
     /// Whether a board seems to be connected now, so that this transport is meant where none is named.
     var hasBoardAtHand: Bool { get }
 
     /// Whether this machine leaves its own network to reach a board, so that what needs the internet is done before.
     var leavesNetwork: Bool { get }
+
+    /// Whether its boards are on their network already: no run over it hands one any Wi-Fi settings.
+    var isForConnectedBoards: Bool { get }
 
     /// Whether a board that is not there may still come, as when a person has yet to join its network.
     func mayAppearLater(_ address: BoardAddress) -> Bool
@@ -47,9 +47,11 @@ public protocol BoardTransport: Sendable {
 extension BoardTransport {
     public var options: [BoardOption] { [] }
     public var canDiscover: Bool { false }
-    public var findsNewBoards: Bool { canDiscover }
+    /// Whether the boards that it finds wait to be set up, so that it is looked through where nobody names a board.
+    public var findsNewBoards: Bool { canDiscover && !isForConnectedBoards }
     public var hasBoardAtHand: Bool { false }
     public var leavesNetwork: Bool { false }
+    public var isForConnectedBoards: Bool { false }
     public func mayAppearLater(_ address: BoardAddress) -> Bool { false }
     public func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool

@@ -26,6 +26,7 @@ extension OnboardingProgress {
         case .connected(let network): "on \(network.ssid) as \(network.address)"
         case .resumed(let node): "the mapping of \(node) is finished"
         case .abandoned(let node, let why): "the mapping of \(node) is given up (\(why))"
+        case .associationLeftOpen(let why): "the board may still be put into other accounts (\(why))"
         case .waitingForBoard: "waiting for the board"
         case .waitingForCloud: "waiting for the cloud"
         case .waitingForNode: "waiting for the cloud to see the node"

@@ -51,6 +51,8 @@ public enum OnboardingProgress: Sendable, Equatable {
     case resumed(NodeID)
     /// An earlier run's mapping could not be finished and is given up.
     case abandoned(NodeID, String)
+    /// The board is in the account, and could not be told to take no further challenges: why.
+    case associationLeftOpen(String)
     /// The board is not there yet, and is looked for until the deadline.
     case waitingForBoard
     /// The cloud has not confirmed the mapping yet, and is asked again.

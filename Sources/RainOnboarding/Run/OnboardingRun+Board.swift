@@ -13,7 +13,7 @@ extension OnboardingRun {
         if steps.contains(.reset) {
             try await ask(.reset) { (board) throws(ProvisioningError) in try await board.reset() }
         }
-        let network = try await network()
+        let network = try await network(for: found.identity)
         // Over a way that knows of Wi-Fi alone the board comes to its network first.
         let joinsFirst = found.identity.associatesOnNetwork
         let early = joinsFirst ? try await join(network, mapping: nil) : nil
@@ -36,7 +36,7 @@ extension OnboardingRun {
 
     private func plan(for identity: BoardIdentity, _ account: SignedIn?) -> OnboardingPlan {
         let (scans, joins) =
-            switch context.request.network {
+            switch network(of: identity) {
             case .given: (false, true)
             case .chosen: (true, true)
             case .none: (false, false)
@@ -73,9 +73,14 @@ extension OnboardingRun {
         ClaimMemory(store: account.cloud.claimed, logger: context.logger)
     }
 
+    /// A board that is on its network already is asked to join none.
+    private func network(of identity: BoardIdentity) -> OnboardingRequest.Network {
+        identity.isOnNetwork ? .none : context.request.network
+    }
+
     /// The network that the board is to join; nil where its Wi-Fi is left alone.
-    private func network() async throws(OnboardingError) -> WiFiNetwork? {
-        switch context.request.network {
+    private func network(for identity: BoardIdentity) async throws(OnboardingError) -> WiFiNetwork? {
+        switch network(of: identity) {
         case .none: return nil
         case .given(let network): return network
         case .chosen(let choose):
@@ -120,6 +125,7 @@ extension OnboardingRun {
         if let confirmation {
             try await context.perform(.confirm) { () async throws(StepFailure) in
                 try await confirmation.confirm(board, connection)
+                await endAssociation()
             }
         }
         let name = mapping?.progress.node ?? board.claimedNode ?? board.identity.nodeID
@@ -128,6 +134,15 @@ extension OnboardingRun {
         return OnboardedNode(
             nodeID: name, network: connection?.network, mapping: mapping == nil ? .skipped : .confirmed,
             claimed: board.claimedNode != nil, identity: board.identity, elapsed: context.status.elapsed)
+    }
+
+    /// The board is in the account: where it goes on answering challenges, that is worth a word and no more.
+    private func endAssociation() async {
+        do throws(ProvisioningError) {
+            try await context.board.endAssociation()
+        } catch {
+            context.tell(.associationLeftOpen(error.message))
+        }
     }
 
     private func ask(

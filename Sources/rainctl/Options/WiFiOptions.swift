@@ -28,13 +28,18 @@ struct WiFiOptions: ParsableArguments {
     @Flag(help: "Leave the board's Wi-Fi alone.")
     var noWifi = false
 
+    /// Whether any network is spoken of.
+    var isGiven: Bool {
+        ssid != nil || ssidHex != nil || passphrase != nil || passphraseFile != nil || passphraseStdin || open
+    }
+
     func validate() throws {
         if ssid != nil, ssidHex != nil { throw ValidationError("Give --ssid or --ssid-hex, not both.") }
         let hasPassphrase = passphrase != nil || passphraseFile != nil || passphraseStdin
         if open, hasPassphrase {
             throw ValidationError("An open network has no password: drop --open or the password.")
         }
-        if noWifi, ssid != nil || ssidHex != nil || hasPassphrase || open {
+        if noWifi, isGiven {
             throw ValidationError("--no-wifi leaves the Wi-Fi alone, so no network can be given.")
         }
     }

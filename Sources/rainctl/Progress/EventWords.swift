@@ -36,6 +36,7 @@ struct EventWords {
         case .connected: "connected"
         case .resumed: "resumed"
         case .abandoned: "abandoned"
+        case .associationLeftOpen: "association_left_open"
         case .waitingForBoard: "waiting_for_board"
         case .waitingForCloud: "waiting_for_cloud"
         case .waitingForNode: "waiting_for_node"

@@ -52,6 +52,7 @@ enum StepText {
         case .wifi(.unreachable): "the board cannot be reached for the moment"
         case .resumed(let node): "finished the mapping of node \(node)"
         case .abandoned(let node, let why): "gave up the mapping of node \(node): \(why)"
+        case .associationLeftOpen(let why): "the board goes on answering challenges on its network: \(why)"
         case .waitingForBoard: "the board is not there yet; join its network PROV_… if it has one"
         case .waitingForCloud: "the cloud cannot be reached for the moment"
         case .waitingForNode: "the board is silent; asking the cloud whether it is on its network"
@@ -63,6 +64,7 @@ enum StepText {
         if !identity.version.isEmpty { parts.append(identity.version.onOneLine) }
         if let security = identity.security { parts.append("Security \(security.version)") }
         if let node = identity.nodeID { parts.append("node \(node)") }
+        if identity.isOnNetwork { parts.append("on its network already: its Wi-Fi is left as it is") }
         return parts.isEmpty ? "a board" : parts.joined(separator: ", ")
     }
 

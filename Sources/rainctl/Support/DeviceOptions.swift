@@ -13,7 +13,8 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The board's address (SoftAP; the board's own default is 192.168.4.1:80).", valueName: "host[:port]"))
+            "The board's address (SoftAP, where boards have 192.168.4.1:80, and on-network).",
+            valueName: "host[:port]"))
     var deviceHost: String?
 
     @Option(help: ArgumentHelp("The Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))

@@ -43,6 +43,11 @@ extension TransportArgument {
 struct TransportName: TransportArgument {
     let scheme: String?
     static var schemes: [String] { Transports.registered.map(\.scheme) }
+
+    /// Whether the transport that is named leads to boards that are on their network already.
+    var isForConnectedBoards: Bool {
+        Transports.registered.contains { $0.scheme == scheme && $0.isForConnectedBoards }
+    }
 }
 
 /// Where to look for boards; `auto` looks everywhere.

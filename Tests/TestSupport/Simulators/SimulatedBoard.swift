@@ -9,6 +9,8 @@ public final class SimulatedBoard: Sendable {
     /// The path of its serial port, where it was asked for.
     public let console: String?
     public let nodeID: String?
+    /// `host:port` of its on-network service, where it was asked for; it listens once the board is on its network.
+    public let onNetwork: String?
     public let journal: Journal
     /// What a client needs that gives a proof of possession to such a board: nothing, or its consent to a session in clear.
     public let consent: [String]
@@ -19,17 +21,20 @@ public final class SimulatedBoard: Sendable {
 
     /// Starts it with one network in reach and a known proof of possession, and returns once it can be reached.
     public static func start(
-        _ arguments: [String], in folder: TemporaryFolder, namespace: NetworkNamespace? = nil
+        _ arguments: [String], in folder: TemporaryFolder, namespace: NetworkNamespace? = nil,
+        environment: [String: String] = [:]
     ) async throws -> SimulatedBoard {
         let journal = folder.file("board-\(UInt32.random(in: .min ... .max)).ndjson")
         var all = ["--journal", journal]
         if !arguments.contains("--wifi"), !arguments.contains("--ap") { all += ["--wifi", "\(ssid):\(passphrase)"] }
         if !arguments.contains("--pop"), !arguments.contains("--no-pop") { all += ["--pop", proofOfPossession] }
-        let process = try await startSimulator("firmware-sim", Self.arguments(all + arguments), namespace, in: folder)
+        let process = try await startSimulator(
+            "firmware-sim", Self.arguments(all + arguments), namespace, in: folder, environment: environment)
         let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
         return SimulatedBoard(
             process: process, http: ready["http"]?.string, console: ready["console"]?.string,
-            nodeID: ready["node_id"]?.string, journal: Journal(path: journal), consent: consent(to: arguments))
+            nodeID: ready["node_id"]?.string, onNetwork: ready["on_network"]?.string, journal: Journal(path: journal),
+            consent: consent(to: arguments))
     }
 
     /// The same for a board that a simulator is started with by these options.
@@ -38,8 +43,10 @@ public final class SimulatedBoard: Sendable {
     }
 
     private init(
-        process: ChildProcess, http: String?, console: String?, nodeID: String?, journal: Journal, consent: [String]
+        process: ChildProcess, http: String?, console: String?, nodeID: String?, onNetwork: String?, journal: Journal,
+        consent: [String]
     ) {
+        self.onNetwork = onNetwork
         self.process = process
         self.http = http
         self.console = console

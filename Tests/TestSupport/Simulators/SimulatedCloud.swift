@@ -81,9 +81,11 @@ public final class SimulatedCloud: Sendable {
 /// Starts a simulator of this package, inside a namespace if one is given. Its temporary files lie in the test's folder:
 /// a test may end it by SIGKILL, which leaves it no time to tidy up.
 func startSimulator(
-    _ name: String, _ arguments: [String], _ namespace: NetworkNamespace?, in folder: TemporaryFolder
+    _ name: String, _ arguments: [String], _ namespace: NetworkNamespace?, in folder: TemporaryFolder,
+    environment: [String: String] = [:]
 ) async throws -> ChildProcess {
     let path = try Executables.path(name)
     let (executable, all) = namespace?.command(path, arguments) ?? (path, arguments)
-    return try await ChildProcess.start(executable, all, environment: ["TMPDIR": folder.path])
+    return try await ChildProcess.start(
+        executable, all, environment: ["TMPDIR": folder.path].merging(environment) { $1 })
 }

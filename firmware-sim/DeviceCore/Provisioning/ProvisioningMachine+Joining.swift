@@ -20,6 +20,15 @@ extension ProvisioningMachine {
         join(credentials, now: now)
     }
 
+    /// The network is known from an earlier time: the service never starts, and the board is on the network at once.
+    mutating func startProvisioned() {
+        guard state == .started else { return }
+        state = .stopped
+        let accessPoint = radio.accessPoints.first
+        stored = WiFiCredentials(ssid: accessPoint?.ssid ?? [], passphrase: [])
+        events.append(.joined(ssid: accessPoint?.ssid ?? [], channel: accessPoint?.channel ?? 1))
+    }
+
     private mutating func join(_ credentials: WiFiCredentials, now: UInt64) {
         stored = credentials
         verdictDue = now + radio.joinDelay

@@ -10,6 +10,8 @@ struct ChallengeResponder<Signer: NodeCredential>: Sendable {
 
     init(signer: Signer?) { self.signer = signer }
 
+    mutating func enable() { isDisabled = false }
+
     mutating func respond(to request: [UInt8], nodeID: [UInt8]) throws(HandlerFailure) -> [UInt8] {
         let message: ChallengeResponsePayload
         do { message = try ChallengeResponsePayload(decoding: request) } catch { throw HandlerFailure() }

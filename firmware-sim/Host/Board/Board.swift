@@ -8,6 +8,13 @@ import ProtocommWire
 
 typealias SimulatedCore = DeviceCore<DeviceSecurity<OpenSSLCrypto, BoardRandom>, NodeKey>
 
+/// What a client talks to: the two have sessions of their own.
+enum BoardService {
+    case provisioning
+    /// Challenge and response of a board that is on its network.
+    case onNetwork
+}
+
 /// A board of this process: its core, its clock, and the observers of what it does.
 final class Board: EventSource {
     private(set) var core: SimulatedCore
@@ -16,6 +23,8 @@ final class Board: EventSource {
     let journal: Journal
     private let logLevel: LogLevel
     private var random: BoardRandom
+    /// The board's end of its scheme, for the on-network service.
+    private let security: DeviceSecurity<OpenSSLCrypto, BoardRandom>
     private var observers: [(DeviceEvent) -> Void] = []
     /// Of the core; kept because the loop asks each of many boards in every pass.
     private(set) var due: UInt64?
@@ -24,8 +33,9 @@ final class Board: EventSource {
 
     init(
         core: SimulatedCore, identity: BoardIdentity, credentials: NodeFiles, journal: Journal, logLevel: LogLevel,
-        random: BoardRandom
+        random: BoardRandom, security: DeviceSecurity<OpenSSLCrypto, BoardRandom>
     ) {
+        self.security = security
         self.core = core
         self.identity = identity
         self.credentials = credentials
@@ -48,15 +58,30 @@ final class Board: EventSource {
     /// The node's id now: a claim gives it another.
     var nodeID: String { String(decoding: core.nodeID, as: UTF8.self) }
 
+    /// The firmware's own application starts the service once the board is on its network.
+    func startOnNetworkService() { step { $0.startOnNetworkService(security: security) } }
+
     func newSessionID() -> UInt32 { random.number() }
 
     // MARK: requests
 
-    func openSession(_ id: UInt32) { step { $0.openSession(id) } }
+    func openSession(_ id: UInt32, with service: BoardService = .provisioning) {
+        step { service == .onNetwork ? $0.openOnNetworkSession(id) : $0.openSession(id) }
+    }
 
-    func respond(to request: [UInt8], on endpoint: Endpoint, session: UInt32, transport: String) -> DeviceAnswer {
+    func serves(_ endpoint: Endpoint, _ service: BoardService) -> Bool {
+        service == .onNetwork ? core.servesOnNetwork(endpoint) : core.serves(endpoint)
+    }
+
+    func respond(
+        to request: [UInt8], on endpoint: Endpoint, session: UInt32, transport: String,
+        with service: BoardService = .provisioning
+    ) -> DeviceAnswer {
+        let now = MonotonicClock.now
         let answer = step {
-            $0.respond(to: request, on: endpoint, session: session, now: MonotonicClock.now)
+            service == .onNetwork
+                ? $0.respondOnNetwork(to: request, on: endpoint, session: session, now: now)
+                : $0.respond(to: request, on: endpoint, session: session, now: now)
         }
         journal.request(
             transport: transport, endpoint: endpoint, length: request.count,

@@ -56,7 +56,7 @@ extension FirmwareSim {
             security: try security(of: identity, &verifiers, random: &random), signer: try credential(credentials))
         return Board(
             core: core, identity: identity, credentials: credentials, journal: journal, logLevel: watching.logLevel,
-            random: random.fork())
+            random: random.fork(), security: try security(of: identity, &verifiers, random: &random))
     }
 
     /// An unclaimed board makes its key itself. So does one that signs challenges and was given none: no cloud knows that key.

@@ -80,6 +80,15 @@ struct BoardLog {
             return line(
                 .error, "esp_claim", "Claim data cannot be NULL. Cannot proceed with Assisted Claiming.")
         case .rebooted: return Array("ESP-ROM:esp32c3-api1-20210207\r\nrst:0xc (RTC_SW_CPU_RST)\r\n".utf8)
+        // core/esp_rmaker_on_network_chal_resp.c of esp-rainmaker.
+        case .onNetworkStarted:
+            return line(.info, "on_network_chal_resp", "On-network challenge-response service started successfully")
+        case .onNetworkProofRefused: return []
+        case .onNetworkDisabled:
+            return line(.info, "on_network_chal_resp", "Disabling challenge-response for on-network service")
+                + line(.info, "on_network_chal_resp", "Service stop scheduled in 2000 ms")
+        case .onNetworkStopped:
+            return line(.info, "on_network_chal_resp", "On-network challenge-response service stopped")
         case .serviceStopped:
             return manager(.info, "Provisioning stopped") + network(.info, "Provisioning ended")
         }

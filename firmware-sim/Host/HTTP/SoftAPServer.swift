@@ -27,21 +27,33 @@ final class SoftAPServer: EventSource {
     }
 
     private let board: Board
+    private let service: BoardService
     private let listener: ListeningSocket
-    private var isListening = true
+    private var isListening: Bool
     private var sessions = HTTPSessions()
     private var connection: Connection?
     private var nextNumber = 0
 
     var address: BindAddress { listener.address }
 
-    init(_ address: BindAddress, board: Board) throws {
+    /// - Parameter service: the one that is served; that of a board on its network listens from the moment at which it starts.
+    init(_ address: BindAddress, board: Board, service: BoardService = .provisioning) throws {
         self.board = board
-        listener = try ListeningSocket(address)
+        self.service = service
+        isListening = service == .provisioning
+        listener = try ListeningSocket(address, listens: isListening)
         board.observe { [weak self] event in
-            if event == .serviceStopped { self?.shutDown() }
+            if event == (service == .onNetwork ? .onNetworkStopped : .serviceStopped) { self?.shutDown() }
+            if event == .onNetworkStarted, service == .onNetwork { self?.start() }
             if event == .rebooted { self?.sessions = HTTPSessions() }
         }
+    }
+
+    private func start() {
+        do {
+            try listener.listen()
+            isListening = true
+        } catch { board.log(.error, "http", "\(error)") }
     }
 
     // MARK: the loop
@@ -156,7 +168,7 @@ final class SoftAPServer: EventSource {
             return false
         }
         let decision = sessions.session(cookie: head.cookie, connection: connection.number, newID: board.newSessionID)
-        if case .new(let id) = decision { board.openSession(id) }
+        if case .new(let id) = decision { board.openSession(id, with: service) }
         guard (1...HTTPRequestParser.bodyLimit).contains(head.contentLength) else {
             board.journal.request(transport: "http", endpoint: endpoint(head), length: 0, outcome: "refused")
             drop("a body of \(head.contentLength) bytes")
@@ -171,7 +183,7 @@ final class SoftAPServer: EventSource {
     /// for the endpoint (`protocomm_httpd.c`), and so fails where a query or, in the absolute form, a host belongs to it.
     private func isKnownPath(_ head: HTTPRequestHead) -> Bool {
         guard let path = head.path, path.first == UInt8(ascii: "/") else { return false }
-        return board.core.serves(Endpoint(name: Array(path.dropFirst())))
+        return board.serves(Endpoint(name: Array(path.dropFirst())), service)
     }
 
     private func endpoint(_ head: HTTPRequestHead) -> Endpoint { Endpoint(name: Array(head.target.dropFirst())) }
@@ -185,7 +197,9 @@ final class SoftAPServer: EventSource {
         switch session {
         case .same(let current), .new(let current): id = current
         }
-        let answer = board.respond(to: body, on: endpoint, session: id, transport: "http")
+        let answer = board.respond(
+            to: body, on: endpoint, session: id, transport: service == .onNetwork ? "on-network" : "http", with: service
+        )
         deliver(answer, from: endpoint)
     }
 

@@ -39,6 +39,10 @@ extension Journal {
         case .claimRefused(let status): state("claim_refused", [.init("status", .integer(Int64(status.rawValue)))])
         case .claimOver: state("claim_over")
         case .rebooted: state("rebooted")
+        case .onNetworkStarted: state("on_network_started")
+        case .onNetworkProofRefused: state("on_network_proof_refused")
+        case .onNetworkDisabled: state("on_network_disabled")
+        case .onNetworkStopped: state("on_network_stopped")
         case .serviceStopping: state("service_stopping")
         case .serviceStopped: state("service_stopped")
         }

@@ -18,5 +18,8 @@ struct BindAddress: ExpressibleByArgument, CustomStringConvertible, Equatable {
         self.init(host: String(argument[..<colon]), port: port)
     }
 
+    /// An IPv6 address stands in brackets.
+    var isVersion6: Bool { host.hasPrefix("[") && host.hasSuffix("]") }
+
     var description: String { "\(host):\(port)" }
 }

@@ -5,6 +5,20 @@ struct ListeningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Serve SoftAP-style HTTP there; port 0 lets the system choose.", valueName: "host:port"))
     var http: BindAddress?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Serve challenge and response there once the board is on its network, as RainMaker's on-network service does; with nothing \
+            else to listen on, the board is on its network from the start.
+            """, valueName: "host:port"))
+    var onNetwork: BindAddress?
+
+    @Flag(help: "Announce that through Avahi, on the bus that DBUS_SYSTEM_BUS_ADDRESS names.")
+    var announce = false
+
+    @Option(help: ArgumentHelp("What it is announced as; the node id unless given.", valueName: "name"))
+    var announceAs: String?
+
     @Option(help: ArgumentHelp("Make a serial console, and this symbolic link to it.", valueName: "link"))
     var console: String?
 

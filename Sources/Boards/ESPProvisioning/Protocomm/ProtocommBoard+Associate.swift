@@ -65,13 +65,28 @@ extension ProtocommBoard {
             ChallengeResponsePayload(.commandChallengeResponse(command)), on: .challengeResponse)
         if answer.status == .disabled {
             throw ProvisioningError(
-                .rejected, message: "The board has challenge and response switched off. Reset it to factory settings.")
+                .rejected,
+                message: identity?.isOnNetwork == true
+                    ? "The board has challenge and response switched off, as after it was put into an account. Restart it if it is to be "
+                        + "put into another one."
+                    : "The board has challenge and response switched off. Reset it to factory settings.",
+                reason: "challenge_disabled")
         }
         guard answer.status == .success else { throw .rejected("the challenge", status: answer.status.rawValue) }
         guard case .responseChallengeResponse(let response)? = answer.payload, !response.payload.isEmpty else {
             throw .unexpectedAnswer(on: .challengeResponse)
         }
         return AssociationReply(nodeID: try nodeID(response.nodeID), signature: response.payload)
+    }
+
+    /// Tells a board on its network to take no challenge any more, as Espressif's own client does.
+    public func endAssociation() async throws(ProvisioningError) {
+        guard identity?.isOnNetwork == true else { return }
+        let answer = try await ask(ChallengeResponsePayload(.commandDisableChallengeResponse), on: .challengeResponse)
+        // One that is disabled already says so.
+        guard answer.status == .success || answer.status == .disabled else {
+            throw .rejected("the end of its association", status: answer.status.rawValue)
+        }
     }
 
     /// Node ids are opaque text; anything that is not printable ASCII is not one.

@@ -15,10 +15,14 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     let session: ProtocommSession
     let credentials: BoardCredentials
     private let policy: SecurityPolicy
+    /// What is known beforehand of the security of a board whose version does not name it.
+    let announced: SecurityRequirement?
+    /// The patch version of Security 2 is a guess so far.
+    var isPatchGuessed = false
     var random: Random
     let time: Timekeeper
     let logger: Logger
-    private(set) var identity: BoardIdentity?
+    var identity: BoardIdentity?
     /// Kept for a session that must be opened again in the middle; a person is asked once.
     private var proofOfPossession: ProofOfPossession?
     /// How often the connection broke and was made again.
@@ -54,10 +58,12 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// - Parameters:
     ///   - suite: the cryptography of the handshake, such as libcrypto's.
     ///   - random: draws the handshake's private keys.
+    ///   - announced: the security of a board whose version does not name it, where that is known; it is found out otherwise.
     public init(
         transport: any Transport, credentials: BoardCredentials, suite: Suite.Type, random: Random,
-        clock: any Clock<Duration> = ContinuousClock(), logger: Logger
+        announced: SecurityRequirement? = nil, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
     ) {
+        self.announced = announced
         peer = transport.peer
         session = ProtocommSession(transport: transport, clock: clock, logger: logger)
         self.credentials = credentials
@@ -68,7 +74,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     }
 
     public func identify() async throws(ProvisioningError) -> BoardIdentity {
-        let identity = try await askVersion()
+        var identity = try await askVersion()
+        if identity.security == nil { identity.security = try await unnamedSecurity() }
         self.identity = identity
         logger.debug("board identified", metadata: ["peer": "\(peer)", "version": "\(identity.version)"])
         return identity
@@ -111,7 +118,12 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
                     remedies: [.proofOfPossession])
             }
         }
-        try await handshake(required)
+        do throws(ProvisioningError) {
+            try await handshake(required)
+        } catch {
+            guard let other = otherPatch(after: error) else { throw error }
+            try await handshake(other)
+        }
     }
 
     private func handshake(_ required: SecurityRequirement) async throws(ProvisioningError) {

@@ -27,13 +27,15 @@ struct VersionInformation: Sendable, Equatable {
                 .malformed, message: "The board's version information is not JSON. Is it in provisioning mode?",
                 cause: "\(error)")
         }
-        guard case .object(let sections) = document, let provisioning = document["prov"] else {
-            throw ProvisioningError(
-                .malformed, message: "The board's version information has no section for provisioning.")
-        }
+        guard case .object(let sections) = document else { throw Self.noSection }
         let capabilities = sections.flatMap { section in
             Self.words(section.value["cap"]).map { "\(section.name).\($0)" }
         }
+        if let service = document["on_network"] ?? document["local_ctrl"] {
+            identity = Self.onNetwork(service, capabilities)
+            return
+        }
+        guard let provisioning = document["prov"] else { throw Self.noSection }
         let rainMaker = Self.words(document["rmaker"]?["cap"])
         identity = BoardIdentity(
             security: Self.security(provisioning),
@@ -44,6 +46,19 @@ struct VersionInformation: Sendable, Equatable {
             version: Self.word(provisioning["ver"]) ?? "",
             rainMakerVersion: Self.word(document["rmaker"]?["ver"]) ?? Self.word(document["rmaker_extra"]?["ver"]),
             capabilities: capabilities)
+    }
+
+    private static var noSection: ProvisioningError {
+        ProvisioningError(.malformed, message: "The board's version information has no section for provisioning.")
+    }
+
+    /// A board on its network. The on-network service names no scheme (`esp_rmaker_on_network_chal_resp.c`), local control does.
+    private static func onNetwork(_ section: JSONValue, _ capabilities: [String]) -> BoardIdentity {
+        var identity = BoardIdentity(
+            security: section["sec_ver"] == nil ? nil : security(section), association: .challengeResponse,
+            version: word(section["ver"]) ?? "", capabilities: capabilities)
+        identity.isOnNetwork = true
+        return identity
     }
 
     private static func security(_ section: JSONValue) -> SecurityRequirement {

@@ -94,6 +94,7 @@ actor LoggedBoard: Board {
     func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
         try await told { () async throws(ProvisioningError) in try await inner.associate(request) }
     }
+    func endAssociation() async throws(ProvisioningError) { try await inner.endAssociation() }
     func startClaim() async throws(ProvisioningError) -> [UInt8] {
         try await told { () async throws(ProvisioningError) in try await inner.startClaim() }
     }

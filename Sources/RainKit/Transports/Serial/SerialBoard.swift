@@ -42,6 +42,8 @@ actor SerialBoard: Board {
     func cloudContact() async throws(ProvisioningError) -> CloudContact? { try await opened().cloudContact() }
     func reset() async throws(ProvisioningError) { try await opened().reset() }
 
+    func endAssociation() async throws(ProvisioningError) { try await board?.endAssociation() }
+
     func startClaim() async throws(ProvisioningError) -> [UInt8] { try await opened().startClaim() }
     func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
         try await opened().requestCertificate(reply)

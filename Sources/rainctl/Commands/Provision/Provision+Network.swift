@@ -9,6 +9,16 @@ extension Provision {
         _ context: Context, within time: TimeBudget
     ) throws(CommandFailure) -> OnboardingRequest.Network {
         if wifi.noWifi { return .none }
+        if device.transport.isForConnectedBoards {
+            guard !wifi.isGiven else {
+                throw CommandFailure(
+                    .usage,
+                    message:
+                        "Over --transport \(device.transport.scheme ?? "") the board is on its network already: no network can be given."
+                )
+            }
+            return .none
+        }
         let name = try wifi.name()
         let source = wifi.passphraseSource(within: time)
         let passphrase = try source.read(environment: context.environment, output: context.output)

@@ -11,9 +11,17 @@ struct DiscoveredBoardResult: CommandResult {
     var rssi: Int?
     var services: [String]?
     var connected: Bool?
+    /// Its id in the cloud, where it announces that.
+    var nodeID: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case transport, port, address, name, rssi, services, connected
+        case nodeID = "node_id"
+    }
 
     var text: String {
         if let port { return port }
+        if let nodeID { return "\(name?.onOneLine ?? "(no name)")  \(address ?? "")  node \(nodeID.onOneLine)" }
         let strength = rssi.map { "\($0) dBm" } ?? "connected"
         return "\(name?.onOneLine ?? "(no name)")  \(address ?? "")  \(strength)"
     }
@@ -25,6 +33,6 @@ extension DiscoveredBoardResult {
         self.init(
             transport: board.address.scheme, port: isPort ? board.address.location : nil,
             address: isPort ? nil : board.address.location, name: board.name, rssi: board.signal,
-            services: board.services, connected: board.isConnected)
+            services: board.services, connected: board.isConnected, nodeID: board.nodeID)
     }
 }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import DeviceCore
+import Glibc
+import RainDBus
+import RainJSON
+
+/// Announces the board's on-network service through Avahi, for as long as the service takes challenges: what firmware does with ESP-IDF's
+/// own multicast DNS (`announce_mdns_service` in `esp_rmaker_on_network_chal_resp.c`). The host's name stays this machine's.
+final class AvahiAnnouncement: EventSource {
+    private static let service = "org.freedesktop.Avahi"
+    private static let groupInterface = "org.freedesktop.Avahi.EntryGroup"
+    private static let collisionError = "org.freedesktop.Avahi.CollisionError"
+    /// `AVAHI_ENTRY_GROUP_COLLISION`: another host has the name.
+    private static let collision = 3
+
+    private let board: Board
+    private let port: UInt16
+    private let security: Int
+    private let connection: DBusConnection
+    private var name: String
+    private var group: String?
+
+    /// Connects to Avahi on the bus that `DBUS_SYSTEM_BUS_ADDRESS` names; nothing is announced before the service runs.
+    /// - Parameter name: what the service is called, unless another one is called so.
+    init(_ board: Board, port: UInt16, security: Int, name: String) throws {
+        self.board = board
+        self.port = port
+        self.security = security
+        self.name = name
+        do throws(DBusError) {
+            connection = try DBusConnection(.system)
+            _ = try connection.callAndWait(
+                .bus("AddMatch", [.string("type='signal',sender='\(Self.service)',interface='\(Self.groupInterface)'")])
+            )
+            _ = try connection.callAndWait(
+                DBusCall(Self.service, "/", "org.freedesktop.Avahi.Server", "GetVersionString"))
+        } catch {
+            throw StartError(
+                "--announce: no Avahi at \(DBusAddress.system): \(error); start dbus-daemon and avahi-daemon")
+        }
+        board.observe { [weak self] event in
+            if event == .onNetworkStarted { self?.announce() }
+            if event == .onNetworkDisabled || event == .onNetworkStopped { self?.withdraw() }
+        }
+    }
+
+    // MARK: the loop
+
+    var interests: [Interest] {
+        let descriptor = connection.descriptor
+        return descriptor < 0 ? [] : [Interest(descriptor: descriptor, events: connection.events)]
+    }
+
+    var due: UInt64? { connection.due.map { MonotonicClock.milliseconds(atMicroseconds: $0) } }
+
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) {}
+
+    func wake(now: UInt64) {
+        guard connection.descriptor >= 0 else { return }
+        do throws(DBusError) {
+            try connection.drain { receive($0) }
+        } catch {
+            board.log(.error, "avahi", "the bus is gone: \(error)")
+            connection.close()
+        }
+    }
+
+    func shutDown() { connection.close() }
+
+    // MARK: Avahi
+
+    private func announce() {
+        do throws(DBusError) {
+            let answer = try connection.callAndWait(
+                DBusCall(Self.service, "/", "org.freedesktop.Avahi.Server", "EntryGroupNew"), other: receive)
+            group = answer.first?.text
+            try publish()
+        } catch {
+            board.log(.error, "avahi", "not announced: \(error)")
+        }
+    }
+
+    private func publish() throws(DBusError) {
+        while true {
+            do throws(DBusError) {
+                try call("AddService", arguments)
+                try call("Commit")
+                board.journal.state("announced", [.init("name", .string(name))])
+                return
+            } catch {
+                // A name that a program on this machine has.
+                guard error.name == Self.collisionError else { throw error }
+                try takeOtherName()
+            }
+        }
+    }
+
+    /// interface, protocol, flags, name, type, domain, host, port, TXT: any interface, both versions of IP, this machine's host name.
+    private var arguments: [DBusValue] {
+        [
+            .int32(-1), .int32(-1), .uint32(0), .string(name), .string("_esp_rmaker_chal_resp._tcp"), .string(""),
+            .string(""), .uint16(port), .array(text.map { .bytes(Array($0.utf8)) }, of: "ay"),
+        ]
+    }
+
+    private var text: [String] {
+        var text = ["node_id=\(board.nodeID)", "port=\(port)", "sec_version=\(security)"]
+        if security == 1 { text.append("pop_required=\(!board.identity.proofOfPossession.isEmpty)") }
+        return text
+    }
+
+    private func takeOtherName() throws(DBusError) {
+        let answer = try connection.callAndWait(
+            DBusCall(
+                Self.service, "/", "org.freedesktop.Avahi.Server", "GetAlternativeServiceName", [.string(name)]),
+            other: receive)
+        name = answer.first?.text ?? name + " #2"
+    }
+
+    private func call(_ member: String, _ arguments: [DBusValue] = []) throws(DBusError) {
+        guard let group else { return }
+        _ = try connection.callAndWait(
+            DBusCall(Self.service, group, Self.groupInterface, member, arguments), other: receive)
+    }
+
+    private func withdraw() {
+        guard group != nil else { return }
+        do throws(DBusError) { try call("Free") } catch { board.log(.error, "avahi", "not withdrawn: \(error)") }
+        group = nil
+        board.journal.state("withdrawn")
+    }
+
+    private func receive(_ message: DBusMessage) {
+        guard message.kind == .signal, message.member == "StateChanged", let group, message.path == group,
+            message.arguments.first?.integer == Self.collision
+        else { return }
+        do throws(DBusError) {
+            try takeOtherName()
+            try call("Reset")
+            try publish()
+        } catch { board.log(.error, "avahi", "not announced anew: \(error)") }
+    }
+}
