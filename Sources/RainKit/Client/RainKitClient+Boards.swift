@@ -69,10 +69,16 @@ extension RainKitClient {
                 }
             }
             var results: [(count: Int, failure: ProvisioningError?)] = []
-            for await result in group { results.append(result) }
+            for await result in group {
+                results.append(result)
+                // Nobody needs the others any longer.
+                if search.name != nil, result.count > 0 { group.cancelAll() }
+            }
             return results
         }
-        let failures = results.compactMap(\.failure)
+        if search.name != nil, !Task.isCancelled, results.contains(where: { $0.count > 0 }) { return [] }
+        // A machine without Wi-Fi looks elsewhere, and nothing is wrong with that unless Wi-Fi was asked for.
+        let failures = results.compactMap(\.failure).filter { transports.count == 1 || !$0.isForWantOfWiFi }
         // A transport that found boards before it failed has not looked to the end.
         let someFound = results.contains { $0.failure == nil && $0.count > 0 }
         if let failure = failures.first, !someFound || failure.code == .cancelled { throw failure }

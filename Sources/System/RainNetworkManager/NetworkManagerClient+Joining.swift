@@ -81,8 +81,16 @@ extension NetworkManagerClient {
             return nil
         }
         feed.forgetFailure(of: device.path)
-        let profile = try await call(
-            NetworkManagerName.settingsPath, NetworkManagerName.settings, "GetConnectionByUuid", [.string(previous)])
+        let profile: [DBusValue]
+        do throws(NetworkManagerError) {
+            profile = try await call(
+                NetworkManagerName.settingsPath, NetworkManagerName.settings, "GetConnectionByUuid", [.string(previous)]
+            )
+        } catch {
+            guard error.code == .failed else { throw error }
+            if let current { try await deactivate(current) }
+            throw NetworkManagerError(.notFound, message: "Its connection does not exist any more.")
+        }
         let answer = try await call(
             NetworkManagerName.path, NetworkManagerName.service, "ActivateConnection",
             [.objectPath(profile.first?.text ?? "/"), .objectPath(device.path), .objectPath("/")])

@@ -8,7 +8,7 @@ enum NetworkWords {
         case .notRestored(let name, let why):
             let place = name.map { "the network \($0.onOneLine)" } ?? "its own network"
             output.warn(
-                "this machine is not back on \(place): \(why) The next start of rainctl tries again.",
+                "this machine is not back on \(place): \(why)",
                 reason: "network_not_restored")
         case .looking(let name):
             output.say("looking for the Wi-Fi network \(name?.onOneLine ?? "PROV_…")")
@@ -16,6 +16,8 @@ enum NetworkWords {
             output.say(
                 "joining the Wi-Fi network \(name.onOneLine)"
                     + (previous.map { ", and going back to \($0.onOneLine) afterwards" } ?? ""))
+        case .returning(let name):
+            output.say(name.map { "going back to \($0.onOneLine)" } ?? "leaving the board's network")
         case .restored(let name):
             output.say(name.map { "back on \($0.onOneLine)" } ?? "off the board's network")
         case .joinByHand(let name, let hasPassword, let why):
@@ -30,9 +32,9 @@ enum NetworkWords {
     static func restore(isQuiet: Bool) async {
         let environment = RainKitConfiguration(state: "/").environment
         guard let folders = try? Folders(environment) else { return }
-        guard let change = await RainKitClient(RainKitConfiguration(state: folders.state)).restoreNetwork() else {
-            return
-        }
-        tell(change, Output(isJSON: false, isQuiet: isQuiet))
+        let output = Output(isJSON: false, isQuiet: isQuiet)
+        var configuration = RainKitConfiguration(state: folders.state)
+        configuration.networkChange = { tell($0, output) }
+        if let change = await RainKitClient(configuration).restoreNetwork() { tell(change, output) }
     }
 }

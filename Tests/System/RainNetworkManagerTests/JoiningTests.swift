@@ -68,6 +68,19 @@ struct JoiningTests {
         }
     }
 
+    @Test("a connection that does not exist any more is said to be gone, and the board's network is left")
+    func gone() async throws {
+        try await with { mock, client, device in
+            try await client.join(
+                try await profile(client, device, Self.board), on: device, owner: nil, within: .seconds(10))
+            let error = await #expect(throws: NetworkManagerError.self) {
+                try await client.restore("no-such-uuid", on: "wlan0", insteadOf: Self.uuid, within: .seconds(5))
+            }
+            #expect(error?.code == .notFound)
+            #expect(try await mock.connection() == "")
+        }
+    }
+
     @Test("a network with a password is not joined without one, and nothing is changed")
     func password() async throws {
         try await with { mock, client, device in

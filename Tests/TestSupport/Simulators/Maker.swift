@@ -38,6 +38,8 @@ public struct Maker: Sendable {
             "NO_COLOR": "1",
             // The machine's own session, if it has one, is none of a test's business.
             "DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": "", "CREDENTIALS_DIRECTORY": "",
+            // Neither are its radios.
+            "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus",
         ]
     }
 

@@ -123,6 +123,19 @@ struct BoardNetworkTests {
         }
     }
 
+    @Test("without NetworkManager the network to join is named, and the board asked")
+    func byHand() async throws {
+        try await with(["--security", "1"]) { scene in
+            // The namespace has the address already.
+            let here = try await scene.maker.rainctl(scene.arguments(["--json"]))
+            #expect(here.status == 0, "\(here.standardOutput)\(here.standardError)")
+            let maker = try Maker(scene.folder, namespace: try await NetworkNamespace(addresses: []))
+            let elsewhere = try await maker.rainctl(scene.arguments(["--json", "--no-mapping"]))
+            elsewhere.expectFailure(69, "unavailable", says: "Join the board's Wi-Fi network \(Self.name)")
+            #expect(elsewhere.standardError.contains("Join the Wi-Fi network \(Self.name) yourself"))
+        }
+    }
+
     @Test("Ctrl-C in the middle brings the machine back")
     func interrupted() async throws {
         try await with(["--security", "1", "--join-delay", "60"]) { scene in

@@ -85,6 +85,7 @@ actor BoardNetwork {
         guard let visit else { return }
         let tell = request.tell
         let task = Task {
+            tell(.returning(to: visit.way.entry.previousName))
             tell(await visit.way.goBack(visit.manager))
             visit.manager.close()
         }
@@ -117,7 +118,8 @@ actor BoardNetwork {
         } catch {
             return .failure(error)
         }
-        visit = Visit(manager: manager, way: WayBack(entry: entry, journal: request.journal), lock: lock)
+        visit = Visit(
+            manager: manager, way: WayBack(entry: entry, journal: request.journal, bus: request.bus), lock: lock)
         request.tell(.joining(network.name, leaving: before?.id))
         let profile = TemporaryProfile(
             uuid: entry.temporary, id: "\(network.name) (rainkit)", network: network, password: request.password)

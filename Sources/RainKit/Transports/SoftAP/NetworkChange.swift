@@ -6,6 +6,8 @@ public enum NetworkChange: Sendable, Hashable {
     case looking(for: String?)
     /// This machine leaves its own network, if it has one, for the board's.
     case joining(String, leaving: String?)
+    /// This machine goes back to its own network; nil for none.
+    case returning(to: String?)
     /// This machine is back on its own network, or on none, as before.
     case restored(String?)
     /// This machine could not be brought back; the text says why.

@@ -16,6 +16,11 @@ extension ProvisioningError {
     }
 }
 
+extension ProvisioningError {
+    /// Whether this machine has no Wi-Fi, or none that a program can use.
+    var isForWantOfWiFi: Bool { ["no_network_manager", "no_wifi_adapter", "wifi_off"].contains(reason) }
+}
+
 extension NetworkManagerError {
     /// For programs: a word of its own for each kind.
     fileprivate var reason: String {

@@ -7,9 +7,15 @@ import RainNetworkManager
 struct WayBack: Sendable {
     let entry: NetworkJournal.Entry
     let journal: NetworkJournal?
+    let bus: DBusAddress
 
     /// How long going back may take.
     static let limit = Duration.seconds(30)
+
+    /// Another try may succeed after these.
+    private static let passing: Set<NetworkManagerError.Code> = [
+        .noBus, .notRunning, .accessDenied, .timeout, .cancelled,
+    ]
 
     /// Goes back, and takes the journal away. It stays where going back failed for a reason that may pass, for the next run.
     func goBack(_ manager: NetworkManagerClient) async -> NetworkChange {
@@ -18,8 +24,8 @@ struct WayBack: Sendable {
             change = .restored(try await connection(manager)?.id)
         } catch {
             change = .notRestored(entry.previousName, why: error.message)
+            if Self.passing.contains(error.code) { return change }
         }
-        if case .notRestored = change { return change }
         do throws(ProvisioningError) {
             try await journal?.keep(nil)
         } catch {
@@ -35,7 +41,7 @@ struct WayBack: Sendable {
         } catch {
             // The connection to the bus may have gone, and with it, by NetworkManager's doing, the board's network.
             guard error.code == .noBus else { throw error }
-            return try await NetworkManagerClient.open().restore(
+            return try await NetworkManagerClient.open(bus: bus).restore(
                 entry.previous, on: entry.interface, insteadOf: entry.temporary, within: Self.limit)
         }
     }
@@ -64,7 +70,8 @@ extension RainKitClient {
             } catch {
                 return .notRestored(entry.previousName, why: error.message)
             }
-            let change = await WayBack(entry: entry, journal: journal).goBack(manager)
+            configuration.networkChange(.returning(to: entry.previousName))
+            let change = await WayBack(entry: entry, journal: journal, bus: bus).goBack(manager)
             manager.close()
             return change
         } catch {
