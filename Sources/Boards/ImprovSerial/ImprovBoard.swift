@@ -158,19 +158,42 @@ public actor ImprovBoard: Board {
 
     public func endAssociation() async throws(ProvisioningError) { try await onNetwork?.endAssociation() }
 
+    /// The board is there a moment after it has its address: it is looked for at what it said of itself, then by what it announces.
     private func boardOnNetwork() async throws(ProvisioningError) -> any Board {
         if let onNetwork { return onNetwork }
-        let board: any Board
+        let end = ContinuousClock.now + Self.timeToAppear
+        var pause = Duration.milliseconds(100)
+        while true {
+            var failure: ProvisioningError?
+            for host in addresses.prefix(1).map(Optional.some) + [nil] {
+                do throws(ProvisioningError) {
+                    return try await reached(host)
+                } catch {
+                    guard [.unavailable, .neverAnswered].contains(error.code) else { throw error.onNetwork }
+                    failure = failure ?? error
+                }
+            }
+            if ContinuousClock.now >= end, let failure { throw failure.onNetwork }
+            do { try await Task.sleep(for: pause) } catch {
+                throw ProvisioningError(.cancelled, message: "Cancelled.")
+            }
+            pause = min(pause * 2, .seconds(1))
+        }
+    }
+
+    /// Firmware starts its service once it has an address.
+    private static let timeToAppear = Duration.seconds(10)
+
+    private func reached(_ host: String?) async throws(ProvisioningError) -> any Board {
+        let board = try await openOnNetwork(host)
         do throws(ProvisioningError) {
-            board = try await openOnNetwork(addresses.first)
-            onNetwork = board
             _ = try await board.identify()
             try await board.secure()
         } catch {
-            var told = error
-            told.message = "The board is on its network, and cannot be put into the account there. \(error.message)"
-            throw told
+            await board.close()
+            throw error
         }
+        onNetwork = board
         return board
     }
 
@@ -292,5 +315,14 @@ extension AccessPoint {
         self.init(
             ssid: SSID(strings[0]), bssid: [], channel: 0, rssi: strength,
             protection: NetworkProtection(rawValue: isOpen ? 0 : 3))
+    }
+}
+
+extension ProvisioningError {
+    /// Said of a board whose Wi-Fi is done.
+    fileprivate var onNetwork: ProvisioningError {
+        var told = self
+        told.message = "The board is on its network, and cannot be put into the account there. \(message)"
+        return told
     }
 }

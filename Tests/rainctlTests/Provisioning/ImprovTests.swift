@@ -41,6 +41,28 @@ struct ProvisioningImprovTests {
         }
     }
 
+    @Test("puts the board into the account as well, over its network: Wi-Fi by cable, account by network")
+    func associates() async throws {
+        try await withTemporaryFolder { folder in
+            let cloud = try await SimulatedCloud.start(nodes: ["node-improv"], in: folder)
+            let maker = try Maker(folder)
+            try await maker.signIn(to: cloud)
+            let board = try await SimulatedBoard.start(
+                [
+                    "--console", folder.file("tty"), "--console-dialect", "improv", "--security", "1", "--mapping",
+                    "ch-resp", "--join-delay", "0.2", "--on-network", "127.0.0.1:0",
+                ] + cloud.boardOptions(node: "node-improv"), in: folder)
+            defer { board.process.kill() }
+            let outcome = try await maker.rainctl(
+                "provision", "--port", folder.file("tty"), "--device-host", try #require(board.onNetwork),
+                "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
+                folder.file("wifi"), "--json")
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(outcome.document?["mapping"] == "confirmed" && outcome.document?["node_id"] == "node-improv")
+            #expect(outcome.document?["ssid"]?.string == SimulatedBoard.ssid)
+        }
+    }
+
     @Test("a wrong password is the network's refusal")
     func wrongPassword() async throws {
         try await withTemporaryFolder { folder in

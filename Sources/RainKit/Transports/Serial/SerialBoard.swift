@@ -145,8 +145,8 @@ actor SerialBoard: Board {
             reopen: { [ports] () async throws(ProvisioningError) in
                 try await ports.reopen(description, heard: ears.heard)?.port
             },
-            openOnNetwork: { [opening] (host) async throws(ProvisioningError) in
-                try await opening.other(BoardAddress(scheme: "on-network", location: host), opening.credentials)
+            openOnNetwork: { [opening, parameters] (host) async throws(ProvisioningError) in
+                try await opening.other(.onNetwork(parameters["device-host"] ?? host), opening.credentials)
             }, logger: opening.logger)
         return LoggedBoard(board, log: ears.log)
     }

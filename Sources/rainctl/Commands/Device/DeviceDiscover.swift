@@ -10,7 +10,7 @@ struct DeviceDiscover: AsyncParsableCommand {
 
     enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
 
-    @Option(help: "Where to look; auto looks everywhere.")
+    @Option(help: "Where to look; auto looks wherever boards wait for a network.")
     var transport: DiscoveryTransportName = .auto
 
     @Option(help: ArgumentHelp("The Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))
