@@ -114,6 +114,13 @@ public actor ImprovBoard: Board {
                 hasReported = true
                 await report(.connecting)
             }
+            if frame.state == .stopped {
+                throw ProvisioningError(
+                    .rejected,
+                    message:
+                        "The board takes no Wi-Fi settings now (Improv is stopped). Restart it, then run this again.",
+                    reason: "improv_stopped")
+            }
             // A board that restarted has forgotten what it was told.
             if frame.state == .ready, isAsked, hasReported {
                 throw ProvisioningError(

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// Where a board is, as packets of the type 1 say.
+/// Where a board is, as packets of the type 1 say (improv-wifi's `sdk-cpp`, `src/improv.h`).
 public enum ImprovState: UInt8, Sendable {
+    /// It takes no settings now, as one that has gone over to Ethernet.
+    case stopped = 0
     /// It waits for a button to be pressed. Over a cable boards skip this; some firmware shares it with Improv over Bluetooth.
     case awaitingAuthorization = 1
     /// It takes Wi-Fi settings.
@@ -11,6 +13,8 @@ public enum ImprovState: UInt8, Sendable {
     case provisioning = 3
     /// It is on its network.
     case provisioned = 4
+    /// It looks for networks.
+    case scanning = 5
 }
 
 /// What a board could not do, as packets of the type 2 say.

@@ -25,6 +25,22 @@ struct ImprovFrameTests {
         #expect(read(Self.vector) == [.command(.state)!])
     }
 
+    @Test("the states and answers of the published SDKs' own tests (improv-wifi/sdk-serial-js, test/serial.test.ts)")
+    func softwareKit() {
+        for (value, state) in [(UInt8(0), ImprovState.stopped), (4, .provisioned), (5, .scanning)] {
+            let body = Array("IMPROV".utf8) + [1, 1, 1, value]
+            #expect(read(body + [body.reduce(0, &+)]).first?.state == state)
+        }
+        // Online, with Wi-Fi and Ethernet; and one entry of a scan.
+        for (command, words) in [
+            (ImprovCommand.network, ["7", "http://192.168.1.10"]), (.scan, ["Home", "-55", "YES"]),
+        ] {
+            let strings = words.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+            let result = ImprovFrame(.result, [command.rawValue, UInt8(strings.count)] + strings).result
+            #expect(result?.command == command && result?.strings == words.map { Array($0.utf8) })
+        }
+    }
+
     @Test("every split of every packet is the same packet, with log lines around it")
     func splits() {
         for frame in Self.frames {

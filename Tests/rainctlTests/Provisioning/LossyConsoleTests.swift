@@ -22,13 +22,14 @@ struct LossyConsoleTests {
         init(_ index: Int) {
             var random = SeededGenerator(seed: UInt64(index) &+ 17)
             self.index = index
-            dialect = ["protocomm", "rainmaker", "log-only"][index % 3]
+            dialect = ["protocomm", "rainmaker", "log-only", "improv"][index % 4]
             let boot = Double(Int.random(in: 0...(LossyConsoleTests.isSoak ? 8000 : 2000), using: &random)) / 1000
             var options = [
                 "--console-dialect", dialect, "--boot-delay", "\(boot)", "--console-noise", "inside",
                 "--console-fault", "drop-line=0.01", "--console-fault", "double-line=0.01",
                 "--console-fault", "storm=\(Int.random(in: 1...20, using: &random))", "--seed", "\(index)",
-                "--join-delay", "0.2", "--mapping", "user", "--security", dialect == "log-only" ? "2" : "1",
+                "--join-delay", "0.2", "--mapping", dialect == "improv" ? "ch-resp" : "user", "--security",
+                dialect == "log-only" ? "2" : "1",
             ]
             if Bool.random(using: &random) { options.append("--reset-on-open") }
             if dialect == "log-only" {
@@ -36,6 +37,7 @@ struct LossyConsoleTests {
                     "--http", "127.0.0.1:0", "--boot-log", ["led-light", "switch"].randomElement(using: &random)!,
                 ]
             }
+            if dialect == "improv" { options += ["--on-network", "127.0.0.1:0"] }
             self.options = options
         }
     }
@@ -67,9 +69,8 @@ struct LossyConsoleTests {
                 in: folder)
             defer { board.process.kill() }
             // Where the log carries the proof of possession, nobody types it.
-            let more =
-                scene.dialect == "log-only"
-                ? ["--device-host", board.http ?? ""] : ["--pop-file", folder.file("pop")]
+            let proof = scene.dialect == "log-only" ? [] : ["--pop-file", folder.file("pop")]
+            let more = proof + ((board.http ?? board.onNetwork).map { ["--device-host", $0] } ?? [])
             let outcome = try await maker.rainctl(
                 ["provision", "--port", folder.file("tty"), "--ssid", SimulatedBoard.ssid, "--json"]
                     + ["--passphrase-file", folder.file("wifi"), "--timeout", "110"] + more, within: .seconds(120))
