@@ -80,9 +80,15 @@ public actor RainMakerConsoleBoard: Board {
     }
 
     private func tellUser(_ line: [UInt8]) async throws(ProvisioningError) {
-        let events = try await run(line, "add-user")
-        if let error = failure(events, "add-user") { throw error }
-        guard events.contains(.mappingStarted) else {
+        // Its one line may get lost on the way, and the same command only begins the same mapping anew.
+        var attempts = 3
+        while attempts > 0 {
+            let events = try await run(line, "add-user")
+            if let error = failure(events, "add-user") { throw error }
+            if events.contains(.mappingStarted) { break }
+            attempts -= 1
+        }
+        guard attempts > 0 else {
             throw ProvisioningError(
                 .notRainMaker,
                 message: "The board's firmware does not know the command add-user. Is it a RainMaker example?")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainWaiting
 import Logging
+import Protocomm
 import ProtocommWire
 import RainCore
 
@@ -121,7 +122,9 @@ extension ProtocommBoard {
 
     private func set(_ network: WiFiNetwork) async throws(ProvisioningError) {
         let command = SetWiFiConfigCommand(ssid: network.ssid.bytes, passphrase: network.passphrase.revealBytes())
-        let answer = try await ask(NetworkConfigPayload(.commandSetWiFiConfig(command)), on: .config)
+        let answer = try await ask(NetworkConfigPayload(.commandSetWiFiConfig(command)), on: .config) { answer in
+            if case .responseSetWiFiConfig? = answer.payload { true } else { false }
+        }
         guard case .responseSetWiFiConfig(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }
         if response.status == .invalidArgument {
             throw ProvisioningError(
@@ -139,6 +142,11 @@ extension ProtocommBoard {
         let command = NetworkConfigPayload(.commandApplyWiFiConfig)
         guard let answer = try await askOnce(command, on: .config, restores: false) else { return nil }
         guard case .responseApplyWiFiConfig(let response)? = answer.payload else {
+            // Whether the board took it is found out as where no answer came.
+            if session.mayGarbleAnswers {
+                await session.markInvalid()
+                return nil
+            }
             throw .unexpectedAnswer(on: .config)
         }
         if response.status == .success { appliedAt = time.elapsed() }

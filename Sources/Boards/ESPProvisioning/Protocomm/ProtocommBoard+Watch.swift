@@ -90,7 +90,9 @@ extension ProtocommBoard {
     }
 
     func wifiStatus() async throws(ProvisioningError) -> WiFiStatusResponse {
-        let answer = try await ask(NetworkConfigPayload(.commandGetWiFiStatus), on: .config)
+        let answer = try await ask(NetworkConfigPayload(.commandGetWiFiStatus), on: .config) { answer in
+            if case .responseGetWiFiStatus? = answer.payload { true } else { false }
+        }
         guard case .responseGetWiFiStatus(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }
         guard response.status == .success else { throw .rejected("the question", status: response.status.rawValue) }
         return response

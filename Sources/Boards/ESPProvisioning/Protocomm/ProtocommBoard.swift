@@ -224,10 +224,15 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     }
 
     /// One request and its answer as messages. It is asked again where the connection broke: whatever is asked this way may be asked twice.
-    func ask<Message: WireMessage>(_ request: Message, on endpoint: Endpoint) async throws(ProvisioningError) -> Message
-    {
+    ///
+    /// - Parameter isExpected: whether an answer is of the kind that was asked for. One that is not may have changed on the way.
+    func ask<Message: WireMessage>(
+        _ request: Message, on endpoint: Endpoint, isExpected: (Message) -> Bool = { _ in true }
+    ) async throws(ProvisioningError) -> Message {
         while true {
-            if let answer = try await askOnce(request, on: endpoint) { return answer }
+            guard let answer = try await askOnce(request, on: endpoint) else { continue }
+            guard !isExpected(answer), session.mayGarbleAnswers, askAgain(atMost: 2) else { return answer }
+            await session.markInvalid()
         }
     }
 

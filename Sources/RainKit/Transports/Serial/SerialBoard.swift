@@ -94,11 +94,17 @@ actor SerialBoard: Board {
             inbox.take(bytes)
         }
         var port = try await ports.open(peer, heard: heard)
+        let ears = Ears(log: log, inbox: inbox, heard: heard)
+        var mayReopen = true
         while true {
             do throws(ProvisioningError) {
-                return try await reached(
-                    CommandConsole(port: port.port), port.description, Ears(log: log, inbox: inbox, heard: heard), began
-                )
+                let console = CommandConsole(port: port.port)
+                if let board = try await reached(console, port.description, ears, began, mayReopen: mayReopen) {
+                    return board
+                }
+                mayReopen = false
+                await port.port.close()
+                port = try await ports.open(port.port.path, heard: heard)
             } catch {
                 await port.port.close()
                 // The chip's own USB leaves the bus when the chip restarts, and comes back, maybe under another name.
@@ -111,13 +117,16 @@ actor SerialBoard: Board {
         }
     }
 
+    /// Nil where the port is to be opened anew.
     private func reached(
-        _ console: CommandConsole, _ port: SerialPortDescription, _ ears: Ears, _ began: ContinuousClock.Instant
-    ) async throws(ProvisioningError) -> any Board {
+        _ console: CommandConsole, _ port: SerialPortDescription, _ ears: Ears, _ began: ContinuousClock.Instant,
+        mayReopen: Bool
+    ) async throws(ProvisioningError) -> (any Board)? {
         let probe = SerialProbe(
             console: console, log: ears.log, inbox: ears.inbox, isOwnUSB: port.usb?.adapter.isChipsOwn == true,
             timer: opening.tools.timer,
-            now: { ContinuousClock.now - began }, isProbedForModem: { [ports] in ports.isProbedForModem(port.path) })
+            now: { ContinuousClock.now - began }, mayReopen: mayReopen,
+            isProbedForModem: { [ports] in ports.isProbedForModem(port.path) })
         switch try await probe.find() {
         case .console(.protocomm(let sessionID)):
             return LoggedBoard(
@@ -126,6 +135,7 @@ actor SerialBoard: Board {
                 log: ears.log)
         case .console(.rainMaker(let node)):
             return RainMakerConsoleBoard(console: console, nodeID: node, logger: opening.logger)
+        case .incomplete: return nil
         case .improv: return improvBoard(console.port, port, ears)
         case .logOnly(let summary):
             return try await handedOn(summary, ears.log, PortOpening.OpenPort(port: console.port, description: port))

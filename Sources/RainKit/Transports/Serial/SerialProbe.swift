@@ -16,6 +16,8 @@ struct SerialProbe: Sendable {
         case console(ConsoleDialect)
         /// It takes its Wi-Fi by Improv.
         case improv
+        /// What its log had to say has got lost, and it is not restarted over the port's lines: opening the port anew restarts some boards.
+        case incomplete
         /// It prints its log, and that is what it said.
         case logOnly(DeviceSummary)
     }
@@ -40,6 +42,8 @@ struct SerialProbe: Sendable {
     let isOwnUSB: Bool
     let timer: any Clock<Duration>
     let now: @Sendable () -> Duration
+    /// Whether the port may be opened anew for a log that was not complete.
+    var mayReopen = true
     /// Whether another program types into the port as well, to see whether it is a modem's.
     var isProbedForModem: @Sendable () -> Bool = { false }
 
@@ -55,7 +59,7 @@ struct SerialProbe: Sendable {
             // The prompt, or the end of the time, came while the log had named the board already.
             guard error.code == .unavailable, log.moment.decided != nil else { throw diagnosed(error) }
             return .logOnly(log.moment.summary)
-        case nil: return .logOnly(log.moment.summary)
+        case nil: return mayReopen && Self.isIncomplete(log.moment.summary) ? .incomplete : .logOnly(log.moment.summary)
         }
     }
 
@@ -75,13 +79,33 @@ struct SerialProbe: Sendable {
                 try? await console.port.write(ImprovFrame.command(.state)!.encoded.dropLast())
             }
             if !moment.hasPrompt, let decided = moment.decided {
-                if time - max(decided, began) >= patience(for: moment) { return }
+                if time - max(decided, began) >= patience(for: moment) {
+                    guard Self.isIncomplete(moment.summary), !hasRestarted else { return }
+                    hasRestarted = true
+                    // The code's line may have got lost: it is printed at every start.
+                    guard await restarts() else { return }
+                }
             } else if !hasRestarted, !moment.hasPrompt, time - began >= Self.patienceInSilence {
                 // Where the lines cannot be moved, a person may press the button.
                 hasRestarted = true
-                try? await console.port.move(isOwnUSB ? .restartOverUSB : .restart) { try await timer.sleep(for: $0) }
+                _ = await restarts()
             }
             try await timer.sleep(for: .milliseconds(50))
+        }
+    }
+
+    /// It runs a provisioning service, and has not told how it is reached.
+    private static func isIncomplete(_ summary: DeviceSummary) -> Bool {
+        summary.serviceName != nil && summary.code == nil && summary.announcedProof == nil && !summary.isProvisioned
+    }
+
+    /// Whether the port has lines by which a board is restarted.
+    private func restarts() async -> Bool {
+        do {
+            try await console.port.move(isOwnUSB ? .restartOverUSB : .restart) { try await timer.sleep(for: $0) }
+            return true
+        } catch {
+            return false
         }
     }
 
