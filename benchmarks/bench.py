@@ -20,6 +20,7 @@ import tempfile
 
 from bluetooth import Bluetooth
 from processes import Run, Simulator, journal, peak_memory
+from serial import Serial
 
 USER, PASSWORD = "bench@example.com", "Passw0rd-bench"
 POP, SSID, PASSPHRASE = "abcd1234", "HomeNet", "correct horse"
@@ -252,7 +253,7 @@ class Bench:
         self.official("login", "--user_name", USER)
 
     def run(self):
-        if "rest" in self.options.rows:
+        if {"rest", "serial"} & set(self.options.rows):
             self.run_rest()
         if "bluetooth" in self.options.rows:
             Bluetooth(self, {
@@ -266,6 +267,11 @@ class Bench:
             "--journal", self.cloud_journal,
         ) as self.cloud:
             self.use_cloud("bench", self.cloud.ready["api"])
+            if "serial" in self.options.rows:
+                self.check([self.rainctl("login", USER, "--password-file", f"{self.folder}/password")])
+                Serial(self, {"pop": POP, "ssid": SSID, "passphrase": PASSPHRASE}).run()
+            if "rest" not in self.options.rows:
+                return
             self.cold_start()
             self.sign_in()
             self.account()
@@ -290,7 +296,7 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
     parser.add_argument(
-        "--rows", nargs="+", choices=("rest", "bluetooth"), default=("rest", "bluetooth"), help="which part of the table")
+        "--rows", nargs="+", choices=("rest", "serial", "bluetooth"), default=("rest", "serial", "bluetooth"), help="which part of the table")
     parser.add_argument("--fleet-boards", type=int, default=1000, help="boards of ours that meet a faulty radio")
     parser.add_argument(
         "--official-boards", type=int, default=40, help="boards of the official client's that meet it; 13 s each")

@@ -10,6 +10,7 @@
 @_exported import RainOAuth
 @_exported import RainMaker
 @_exported import RainCryptoOpenSSL
+@_exported import ESPDeviceLog
 @_exported import ESPProvisioning
 @_exported import RainHTTP
 @_exported import RainHTTPCurl

@@ -28,20 +28,28 @@ public final class DeviceLog: Sendable {
     private let state = Mutex(State())
     private let now: @Sendable () -> Duration
     private let line: @Sendable (String) -> Void
+    private let event: @Sendable (DeviceLogEvent) -> Void
 
     /// - Parameters:
     ///   - now: the time since any moment that does not change.
     ///   - line: is handed each line, without the secrets that firmware prints.
-    public init(now: @escaping @Sendable () -> Duration, line: @escaping @Sendable (String) -> Void = { _ in }) {
+    ///   - event: is handed what the lines say, each after the line that says it.
+    public init(
+        now: @escaping @Sendable () -> Duration, line: @escaping @Sendable (String) -> Void = { _ in },
+        event: @escaping @Sendable (DeviceLogEvent) -> Void = { _ in }
+    ) {
         self.now = now
         self.line = line
+        self.event = event
     }
 
     /// Takes what was read from the port.
     public func take(_ bytes: [UInt8]) {
         let time = now()
-        let lines = state.withLock { $0.take(bytes, at: time) }
-        for text in lines { line(text) }
+        for read in state.withLock({ $0.take(bytes, at: time) }) {
+            line(read.text)
+            for said in read.events { event(said) }
+        }
     }
 
     /// What is known now.
@@ -61,13 +69,18 @@ public final class DeviceLog: Sendable {
 }
 
 extension DeviceLog.State {
-    mutating func take(_ bytes: [UInt8], at time: Duration) -> [String] {
+    struct Read {
+        /// As it may be shown.
+        let text: String
+        let events: [DeviceLogEvent]
+    }
+
+    mutating func take(_ bytes: [UInt8], at time: Duration) -> [Read] {
         hasHeard = hasHeard || !bytes.isEmpty
-        var shown: [String] = []
+        var shown: [Read] = []
         for byte in bytes {
             if let line = assembler.append(byte) {
-                shown.append(LogMask.text(line))
-                take(line: line, at: time)
+                shown.append(Read(text: LogMask.text(line), events: take(line: line, at: time)))
             } else if byte == UInt8(ascii: " "), assembler.pending == ConsoleTranscript.prompt {
                 hasPrompt = true
             }
@@ -75,8 +88,9 @@ extension DeviceLog.State {
         return shown
     }
 
-    private mutating func take(line: [UInt8], at time: Duration) {
-        for event in reader.take(line, at: time) {
+    private mutating func take(line: [UInt8], at time: Duration) -> [DeviceLogEvent] {
+        let events = reader.take(line, at: time)
+        for event in events {
             switch event {
             case .restarted:
                 nameHeard = nil
@@ -88,5 +102,6 @@ extension DeviceLog.State {
             case .applicationStarted, .sessionEstablished, .joined: break
             }
         }
+        return events
     }
 }

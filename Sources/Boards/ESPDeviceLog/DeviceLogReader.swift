@@ -110,14 +110,21 @@ extension DeviceLogLine {
 
 extension StringProtocol {
     /// What follows that beginning.
-    func after(_ prefix: String) -> SubSequence? { hasPrefix(prefix) ? dropFirst(prefix.count) : nil }
+    func after(_ prefix: String) -> SubSequence? {
+        let (bytes, wanted) = (utf8, prefix.utf8)
+        guard bytes.starts(with: wanted) else { return nil }
+        return self[bytes.index(bytes.startIndex, offsetBy: wanted.count)...]
+    }
 
-    /// What follows the first place where that stands.
+    /// What follows the first place where that stands. Bytes are compared, which is many times faster than characters: a board's log may
+    /// come at 3 MB/s.
     func behind(_ mark: String) -> SubSequence? {
-        var rest = self[...]
-        while !rest.isEmpty {
-            if rest.hasPrefix(mark) { return rest.dropFirst(mark.count) }
-            rest = rest.dropFirst()
+        let (bytes, wanted) = (utf8, mark.utf8)
+        guard let first = wanted.first else { return self[...] }
+        var start = bytes.startIndex
+        while let found = bytes[start...].firstIndex(of: first) {
+            if bytes[found...].starts(with: wanted) { return self[bytes.index(found, offsetBy: wanted.count)...] }
+            start = bytes.index(after: found)
         }
         return nil
     }

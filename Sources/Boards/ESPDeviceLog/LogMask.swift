@@ -5,35 +5,72 @@ import RainSerialPort
 /// proof of possession in clear.
 public enum LogMask {
     /// Behind the mark a secret stands, up to the end or the end of the line.
-    private static let rules: [(mark: String, end: String?)] = [
-        ("Password : ", nil), ("POP : ", nil), ("secret_key = ", nil), ("secret_key\":\"", "\""),
-        ("MQTT Publish: ", nil),
-        ("\"pop\":\"", "\""), ("\"pop\": \"", "\""), ("%22pop%22:%22", "%22"), ("%22pop%22%3A%22", "%22"),
-        ("\"password\":\"", "\""), ("Network Key", nil), ("wifi-prov ", nil), ("add-user ", nil), ("prov-config ", nil),
+    private struct Rule {
+        let mark: [UInt8]
+        let end: [UInt8]?
+
+        init(_ mark: String, _ end: String? = nil) {
+            self.mark = Array(mark.utf8)
+            self.end = end.map { Array($0.utf8) }
+        }
+    }
+
+    private static let rules = [
+        Rule("Password : "), Rule("POP : "), Rule("secret_key = "), Rule("secret_key\":\"", "\""),
+        Rule("MQTT Publish: "),
+        Rule("\"pop\":\"", "\""), Rule("\"pop\": \"", "\""), Rule("%22pop%22:%22", "%22"),
+        Rule("%22pop%22%3A%22", "%22"),
+        Rule("\"password\":\"", "\""), Rule("Network Key"), Rule("wifi-prov "), Rule("add-user "), Rule("prov-config "),
     ]
-    private static let shown = "***"
+    private static let shown = Array("***".utf8)
+    private static let compactCode = Array("NP:".utf8)
 
     /// - Parameter line: without its end. Terminal escapes are taken off, and what is no UTF-8 is replaced.
     public static func text(_ line: [UInt8]) -> String {
-        var text = String(decoding: removingTerminalEscapes(line), as: UTF8.self)
+        // Bytes are searched, not characters: a board's log may come at 3 MB/s.
+        var text = removingTerminalEscapes(line)
         // A drawn QR code holds what its text does.
-        guard text.unicodeScalars.count(where: { (0x2580...0x259F).contains($0.value) }) < 8 else { return "(QR code)" }
-        for rule in rules { text = masked(text, rule.mark, rule.end) }
-        return maskedCompactCode(text)
+        guard !isDrawnCode(text) else { return "(QR code)" }
+        for rule in rules { mask(&text, rule) }
+        maskCompactCode(&text)
+        return String(decoding: text, as: UTF8.self)
     }
 
-    private static func masked(_ text: String, _ mark: String, _ end: String?) -> String {
-        guard let secret = text.behind(mark), !secret.isEmpty else { return text }
-        let head = text[..<secret.startIndex]
-        guard let end, let rest = secret.behind(end) else { return head + shown }
-        return head + shown + end + rest
+    /// Eight of Unicode's block elements (U+2580 to U+259F).
+    private static func isDrawnCode(_ text: [UInt8]) -> Bool {
+        guard text.contains(0xE2) else { return false }
+        return text.indices.dropLast(2)
+            .count { text[$0] == 0xE2 && text[$0 + 1] == 0x96 && (0x80...0x9F).contains(text[$0 + 2]) } >= 8
+    }
+
+    private static func mask(_ text: inout [UInt8], _ rule: Rule) {
+        guard let start = text[...].end(of: rule.mark), start < text.endIndex else { return }
+        var end = text.endIndex
+        if let mark = rule.end, let behind = text[start...].end(of: mark) { end = behind - mark.count }
+        text.replaceSubrange(start..<end, with: shown)
     }
 
     /// `NP:name|pop|b`
-    private static func maskedCompactCode(_ text: String) -> String {
-        guard let code = text.behind("NP:"), let proof = code.behind("|"), let last = proof.lastIndex(of: "|") else {
-            return text
+    private static func maskCompactCode(_ text: inout [UInt8]) {
+        let bar = UInt8(ascii: "|")
+        guard let code = text[...].end(of: compactCode), let proof = text[code...].firstIndex(of: bar),
+            let last = text.lastIndex(of: bar), last > proof
+        else { return }
+        text.replaceSubrange((proof + 1)..<last, with: shown)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Where the first place ends at which that stands.
+    fileprivate func end(of mark: [UInt8]) -> Int? {
+        withUnsafeBufferPointer { bytes in
+            guard bytes.count >= mark.count else { return nil }
+            for start in 0...(bytes.count - mark.count) where bytes[start] == mark[0] {
+                var length = 1
+                while length < mark.count, bytes[start + length] == mark[length] { length += 1 }
+                if length == mark.count { return startIndex + start + length }
+            }
+            return nil
         }
-        return text[..<proof.startIndex] + shown + text[last...]
     }
 }

@@ -25,6 +25,10 @@ public struct BoardIdentity: Sendable, Equatable {
     public var isOnNetwork = false
     /// Where the board is talked to, in the place of where it was looked for: a cable on which its log named another way. Nil where it is one.
     public var reachedAt: String?
+    /// What the board has printed of itself, where it was heard to start.
+    public var printed: PrintedIdentity?
+    /// Whether the board answers at all; otherwise ``printed`` is all that is known, and neither ``association`` nor ``needsClaim`` says anything.
+    public var takesCommands = true
 
     public init(
         security: SecurityRequirement? = nil, association: AssociationMethod, needsClaim: Bool? = false,

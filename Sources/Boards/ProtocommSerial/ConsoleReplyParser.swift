@@ -33,8 +33,10 @@ package struct ConsoleReplyParser: ConsoleReply {
 
     package static func isAtPrompt(after outcome: Outcome) -> Bool { outcome != .restarted }
 
-    package var outcomeWithoutEcho: Outcome? {
-        transcript.hasEarlyPrompt && !transcript.isEchoComplete ? .malformed : nil
+    package var outcomeIfRestIsLost: Outcome? {
+        guard transcript.isEchoComplete else { return transcript.hasEarlyPrompt ? .malformed : nil }
+        guard case .digits(let digits) = answer.found else { return nil }
+        return Hex.decode(digits).map { .answer($0) } ?? .malformed
     }
 
     /// What protocomm's own parts log at level E when a handler fails (`protocomm.c`, `security1.c`, `security2.c`).

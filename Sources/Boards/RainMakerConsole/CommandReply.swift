@@ -18,7 +18,7 @@ struct CommandReply: ConsoleReply {
         transcript = ConsoleTranscript(command: command)
     }
 
-    var outcomeWithoutEcho: [BoardEvent]? { transcript.hasEarlyPrompt && !transcript.isEchoComplete ? events : nil }
+    var outcomeIfRestIsLost: [BoardEvent]? { transcript.hasEarlyPrompt && !transcript.isEchoComplete ? events : nil }
 
     static func isAtPrompt(after events: [BoardEvent]) -> Bool { !events.contains(.restarted) }
 

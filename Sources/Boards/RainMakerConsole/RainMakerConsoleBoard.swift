@@ -346,28 +346,12 @@ extension RainMakerConsoleBoard {
         var copy = reader
         let event: BoardEvent
         do {
-            event = try await console.read { copy.append($0) }
+            event = try await console.readPieces { copy.append($0) }
         } catch {
             throw ProvisioningError(error, hasAnswered: hasAnswered)
         }
         reader = copy
         return event
-    }
-}
-
-/// Events from the log as it comes in, after those that were read already.
-private struct EventReader {
-    private var waiting: ArraySlice<BoardEvent>
-    private var transcript = ConsoleTranscript(command: [])
-    private var log = BoardLog()
-
-    init(_ events: [BoardEvent]) { waiting = events[...] }
-
-    mutating func pending() -> BoardEvent? { waiting.popFirst() }
-
-    mutating func append(_ byte: UInt8) -> BoardEvent? {
-        guard case .line(let line) = transcript.append(byte) else { return nil }
-        return log.event(in: line.text)
     }
 }
 
@@ -387,19 +371,5 @@ extension NodeID {
         let digits = rawValue.utf8
         return digits.count == 12
             && digits.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x46).contains($0) }
-    }
-}
-
-extension ProvisioningError {
-    /// What a fault of the port means for the board behind it.
-    init(_ error: SerialPortError, hasAnswered: Bool) {
-        let code: Code =
-            switch error.code {
-            case .busy: .busy
-            case .cancelled, .closed: .cancelled
-            case .lost where hasAnswered: .deviceLost
-            default: .unavailable
-            }
-        self.init(code, message: error.message, cause: error.description)
     }
 }

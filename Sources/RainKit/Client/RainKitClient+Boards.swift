@@ -93,7 +93,7 @@ extension RainKitClient {
     /// - Throws: what ``BoardTransport/board(at:_:)`` throws.
     public func open(
         _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration = .seconds(60),
-        waitsForBoard: Bool = false
+        waitsForBoard: Bool = false, followsLog: Bool = true
     ) async throws(ProvisioningError) -> any Board {
         // "Not found" and what to try says more than "late": there is a moment left to say it.
         let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
@@ -102,6 +102,7 @@ extension RainKitClient {
             credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger)
         opening.deviceLog = configuration.deviceLog
         opening.waitsForBoard = waitsForBoard
+        opening.followsLog = followsLog
         opening.networkChange = configuration.networkChange
         opening.state = configuration.keepsFiles ? configuration.state : nil
         opening.other = { [self] (address, credentials) async throws(ProvisioningError) -> any Board in
@@ -117,6 +118,25 @@ extension RainKitClient {
         throw ProvisioningError(
             .unavailable, message: "No board was found at \(address) in time.", reason: "not_found",
             remedies: [.moreTime])
+    }
+}
+
+extension RainKitClient {
+    /// For what the board at a serial port prints; without a path at the only port that looks like a board's. Nothing is opened yet.
+    ///
+    /// Throws `invalidArgument` where no serial ports are registered, or several could be meant; `unavailable` where there is none.
+    ///
+    /// - Parameters:
+    ///   - waitsForBoard: whether a port that is not there is waited for, and one that goes away.
+    ///   - limit: how long a board's port is waited for where no path is given.
+    public func monitor(
+        _ path: String? = nil, waitsForBoard: Bool = false, within limit: Duration = .seconds(86_400)
+    ) async throws(ProvisioningError) -> BoardMonitor {
+        let ports = configuration.transports.lazy.compactMap { $0 as? SerialBoards }.first
+        guard let ports else {
+            throw ProvisioningError(.invalidArgument, message: "There are no serial ports among the transports here.")
+        }
+        return try await ports.monitor(path, waitsForBoard: waitsForBoard, within: limit, tools: configuration.tools)
     }
 }
 

@@ -88,6 +88,9 @@ public struct BoardOpening: Sendable {
     public var foundBy: ContinuousClock.Instant
     /// Whether a board that is not there yet is waited for until then: somebody is about to plug it in.
     public var waitsForBoard = false
+    /// Whether a board that takes no commands where it was asked is looked for in another way, as its log names it; otherwise it is known by
+    /// its log alone, and answers ``Board/identify()`` and nothing else.
+    public var followsLog = true
     /// For what the board and its transport log, at `debug` and `trace` above all.
     public var logger: Logger
     /// Opens a board at another address, with credentials of its own: for a transport that learns there is a better way to the board, as a

@@ -35,9 +35,10 @@ struct BoardTarget {
     var mayAppearLater: Bool { transport.mayAppearLater(address) && StandardStreams.errIsTerminal }
 
     /// The board, of which nothing is touched yet. Problems with this machine's Bluetooth are reported at once.
-    func open(within time: TimeBudget) async throws -> any Board {
+    func open(within time: TimeBudget, followsLog: Bool = true) async throws -> any Board {
         try await time.run {
-            try await kit.open(address, with: credentials, within: time.left, waitsForBoard: waits)
+            try await kit.open(
+                address, with: credentials, within: time.left, waitsForBoard: waits, followsLog: followsLog)
         }
     }
 

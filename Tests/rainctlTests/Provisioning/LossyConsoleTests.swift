@@ -19,6 +19,22 @@ struct LossyConsoleTests {
         let dialect: String
         let options: [String]
 
+        /// A cable that loses and doubles single bytes, of a console whose packets or commands show that.
+        static func losingBytes(_ index: Int) -> Scene {
+            let dialect = ["protocomm", "rainmaker", "improv"][index % 3]
+            return Scene(
+                index: index, dialect: dialect,
+                options: [
+                    "--console-dialect", dialect, "--console-noise", "between", "--console-fault", "drop-byte=0.0005",
+                    "--console-fault", "double-byte=0.0005", "--seed", "\(index)", "--join-delay", "0.2", "--mapping",
+                    dialect == "improv" ? "ch-resp" : "user", "--security", "1",
+                ] + (dialect == "improv" ? ["--on-network", "127.0.0.1:0"] : []))
+        }
+
+        private init(index: Int, dialect: String, options: [String]) {
+            (self.index, self.dialect, self.options) = (index, dialect, options)
+        }
+
         init(_ index: Int) {
             var random = SeededGenerator(seed: UInt64(index) &+ 17)
             self.index = index
@@ -44,19 +60,25 @@ struct LossyConsoleTests {
     }
 
     @Test("every board is found for what it is, and confirmed")
-    func all() async throws {
+    func lines() async throws { try await provision(Self.runs, "lines") { Scene($0) } }
+
+    @Test("single bytes, too")
+    func bytes() async throws { try await provision(Self.isSoak ? 300 : 6, "bytes") { .losingBytes($0) } }
+
+    private func provision(_ runs: Int, _ what: String, _ scene: (Int) -> Scene) async throws {
         try await withTemporaryFolder { folder in
-            let cloud = try await SimulatedCloud.start(nodes: (0..<Self.runs).map { "lossy-\($0)" }, in: folder)
+            let cloud = try await SimulatedCloud.start(nodes: (0..<runs).map { "lossy-\($0)" }, in: folder)
             let failures = try await withThrowingTaskGroup(of: String?.self) { group in
                 var failures: [String] = []
-                for index in 0..<Self.runs {
+                for index in 0..<runs {
                     if index >= Self.atOnce, case let failure?? = try await group.next() { failures.append(failure) }
-                    group.addTask { try await Self.failure(of: Scene(index), cloud) }
+                    let scene = scene(index)
+                    group.addTask { try await Self.failure(of: scene, cloud) }
                 }
                 for try await case let failure? in group { failures.append(failure) }
                 return failures
             }
-            print("cables that lose lines: \(Self.runs - failures.count) of \(Self.runs) confirmed")
+            print("cables that lose \(what): \(runs - failures.count) of \(runs) confirmed")
             for failure in failures { Issue.record("\(failure)") }
         }
     }

@@ -21,4 +21,29 @@ struct NoisyConsoleTests {
             #expect(outcome.document?["mapping"]?.string == "confirmed")
         }
     }
+
+    /// 45,000 lines a second are 3 MB of log a second, as much as the chip's own USB carries.
+    @Test("ends also where the log comes at 3 MB/s", arguments: ["rainmaker", "protocomm", "log-only"])
+    func storm(dialect: String) async throws {
+        try await withTemporaryFolder { folder in
+            let cloud = try await SimulatedCloud.start(nodes: ["node-storm"], in: folder)
+            let maker = try Maker(folder)
+            try await maker.signIn(to: cloud)
+            let board = try await SimulatedBoard.start(
+                [
+                    "--console", folder.file("tty"), "--console-dialect", dialect, "--security", "1", "--mapping",
+                    "ch-resp", "--join-delay", "0.2", "--console-fault", "storm=45000",
+                ] + (dialect == "log-only" ? ["--http", "127.0.0.1:0"] : []) + cloud.boardOptions(node: "node-storm"),
+                in: folder)
+            let place = board.http.map { ["--device-host", $0] } ?? []
+            let outcome = try await maker.rainctl(
+                [
+                    "provision", "--port", try #require(board.console), "--ssid", SimulatedBoard.ssid,
+                    "--passphrase-file",
+                ]
+                    + [folder.file("wifi"), "--pop-file", folder.file("pop"), "--json"] + place)
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(outcome.document?["mapping"] == "confirmed")
+        }
+    }
 }

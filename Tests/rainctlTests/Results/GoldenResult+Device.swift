@@ -33,6 +33,31 @@ extension GoldenResult {
             text: "version: unknown\nassociation: user_mapping\nneeds to be claimed: unknown, its console does not tell"
         ),
         GoldenResult(
+            DeviceInfoResult(printed),
+            json: """
+                {"takes_commands":false,"reached_at":"ble:PROV_a1b2c3","node_id":"N1","chip":"esp32c3","chip_revision":"v0.4",\
+                "mac":"7C:DF:A1:00:00:01","application":"switch","application_version":"v1.0","esp_idf":"v5.5.1",\
+                "started":"power on, or the reset button","name":"PROV_a1b2c3"}
+                """,
+            text: """
+                takes no commands on this port; it is provisioned over Bluetooth
+                node id: N1
+                chip: esp32c3 v0.4
+                mac: 7C:DF:A1:00:00:01
+                application: switch v1.0
+                ESP-IDF: v5.5.1
+                last start: power on, or the reset button
+                name: PROV_a1b2c3
+                """),
+        GoldenResult(
+            MonitorResult(summary, lines: 7),
+            json: """
+                {"lines":7,"starts":3,"chip":"esp32c3","has_network":true,"ip":"192.168.1.23","node_id":"N1","troubles":\
+                [{"reason":"task_watchdog","message":"A task of the board's firmware keeps the others from running. If the board \
+                does not go on, restart it."}]}
+                """,
+            text: ""),
+        GoldenResult(
             ScanResult([
                 AccessPoint(
                     ssid: SSID("Home"), bssid: [0, 1, 2, 0xAB, 0xCD, 0xEF], channel: 6, rssi: -40,
@@ -104,4 +129,25 @@ extension GoldenResult {
     static let provisionBare = GoldenResult(
         ProvisionResult(OnboardedNode(nodeID: nil, network: nil, mapping: .skipped, elapsed: .milliseconds(7))),
         json: #"{"mapping":"skipped","claimed":false,"resumed":false,"elapsed_ms":7}"#, text: "mapping: skipped")
+}
+
+extension GoldenResult {
+    private static var printed: BoardIdentity {
+        var identity = BoardIdentity(association: .challengeResponse, nodeID: NodeID("N1"))
+        identity.takesCommands = false
+        identity.reachedAt = "ble:PROV_a1b2c3"
+        var printed = PrintedIdentity()
+        (printed.chip, printed.revision, printed.macAddress) = ("esp32c3", "v0.4", "7C:DF:A1:00:00:01")
+        (printed.application, printed.applicationVersion, printed.framework) = ("switch", "v1.0", "v5.5.1")
+        (printed.startReason, printed.serviceName) = ("power on, or the reset button", "PROV_a1b2c3")
+        identity.printed = printed
+        return identity
+    }
+
+    private static var summary: DeviceSummary {
+        var summary = DeviceSummary()
+        (summary.chip, summary.starts, summary.nodeID) = ("esp32c3", 3, NodeID("N1"))
+        (summary.isProvisioned, summary.address, summary.troubles) = (true, "192.168.1.23", [.taskWatchdog])
+        return summary
+    }
 }

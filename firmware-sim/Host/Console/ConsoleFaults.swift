@@ -30,7 +30,7 @@ struct ConsoleFaults {
         case "double-line" where number <= 1: doubledLines = number
         case "drop-byte" where number <= 1: droppedBytes = number
         case "double-byte" where number <= 1: doubledBytes = number
-        case "storm" where number <= 1000: storm = Int(number)
+        case "storm" where number <= 100_000: storm = Int(number)
         case "baud" where number >= 300: baud = Int(number)
         case "replug" where number <= 3600: replug = UInt64(number * 1000)
         case "no-url" where number == 1: hasNoURL = true

@@ -7,6 +7,9 @@ struct LogNoise {
     /// Lines in a second, in the place of one in two seconds; 0 for those.
     private let storm: Int
     private var random: BoardRandom
+    /// Storms up to so many lines a second have a pause behind each line.
+    private static let linesOfTheirOwn = 1000
+    private var lastBurst: UInt64?
 
     init(_ place: ConsoleNoise, storm: Int = 0, random: BoardRandom) {
         self.place = place
@@ -42,8 +45,19 @@ struct LogNoise {
         return Array(pieces.joined())
     }
 
+    /// What the board says by itself now that its pause is over: one line, or in a storm all that have come together.
+    ///
+    /// - Parameter now: in milliseconds.
+    mutating func burst(_ log: BoardLog, now: UInt64) -> [UInt8] {
+        guard storm > Self.linesOfTheirOwn else { return line(log) }
+        defer { lastBurst = now }
+        let elapsed = min(now - (lastBurst ?? now), 100)
+        return (0..<UInt64(storm) * elapsed / 1000).flatMap { _ in line(log) }
+    }
+
     /// Milliseconds until the board says something by itself again; nil if it never does.
     mutating func pause() -> UInt64? {
+        guard storm <= Self.linesOfTheirOwn else { return 2 }
         guard storm == 0 else { return UInt64(random.number()) % UInt64(max(1, 2000 / storm)) }
         return place == .none ? nil : 700 + UInt64(random.number() % 2500)
     }

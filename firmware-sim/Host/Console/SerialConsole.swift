@@ -20,6 +20,7 @@ final class SerialConsole: EventSource {
     private var random: BoardRandom
     private var outgoing: SerialWire
     private var incoming: SerialWire
+    private var load = WireLoad()
     /// What is still on the wire to the board, and when it has arrived.
     private var underway: [(due: UInt64, bytes: [UInt8])] = []
     private var unplugDue: UInt64?
@@ -110,6 +111,7 @@ final class SerialConsole: EventSource {
         let count = read(terminal.descriptor, &buffer, buffer.count)
         if count > 0 {
             underway.append((incoming.arrival(of: count, now: now), Array(buffer[..<count])))
+            load.add(incoming.last)
             takeArrived(now: now)
         } else if count == 0 || errno == EIO {
             isOpen = false
@@ -136,7 +138,7 @@ final class SerialConsole: EventSource {
         takeArrived(now: now)
         if let bootDue, bootDue <= now { comeUp(now: now) }
         if let noiseDue, noiseDue <= now {
-            print(noise.line(log))
+            print(noise.burst(log, now: now))
             self.noiseDue = noise.pause().map { now + $0 }
         }
         flush()
@@ -243,6 +245,15 @@ final class SerialConsole: EventSource {
         guard isOpen, !output.isEmpty else { return }
         let room = outgoing.room(for: output.count, now: MonotonicClock.now)
         let count = output.withUnsafeBytes { write(terminal.descriptor, $0.baseAddress, room) }
-        if count > 0 { output.removeFirst(count) }
+        guard count > 0 else { return }
+        output.removeFirst(count)
+        load.add(outgoing.last)
+        guard output.isEmpty, faults.baud != nil else { return }
+        board.journal.write(
+            "wire",
+            [
+                .init("received", .integer(Int64(incoming.bytes))), .init("sent", .integer(Int64(outgoing.bytes))),
+                .init("busy_ms", .integer(Int64(load.busy / 1000))),
+            ])
     }
 }

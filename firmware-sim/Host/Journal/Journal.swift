@@ -10,6 +10,9 @@ import ProtocommWire
 /// arrived), `outcome` (`reply`, `refused`, or `lost` with the board). `state`: `change` and what belongs to it. `publish`: `topic` and `bytes`,
 /// once the broker has acknowledged it. `ready` and `end` are the first and the last.
 ///
+/// `wire`, on a console whose speed is given, whenever the board has said all that it had to say: the bytes `received` and `sent` by then, and
+/// how long either direction has carried any, `busy_ms`.
+///
 /// Over BLE there may be many boards: `board` then names the one that a line is about. `fault`: `what` the radio did to it.
 final class Journal {
     private let descriptor: Int32?

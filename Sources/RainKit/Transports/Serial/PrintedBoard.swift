@@ -13,9 +13,7 @@ struct PrintedBoard {
     /// - Parameter given: the parameters of the port's address: a host or an adapter that the user has named for this.
     /// - Throws: `unavailable` where the log says why there is none, or does not say what the board is called.
     func address(_ given: [String: String]) throws(ProvisioningError) -> BoardAddress {
-        if summary.isDown, let trouble = summary.verdict {
-            throw ProvisioningError(.unavailable, message: trouble.description, reason: trouble.code)
-        }
+        try checkUp()
         if summary.isProvisioned {
             throw ProvisioningError(
                 .unavailable,
@@ -33,6 +31,13 @@ struct PrintedBoard {
         // Firmware that says no transport is RainMaker's from before its codes; Bluetooth is what its examples are built with.
         guard summary.code?.transport == .softap else { return .bluetooth(name, adapter: given["adapter"]) }
         return .softAP(given["device-host"], name: name)
+    }
+
+    /// Throws `unavailable` with the cause where the board does not come up.
+    func checkUp() throws(ProvisioningError) {
+        if summary.isDown, let trouble = summary.verdict {
+            throw ProvisioningError(.unavailable, message: trouble.description, reason: trouble.code)
+        }
     }
 
     /// What the log says, where the user has not said it.

@@ -18,6 +18,8 @@ actor SerialBoard: Board {
     private let parameters: [String: String]
     private let ports: PortOpening
     private var board: (any Board)?
+    /// What the board has printed since its port was opened.
+    private var log: DeviceLog?
     private var isClosed = false
 
     /// - Parameters:
@@ -32,7 +34,11 @@ actor SerialBoard: Board {
     }
 
     var isOffline: Bool { get async { await board?.isOffline ?? false } }
-    func identify() async throws(ProvisioningError) -> BoardIdentity { try await opened().identify() }
+    func identify() async throws(ProvisioningError) -> BoardIdentity {
+        var identity = try await opened().identify()
+        if let summary = log?.moment.summary, summary.isESP { identity.printed = summary.identity }
+        return identity
+    }
     func secure() async throws(ProvisioningError) { try await opened().secure() }
     func scan() async throws(ProvisioningError) -> [AccessPoint] { try await opened().scan() }
     func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await opened().join(network) }
@@ -94,12 +100,13 @@ actor SerialBoard: Board {
             inbox.take(bytes)
         }
         var port = try await ports.open(peer, heard: heard)
-        let ears = Ears(log: log, inbox: inbox, heard: heard)
+        self.log = log
+        let listeners = Listeners(log: log, inbox: inbox, heard: heard)
         var mayReopen = true
         while true {
             do throws(ProvisioningError) {
                 let console = CommandConsole(port: port.port)
-                if let board = try await reached(console, port.description, ears, began, mayReopen: mayReopen) {
+                if let board = try await reached(console, port.description, listeners, began, mayReopen: mayReopen) {
                     return board
                 }
                 mayReopen = false
@@ -119,11 +126,13 @@ actor SerialBoard: Board {
 
     /// Nil where the port is to be opened anew.
     private func reached(
-        _ console: CommandConsole, _ port: SerialPortDescription, _ ears: Ears, _ began: ContinuousClock.Instant,
+        _ console: CommandConsole, _ port: SerialPortDescription, _ listeners: Listeners,
+        _ began: ContinuousClock.Instant,
         mayReopen: Bool
     ) async throws(ProvisioningError) -> (any Board)? {
         let probe = SerialProbe(
-            console: console, log: ears.log, inbox: ears.inbox, isOwnUSB: port.usb?.adapter.isChipsOwn == true,
+            console: console, log: listeners.log, inbox: listeners.inbox,
+            isOwnUSB: port.usb?.adapter.isChipsOwn == true,
             timer: opening.tools.timer,
             now: { ContinuousClock.now - began }, mayReopen: mayReopen,
             isProbedForModem: { [ports] in ports.isProbedForModem(port.path) })
@@ -132,33 +141,36 @@ actor SerialBoard: Board {
             return LoggedBoard(
                 opening.protocommBoard(
                     over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger)),
-                log: ears.log)
+                log: listeners.log)
         case .console(.rainMaker(let node)):
             return RainMakerConsoleBoard(console: console, nodeID: node, logger: opening.logger)
         case .incomplete: return nil
-        case .improv: return improvBoard(console.port, port, ears)
+        case .improv: return improvBoard(console.port, port, listeners)
         case .logOnly(let summary):
-            return try await handedOn(summary, ears.log, PortOpening.OpenPort(port: console.port, description: port))
+            return try await handedOn(
+                summary, listeners.log, PortOpening.OpenPort(port: console.port, description: port))
         }
     }
 
     /// What is fed with everything that is read from the port.
-    private struct Ears: Sendable {
+    private struct Listeners: Sendable {
         let log: DeviceLog
         let inbox: ImprovInbox
         let heard: @Sendable ([UInt8]) -> Void
     }
 
-    private func improvBoard(_ port: SerialPort, _ description: SerialPortDescription, _ ears: Ears) -> any Board {
+    private func improvBoard(_ port: SerialPort, _ description: SerialPortDescription, _ listeners: Listeners)
+        -> any Board
+    {
         let board = ImprovBoard(
-            port: port, inbox: ears.inbox,
+            port: port, inbox: listeners.inbox,
             reopen: { [ports] () async throws(ProvisioningError) in
-                try await ports.reopen(description, heard: ears.heard)?.port
+                try await ports.reopen(description, heard: listeners.heard)?.port
             },
             openOnNetwork: { [opening, parameters] (host) async throws(ProvisioningError) in
                 try await opening.other(.onNetwork(parameters["device-host"] ?? host), opening.credentials)
             }, logger: opening.logger)
-        return LoggedBoard(board, log: ears.log)
+        return LoggedBoard(board, log: listeners.log)
     }
 
     /// The board over the transport that its log names.
@@ -166,6 +178,10 @@ actor SerialBoard: Board {
         _ summary: DeviceSummary, _ log: DeviceLog, _ port: PortOpening.OpenPort
     ) async throws(ProvisioningError) -> any Board {
         let printed = PrintedBoard(summary: summary, port: peer)
+        guard opening.followsLog else {
+            try printed.checkUp()
+            return LogOnlyBoard(peer: peer, reachedAt: try? printed.address(parameters), port: port.port)
+        }
         let address = try printed.address(parameters)
         opening.logger.info(
             "the board takes no commands; its log names another way",

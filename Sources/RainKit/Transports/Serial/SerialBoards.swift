@@ -9,7 +9,7 @@ public struct SerialBoards: BoardTransport {
     public let options: [BoardOption] = [.location("port"), .forOther("device-host"), .forOther("adapter")]
     public let canDiscover = true
     public var hasBoardAtHand: Bool { ports().contains(where: \.isLikelyBoard) }
-    private let files: SystemFiles
+    let files: SystemFiles
     private let ports: @Sendable () -> [SerialPortDescription]
 
     /// - Parameters:
@@ -40,15 +40,15 @@ public struct SerialBoards: BoardTransport {
     }
 
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
-        let path: String
-        if let location = address.location { path = location } else { path = try await onlyPort(opening) }
+        let waiting = PortOpening(
+            files: files, timer: opening.tools.timer, waitsUntil: opening.waitsForBoard ? opening.foundBy : nil)
+        let path = try await chosen(address.location, waiting)
         return SerialBoard(path: path, parameters: address.parameters, in: files, opening: opening)
     }
 
-    /// The one port that looks like a board's.
-    private func onlyPort(_ opening: BoardOpening) async throws(ProvisioningError) -> String {
-        let waiting = PortOpening(
-            files: files, timer: opening.tools.timer, waitsUntil: opening.waitsForBoard ? opening.foundBy : nil)
+    /// The port that is named, or else the one that looks like a board's.
+    func chosen(_ path: String?, _ waiting: PortOpening) async throws(ProvisioningError) -> String {
+        if let path { return path }
         let ports = try await waiting.likely(ports)
         let likely = ports.filter(\.isLikelyBoard)
         let choice = likely.isEmpty ? ports : likely

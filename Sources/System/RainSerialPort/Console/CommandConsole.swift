@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainWaiting
+import Synchronization
 
 /// What one typed line is expected to bring back.
 public protocol ConsoleReply: Sendable {
@@ -9,14 +10,38 @@ public protocol ConsoleReply: Sendable {
     var command: [UInt8] { get }
     /// Takes the next byte from the console and returns the outcome once it is decided.
     mutating func append(_ byte: UInt8) -> Outcome?
-    /// What the line has brought where a prompt has shown and the echo never came, as it was lost on the way; nil where none has shown.
-    var outcomeWithoutEcho: Outcome? { get }
+    /// Takes the next bytes, up to the one that decides the outcome.
+    mutating func append(_ bytes: [UInt8]) -> ConsoleFinding<Outcome>?
+    /// What the line has brought if nothing more comes for a moment: a prompt has shown and the echo never came, or an answer came and no prompt,
+    /// as bytes got lost on the way. Nil where more must come.
+    var outcomeIfRestIsLost: Outcome? { get }
     /// Whether the console is back at its prompt with that outcome. It is not where the board has restarted.
     static func isAtPrompt(after outcome: Outcome) -> Bool
 }
 
+/// What was found in some bytes, and how many of them were needed for it.
+public struct ConsoleFinding<Outcome: Sendable>: Sendable {
+    /// What they have brought.
+    public var outcome: Outcome
+    /// The bytes behind these are what comes next.
+    public var used: Int
+
+    public init(_ outcome: Outcome, used: Int) {
+        self.outcome = outcome
+        self.used = used
+    }
+}
+
 extension ConsoleReply {
-    public var outcomeWithoutEcho: Outcome? { nil }
+    /// Each conforming type gets a copy of its own: a log may come at 3 MB/s, which is too much for generic code byte by byte.
+    @inlinable public mutating func append(_ bytes: [UInt8]) -> ConsoleFinding<Outcome>? {
+        for (index, byte) in bytes.enumerated() {
+            if let outcome = append(byte) { return ConsoleFinding(outcome, used: index + 1) }
+        }
+        return nil
+    }
+
+    public var outcomeIfRestIsLost: Outcome? { nil }
     public static func isAtPrompt(after outcome: Outcome) -> Bool { true }
 }
 
@@ -54,33 +79,42 @@ public actor CommandConsole {
         return outcome
     }
 
-    /// A console echoes at once what is typed at its prompt.
-    private static let timeForEcho = Duration.seconds(1)
+    /// A console echoes at once what is typed at its prompt, and shows its prompt right behind an answer.
+    private static let timeForRest = Duration.seconds(1)
 
     private func outcome<Reply: ConsoleReply>(of reply: Reply) async throws(SerialPortError) -> Reply.Outcome {
-        var reply = reply
-        let early = try await read { byte -> Found<Reply.Outcome>? in
-            if let outcome = reply.append(byte) { return .outcome(outcome) }
-            return reply.outcomeWithoutEcho == nil ? nil : .earlyPrompt
+        let held = HeldReply(reply)
+        while true {
+            let early = try await readPieces { bytes -> ConsoleFinding<Found<Reply.Outcome>>? in
+                if let found = held.append(bytes) { return ConsoleFinding(.outcome(found.outcome), used: found.used) }
+                return held.outcomeIfRestIsLost == nil ? nil : ConsoleFinding(.mayBeAll, used: bytes.count)
+            }
+            if case .outcome(let outcome) = early { return outcome }
+            // It may be an earlier line's prompt, or a line that only looks like the answer.
+            let clock = clock
+            let late = await withDeadline(Self.timeForRest, sleep: { try await clock.sleep(for: $0) }) {
+                () async throws(SerialPortError) in try await self.rest(of: held)
+            }
+            if let late { return try late.get() }
+            if let outcome = held.outcomeIfRestIsLost { return outcome }
         }
-        if case .outcome(let outcome) = early { return outcome }
-        // It may be an earlier line's prompt.
-        let (clock, waiting) = (clock, reply)
-        let late = await withDeadline(Self.timeForEcho, sleep: { try await clock.sleep(for: $0) }) {
-            () async throws(SerialPortError) in try await self.rest(of: waiting)
-        }
-        guard let late else { return reply.outcomeWithoutEcho! }
-        return try late.get()
     }
 
-    private func rest<Reply: ConsoleReply>(of reply: Reply) async throws(SerialPortError) -> Reply.Outcome {
-        var reply = reply
-        return try await read { reply.append($0) }
+    private func rest<Reply: ConsoleReply>(of held: HeldReply<Reply>) async throws(SerialPortError) -> Reply.Outcome {
+        try await readPieces { held.append($0) }
+    }
+
+    /// One that goes on where a reading of it was given up.
+    private final class HeldReply<Reply: ConsoleReply>: Sendable {
+        private let reply: Mutex<Reply>
+        init(_ reply: Reply) { self.reply = Mutex(reply) }
+        func append(_ bytes: [UInt8]) -> ConsoleFinding<Reply.Outcome>? { reply.withLock { $0.append(bytes) } }
+        var outcomeIfRestIsLost: Reply.Outcome? { reply.withLock { $0.outcomeIfRestIsLost } }
     }
 
     private enum Found<Outcome: Sendable>: Sendable {
         case outcome(Outcome)
-        case earlyPrompt
+        case mayBeAll
     }
 
     /// Throws away what the board has said, and finds its prompt again unless it stands there. On return ``restarts`` counts up to now.
@@ -97,14 +131,26 @@ public actor CommandConsole {
     public func read<Outcome: Sendable>(
         until body: (UInt8) -> Outcome?
     ) async throws(SerialPortError) -> Outcome {
+        try await readPieces { bytes in
+            for (index, byte) in bytes.enumerated() {
+                if let outcome = body(byte) { return ConsoleFinding(outcome, used: index + 1) }
+            }
+            return nil
+        }
+    }
+
+    /// The same by pieces as they come, which is faster.
+    public func readPieces<Outcome: Sendable>(
+        until body: ([UInt8]) -> ConsoleFinding<Outcome>?
+    ) async throws(SerialPortError) -> Outcome {
         while true {
             let bytes = unread.isEmpty ? try await port.read() : unread
             unread = []
-            for (index, byte) in bytes.enumerated() {
-                watch(byte)
-                guard let outcome = body(byte) else { continue }
-                unread = Array(bytes[(index + 1)...])
-                return outcome
+            let finding = body(bytes)
+            for byte in bytes.prefix(finding?.used ?? bytes.count) { watch(byte) }
+            if let finding {
+                unread = Array(bytes.dropFirst(finding.used))
+                return finding.outcome
             }
             // What had arrived already was no wait: a board that says more than is read here would let nobody else have a turn on a machine
             // of one core, and keep a deadline or Ctrl-C waiting for ever.

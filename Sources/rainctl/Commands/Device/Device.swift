@@ -6,7 +6,10 @@ import RainKit
 struct Device: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Find boards, look at one, claim it, or make it forget its Wi-Fi.",
-        subcommands: [DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceClaim.self, DeviceReset.self])
+        subcommands: [
+            DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceClaim.self, DeviceReset.self,
+            DeviceMonitor.self,
+        ])
 }
 
 /// What all commands share that ask a board one question.
@@ -18,13 +21,16 @@ protocol DeviceCommand: AsyncParsableCommand {
 
 extension DeviceCommand {
     /// Opens the board, asks, and closes it, all within the command's time.
+    ///
+    /// - Parameter followsLog: whether a board that takes no commands on its cable is asked in the way that its log names.
     func withBoard<Answer: Sendable>(
+        followsLog: Bool = true,
         _ ask: @escaping @Sendable (any Board) async throws -> Answer
     ) async throws -> (Answer, Output) {
         let context = try device.context(options)
         let time = TimeBudget(timeout)
         let target = try await BoardTarget(device, context, context.boardClient(), within: time)
-        let board = try await target.open(within: time)
+        let board = try await target.open(within: time, followsLog: followsLog)
         let answer = try await time.run {
             do {
                 let answer = try await ask(board)

@@ -13,7 +13,7 @@ struct DeviceInfo: DeviceCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let (identity, output) = try await withBoard { board in try await board.identify() }
+        let (identity, output) = try await withBoard(followsLog: false) { board in try await board.identify() }
         output.result(DeviceInfoResult(identity))
     }
 }

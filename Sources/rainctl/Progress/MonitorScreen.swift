@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+import Synchronization
+
+/// What `device monitor` prints as it comes: the board's lines on standard output, and on standard error what they mean. With
+/// `--events ndjson` both are lines of JSON; with `--json` alone nothing is printed but the result.
+final class MonitorScreen: Sendable {
+    private struct State {
+        var lines = 0
+        var hasFound = false
+        var troubles: [DeviceTrouble] = []
+    }
+
+    /// A board has few ways to be broken.
+    private static let maximumTroubles = 64
+    private let output: Output
+    private let isStreaming: Bool
+    private let wanted: String?
+    private let file: DeviceLogFile?
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - wanted: the text that ends it.
+    ///   - file: where the lines are kept, too.
+    init(_ output: Output, isStreaming: Bool, until wanted: String?, file: DeviceLogFile?) {
+        self.output = output
+        self.isStreaming = isStreaming
+        self.wanted = wanted
+        self.file = file
+    }
+
+    /// How many lines have come.
+    var lines: Int { state.withLock { $0.lines } }
+    /// Whether the text that ends it has come.
+    var hasFound: Bool { state.withLock { $0.hasFound } }
+
+    func take(_ event: BoardMonitor.Event) {
+        switch event {
+        case .line(let line): take(line)
+        case .said(.trouble(let trouble)): take(trouble)
+        case .said: break
+        case .opened(let path): tell(MonitorEvent("opened", port: path), "Listening at \(path.onOneLine).")
+        case .gone(let path): tell(MonitorEvent("gone", port: path), "\(path.onOneLine) is gone: waiting for it.")
+        }
+    }
+
+    /// Most boards say what they are when they start, and little afterwards.
+    func tellOfSilence(mayRestart: Bool) {
+        guard lines == 0, !isStreaming, !output.isJSON else { return }
+        let also = mayRestart ? ", or end this and add --restart" : ""
+        output.say("Nothing has come yet. Press the board's RESET button\(also).")
+    }
+
+    private func take(_ line: String) {
+        let isWanted = wanted.map { line.contains($0) } ?? false
+        state.withLock { state in
+            state.lines += 1
+            if isWanted { state.hasFound = true }
+        }
+        file?.write(line)
+        if isStreaming {
+            output.event(MonitorEvent("line", text: line.withoutControls))
+        } else if !output.isJSON {
+            StandardStreams.out(line.withoutControls + "\n")
+        }
+    }
+
+    private func take(_ trouble: DeviceTrouble) {
+        // A board that starts again and again has the same few each time.
+        let isNew = state.withLock { state in
+            guard !state.troubles.contains(trouble), state.troubles.count < Self.maximumTroubles else { return false }
+            state.troubles.append(trouble)
+            return true
+        }
+        guard isNew else { return }
+        tell(MonitorEvent("trouble", text: trouble.description, reason: trouble.code), "! \(trouble.description)")
+    }
+
+    private func tell(_ event: MonitorEvent, _ words: String) {
+        if isStreaming { output.event(event) } else if !output.isJSON { output.say(words) }
+    }
+}
+
+/// A line of `device monitor --events ndjson`.
+struct MonitorEvent: Encodable {
+    let time = Timestamp.text(Timestamp.now())
+    /// `opened`, `gone`, `line` or `trouble`.
+    let event: String
+    var port: String?
+    var text: String?
+    var reason: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case time = "ts"
+        case event, port, text, reason
+    }
+
+    init(_ event: String, port: String? = nil, text: String? = nil, reason: String? = nil) {
+        (self.event, self.port, self.text, self.reason) = (event, port, text, reason)
+    }
+}
