@@ -117,9 +117,9 @@ struct FirmwareSim: ParsableCommand {
         }
         if bluetooth.ble { ready.append(.init("ble", try serveRadio(boards, on: loop))) }
         // Last of all that can fail: it leaves a link in the file system.
-        if let link = listening.console {
+        if listening.hasConsole {
             let made = try SerialConsole(
-                link: link, listening, qrCode: qrCode, board: board,
+                try consolePort(of: board), listening, qrCode: qrCode, board: board,
                 noise: LogNoise(
                     listening.consoleNoise, storm: listening.faults.storm,
                     random: BoardRandom(seed: watching.seed.map { $0 &+ 1 })))
@@ -127,7 +127,7 @@ struct FirmwareSim: ParsableCommand {
             loop.add(made)
             vanishing?.ways.append(made)
             vanishing?.cable = made
-            ready.append(.init("console", .string(link)))
+            ready.append(.init("console", .string(made.link)))
         }
         if let choice = bluetooth.bleAdapter {
             do {

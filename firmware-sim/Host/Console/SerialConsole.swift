@@ -14,7 +14,8 @@ final class SerialConsole: EventSource {
     private static let outputLimit = 1 << 16
 
     private let board: Board
-    private let link: String
+    private let port: ConsolePort
+    private(set) var link: String
     private var terminal: PseudoTerminal
     private let faults: ConsoleFaults
     private var random: BoardRandom
@@ -45,11 +46,12 @@ final class SerialConsole: EventSource {
     private var noiseDue: UInt64?
 
     init(
-        link: String, _ options: ListeningOptions, qrCode: JSONValue, board: Board, noise: LogNoise
+        _ port: ConsolePort, _ options: ListeningOptions, qrCode: JSONValue, board: Board, noise: LogNoise
     ) throws {
         let dialect = options.consoleDialect
         self.board = board
-        self.link = link
+        self.port = port
+        link = try port.plug()
         terminal = try PseudoTerminal(link: link)
         faults = options.faults
         outgoing = SerialWire(baud: faults.baud)
@@ -124,13 +126,16 @@ final class SerialConsole: EventSource {
         // Also for a closed port: the answer is lost then, and not sent as the answer to the next command.
         if isWaiting { finishCommand(commands.resume(board: board, log: log)) }
         if let plugDue {
-            guard plugDue <= now, let again = try? PseudoTerminal(link: link) else { return }
-            (terminal, self.plugDue) = (again, nil)
+            guard plugDue <= now, let place = try? port.plug(), let again = try? PseudoTerminal(link: place) else {
+                return
+            }
+            (link, terminal, self.plugDue) = (place, again, nil)
         }
         if !isOpen, terminal.isOpen { opened(now: now) }
         guard isOpen else { return }
         if let unplugDue, unplugDue <= now {
             terminal.unplug()
+            port.unplug()
             (isOpen, output, underway) = (false, [], [])
             (self.unplugDue, plugDue) = (nil, now + Self.timeAway)
             return
@@ -147,8 +152,8 @@ final class SerialConsole: EventSource {
     func shutDown() {
         guard !isUnplugged else { return }
         (isUnplugged, isOpen) = (true, false)
-        guard plugDue == nil else { return }
-        terminal.unplug()
+        if plugDue == nil { terminal.unplug() }
+        port.remove()
     }
 
     private func takeArrived(now: UInt64) {

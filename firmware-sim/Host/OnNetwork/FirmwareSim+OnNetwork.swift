@@ -3,12 +3,12 @@ import DeviceCore
 
 extension FirmwareSim {
     /// Whether there is a way to give the board its network.
-    var isProvisionable: Bool { listening.http != nil || listening.console != nil || bluetooth.isServed }
+    var isProvisionable: Bool { listening.http != nil || listening.hasConsole || bluetooth.isServed }
 
     /// A board that nobody can provision, or whose log says that it was, is on its network from the start.
     var isOnNetworkAlready: Bool {
         guard listening.onNetwork != nil else { return false }
-        return !isProvisionable || listening.console != nil && listening.bootLog == .provisioned
+        return !isProvisionable || listening.hasConsole && listening.bootLog == .provisioned
     }
 
     /// Serves challenge and response from the moment at which the board is on its network, by whichever way it came there.

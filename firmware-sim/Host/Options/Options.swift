@@ -22,8 +22,28 @@ struct ListeningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Make a serial console, and this symbolic link to it.", valueName: "link"))
     var console: String?
 
-    @Option(help: "What the console speaks.")
-    var consoleDialect: ConsoleDialect = .protocomm
+    @Option(
+        help: ArgumentHelp(
+            """
+            Have the console on a USB device: native is the chip's own (303a:1001), whose log comes out and which reads no commands, bridge \
+            a CP2102N. --system-root says where it is seen.
+            """, valueName: "kind"))
+    var usb: USBOption?
+
+    @Option(
+        help: ArgumentHelp(
+            "The folder with a /dev and a /sys of its own in which --usb plugs the board in: rainctl sees it with RAINKIT_SYSTEM_ROOT.",
+            valueName: "folder"))
+    var systemRoot: String?
+
+    @Option(
+        name: .customLong("console-dialect"),
+        help: "What the console speaks. (default: protocomm; log-only with --usb native)")
+    var givenDialect: ConsoleDialect?
+
+    /// What the console speaks; stock firmware reads no commands from the chip's own USB.
+    var consoleDialect: ConsoleDialect { givenDialect ?? (usb == .native ? .logOnly : .protocomm) }
+    var hasConsole: Bool { console != nil || usb != nil }
 
     @Option(
         help: """
@@ -61,6 +81,10 @@ struct ListeningOptions: ParsableArguments {
     }
 
     func validate() throws {
+        guard (usb == nil) == (systemRoot == nil) else { throw ValidationError("--usb and --system-root go together") }
+        guard usb == nil || console == nil else {
+            throw ValidationError("--usb names the console's port itself: leave --console out")
+        }
         var faults = ConsoleFaults()
         for fault in consoleFault where !faults.set(fault) {
             throw ValidationError("--console-fault \(fault) is none of those that --help lists, or has no such value")

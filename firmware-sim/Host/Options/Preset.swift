@@ -60,7 +60,7 @@ extension FirmwareSim {
     var firmware: Firmware {
         var firmware = (kind.preset ?? .rainMaker114).firmware
         // The lines of protocomm's console are too short for Security 2, and only Security 1 does without a proof of possession.
-        let hasShortLines = listening.console != nil && listening.consoleDialect == .protocomm
+        let hasShortLines = listening.hasConsole && listening.consoleDialect == .protocomm
         if kind.noPop || kind.preset == nil && hasShortLines { firmware.security = min(firmware.security, 1) }
         firmware.security = kind.security ?? firmware.security
         firmware.patch = kind.patch ?? firmware.patch
