@@ -46,7 +46,9 @@ struct StrayBoardTests {
         arguments: [
             ("a1.example.com", "A1.example.com", true), ("a1.example.com", "a1.example.com:8883", true),
             ("127.0.0.1:1", "127.0.0.1:2", false), ("a1.example.com", "a2.example.com", false),
-            ("[::1]:1", "[::1]:1", true), ("::1", "::2", false),
+            ("[::1]:1", "[::1]:1", true), ("::1", "::2", false), ("127..0.1:8883", "127.0.0.1:8883", true),
+            ("127.00.0.1:8883", "127.0.0.1:8883", true), ("a.example.com", "a.example.co", true),
+            ("127..1:8883", "127.0.0.1:8883", false),
         ])
     func brokers(one: String, other: String, isSame: Bool) {
         #expect(StrayBoard.isSame(one, other) == isSame)

@@ -128,7 +128,12 @@ extension SoftAPTransport {
         case 200:
             return response.body
         case 404:
-            throw error(.noSuchEndpoint, endpoint, "The board has no such endpoint.")
+            throw error(
+                .noSuchEndpoint, endpoint,
+                names == .localControl
+                    ? "What answers there lets nobody put it into an account: it is no RainMaker board, or its firmware has no service for "
+                        + "that on its network."
+                    : "The board has no such endpoint.")
         default:
             throw error(
                 .malformed, endpoint,

@@ -42,10 +42,21 @@ struct StrayBoard: Sendable {
         return words.isEmpty ? "" : " (it says: \(presentable(words.joined(separator: ", "))))"
     }
 
-    /// Whether both name one broker: a name without a port stands for any.
+    /// Whether both name one broker: a name without a port stands for any. One that lacks a single character is taken for the same, since
+    /// cables lose and double bytes, and a board that talks to its cloud is not to be called lost for that.
     static func isSame(_ one: String, _ other: String) -> Bool {
+        if lacksOne(one.lowercased(), other.lowercased()) || lacksOne(other.lowercased(), one.lowercased()) {
+            return true
+        }
         let (one, other) = (split(one), split(other))
         return one.host == other.host && (one.port == nil || other.port == nil || one.port == other.port)
+    }
+
+    /// Whether one text is the other without one of its characters.
+    private static func lacksOne(_ short: String, _ long: String) -> Bool {
+        guard short.utf8.count + 1 == long.utf8.count else { return false }
+        let common = zip(short.utf8, long.utf8).prefix { $0 == $1 }.count
+        return short.utf8.dropFirst(common).elementsEqual(long.utf8.dropFirst(common + 1))
     }
 
     private static func split(_ text: String) -> (host: String, port: String?) {

@@ -63,6 +63,10 @@ struct DeviceOptions: ParsableArguments {
         if let securityVersion, !(0...2).contains(securityVersion) {
             throw ValidationError("--sec-ver is 0, 1 or 2.")
         }
+        // A board on a cable may be handed on to its access point by its log.
+        if apPasswordFile != nil, let scheme = transport.scheme, !["softap", "serial"].contains(scheme) {
+            throw ValidationError("--ap-password-file goes with --transport softap or serial.")
+        }
         try checkTransport()
     }
 

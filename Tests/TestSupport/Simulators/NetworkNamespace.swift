@@ -14,8 +14,11 @@ public final class NetworkNamespace: Sendable {
         holder.write("ready\n")
         _ = try await holder.readyLine()
         try await ip(["link", "set", "lo", "up"])
-        for address in addresses { try await ip(["addr", "add", "\(address)/32", "dev", "lo"]) }
+        for address in addresses { try await add(address) }
     }
+
+    /// From now on its loopback answers to that address, too.
+    public func add(_ address: String) async throws { try await ip(["addr", "add", "\(address)/32", "dev", "lo"]) }
 
     /// The command that runs `executable` inside.
     public func command(_ executable: String, _ arguments: [String]) -> (executable: String, arguments: [String]) {

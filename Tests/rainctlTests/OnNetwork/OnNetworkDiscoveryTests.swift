@@ -48,6 +48,26 @@ struct OnNetworkDiscoveryTests {
         }
     }
 
+    @Test("a board that took its Wi-Fi by Improv, and said no address, is found by its announcement")
+    func improv() async throws {
+        try await run { scene in
+            let port = scene.networks.folder.file("port")
+            let board = try await scene.networks.startBoard(
+                [
+                    "--console", port, "--console-dialect", "improv", "--console-fault", "no-url=1", "--security", "1",
+                    "--join-delay", "0.2", "--wifi", "\(SimulatedBoard.ssid):\(SimulatedBoard.passphrase)",
+                ] + scene.node("node1"), isOnNetwork: false)
+            let outcome = try await scene.maker.rainctl(
+                [
+                    "provision", "--port", port, "--pop-file", scene.maker.folder.file("pop"), "--ssid",
+                    SimulatedBoard.ssid, "--passphrase-file", scene.maker.folder.file("wifi"), "--json",
+                ], environment: ["DBUS_SYSTEM_BUS_ADDRESS": scene.networks.makerBus])
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(outcome.document?["node_id"] == "node1" && outcome.document?["mapping"] == "confirmed")
+            _ = try await board.entry(where: ["event": "state", "change": "withdrawn"])
+        }
+    }
+
     @Test(
         "a board is listed with its name, node and address, comes into the account by name, and is no longer announced")
     func name() async throws {

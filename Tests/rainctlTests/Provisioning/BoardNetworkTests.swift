@@ -136,6 +136,51 @@ struct BoardNetworkTests {
         }
     }
 
+    @Test("a board on a cable whose log names its network is joined there, and no proof of possession is typed")
+    func cable() async throws {
+        try await withTemporaryFolder { other in
+            let port = other.file("port")
+            let options = [
+                "--security", "2", "--mapping", "ch-resp", "--console", port, "--console-dialect", "log-only",
+            ]
+            try await with(options + ["--boot-log", "switch"]) { scene in
+                let outcome = try await scene.maker.rainctl(
+                    [
+                        "provision", "--port", port, "--ssid", SimulatedBoard.ssid, "--passphrase-file",
+                        scene.folder.file("wifi"), "--json",
+                    ], environment: scene.mock.environment)
+                #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+                #expect(outcome.document?["mapping"] == "confirmed")
+                #expect(outcome.standardError.contains("joining the Wi-Fi network \(Self.name)"))
+                #expect(try await scene.mock.connection() == "Home")
+            }
+        }
+    }
+
+    @Test("without NetworkManager a person at a terminal joins by hand, and that is noticed")
+    func noticed() async throws {
+        try await withTemporaryFolder { folder in
+            let namespace = try await NetworkNamespace(addresses: [])
+            let maker = try Maker(folder, namespace: namespace)
+            let rainctl = namespace.command(
+                try Executables.path("rainctl"),
+                [
+                    "provision", "--no-mapping", "--transport", "softap", "--device-name", Self.name, "--pop-file",
+                    folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file", folder.file("wifi"),
+                ])
+            let person = try await Person.start(
+                rainctl.executable, rainctl.arguments, environment: maker.environment)
+            try await person.hears("Join the Wi-Fi network \(Self.name) yourself")
+            try await namespace.add("192.168.4.1")
+            let board = try await SimulatedBoard.start(
+                ["--http", "192.168.4.1:80", "--name", Self.name, "--security", "1", "--mapping", "user"]
+                    + ["--join-delay", "0.2"], in: folder, namespace: namespace)
+            defer { board.process.kill() }
+            try await person.hears("connected", within: .seconds(30))
+            #expect(try await person.process.wait(within: .seconds(20)) == .exited(0))
+        }
+    }
+
     @Test("Ctrl-C in the middle brings the machine back")
     func interrupted() async throws {
         try await with(["--security", "1", "--join-delay", "60"]) { scene in

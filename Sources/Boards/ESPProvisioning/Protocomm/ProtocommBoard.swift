@@ -174,7 +174,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             // A board that restarted has another session, too, and has forgotten its claim.
             return error.endpoint == .claim ? false : await waitsForOtherClient(error)
         }
-        if error.cause?.code == .malformed { return askAgain(atMost: 3) }
+        if error.cause?.code == .malformed { return askAgain(atMost: session.mayGarbleAnswers ? 5 : 3) }
         if session.mayGarbleAnswers {
             if error.cause?.reason == TransportError.noAnswer {
                 // Firmware that logs nothing refuses a proof so, and counts it.

@@ -102,15 +102,20 @@ actor SerialBoard: Board {
         var port = try await ports.open(peer, heard: heard)
         self.log = log
         let listeners = Listeners(log: log, inbox: inbox, heard: heard)
-        var mayReopen = true
+        var reopenings = 2
         while true {
             do throws(ProvisioningError) {
                 let console = CommandConsole(port: port.port)
-                if let board = try await reached(console, port.description, listeners, began, mayReopen: mayReopen) {
+                if let board = try await reached(console, port.description, listeners, began, mayReopen: reopenings > 0)
+                {
                     return board
                 }
-                mayReopen = false
+                reopenings -= 1
                 await port.port.close()
+                // A board that starts anew when its port is opened sees that by the lines, which are let go of for a moment.
+                do { try await opening.tools.timer.sleep(for: .milliseconds(100)) } catch {
+                    throw ProvisioningError(.cancelled, message: "The operation was cancelled.")
+                }
                 port = try await ports.open(port.port.path, heard: heard)
             } catch {
                 await port.port.close()
