@@ -8,7 +8,7 @@ struct Rainctl: AsyncParsableCommand {
         abstract: "Put ESP RainMaker boards on Wi-Fi and into your account.",
         discussion: """
             Example: rainctl login me@example.com
-                     rainctl provision --transport serial --port /dev/ttyUSB0 --ssid Home --passphrase-file wifi.txt
+                     rainctl provision --ssid Home --passphrase-file wifi.txt
             """,
         version: "0.1.0",
         subcommands: [

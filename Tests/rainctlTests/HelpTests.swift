@@ -10,7 +10,8 @@ import Testing
 struct HelpTests {
     static let commands: [[String]] = [
         [], ["login"], ["logout"], ["whoami"], ["provision"], ["device"], ["device", "discover"], ["device", "info"],
-        ["device", "scan"], ["device", "claim"], ["device", "reset"], ["device", "monitor"], ["node"],
+        ["device", "scan"], ["device", "claim"], ["device", "reset"], ["device", "monitor"], ["device", "send"],
+        ["node"],
         ["node", "list"], ["profile"],
         ["profile", "list"], ["profile", "add"],
         ["profile", "use"], ["profile", "show"], ["profile", "remove"],

@@ -24,12 +24,14 @@ public struct OnboardedNode: Sendable, Equatable {
     public var resumed: Bool
     /// What the board said of itself; nil where it was not asked, as after a run that only finished an earlier one.
     public var identity: BoardIdentity?
+    /// What the board's application has answered to what it was sent, by endpoint.
+    public var customData: [CustomData]
     /// The time the run took.
     public var elapsed: Duration
 
     public init(
         nodeID: NodeID?, network: JoinedNetwork?, mapping: Mapping, claimed: Bool = false, resumed: Bool = false,
-        identity: BoardIdentity? = nil, elapsed: Duration
+        identity: BoardIdentity? = nil, customData: [CustomData] = [], elapsed: Duration
     ) {
         self.nodeID = nodeID
         self.network = network
@@ -37,6 +39,7 @@ public struct OnboardedNode: Sendable, Equatable {
         self.claimed = claimed
         self.resumed = resumed
         self.identity = identity
+        self.customData = customData
         self.elapsed = elapsed
     }
 }

@@ -22,6 +22,7 @@ extension OnboardingProgress {
         case .claimInitiated(let node): "may be claimed as \(node)"
         case .certificateRequested: "a certificate is requested"
         case .claimed(let node): "claimed as \(node)"
+        case .customData(let endpoint, let answer): "\(endpoint) answered with \(answer.count) bytes"
         case .wifi: "joining"
         case .connected(let network): "on \(network.ssid) as \(network.address)"
         case .resumed(let node): "the mapping of \(node) is finished"

@@ -43,6 +43,8 @@ public enum OnboardingProgress: Sendable, Equatable {
     case certificateRequested
     /// The board has its certificate.
     case claimed(NodeID)
+    /// The board's application has answered what it was sent at that endpoint.
+    case customData(String, answer: [UInt8])
     /// How the board's attempt to join comes along.
     case wifi(WiFiProgress)
     /// The board is on its network; its address is empty where the board did not say it.

@@ -16,6 +16,8 @@ final class RunStatus: Sendable {
         var mapping: MappingConversation?
         /// Whether an earlier run left what may be about a board that has not answered yet.
         var hasLeftOver = false
+        /// What the board's application has answered.
+        var answers: [CustomData] = []
         /// What went wrong and may still turn out well: the error to end with where time is over.
         var trouble: StepFailure?
 
@@ -84,6 +86,9 @@ final class RunStatus: Sendable {
             message: "Not done after \(deadline.formattedSeconds) s, in step \(now.step.rawValue). \(hint)",
             isPendingKept: now.isPendingKept)
     }
+
+    /// What the board's application has answered, by endpoint.
+    var answers: [CustomData] { now.answers }
 
     private var now: Position { position.withLock { $0 } }
 }

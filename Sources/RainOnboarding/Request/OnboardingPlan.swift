@@ -19,10 +19,11 @@ public struct OnboardingPlan: Sendable, Equatable {
     ///   - resetsFirst: whether the board is to forget earlier credentials.
     ///   - scans: whether the network is chosen from what the board hears.
     ///   - joins: whether the board is handed a network.
+    ///   - sendsData: whether the board's application is sent anything.
     ///   - joinsFirst: whether it can be associated only once it is on that network.
     public init(
         association: AssociationMethod?, claims: Bool = false, hasChallenge: Bool, resetsFirst: Bool, scans: Bool,
-        joins: Bool, joinsFirst: Bool = false
+        joins: Bool, sendsData: Bool = false, joinsFirst: Bool = false
     ) {
         var steps: [OnboardingStep] = []
         if association == .challengeResponse, !hasChallenge { steps.append(.challenge) }
@@ -30,9 +31,11 @@ public struct OnboardingPlan: Sendable, Equatable {
         if claims { steps.append(.claim) }
         if resetsFirst { steps.append(.reset) }
         if scans { steps.append(.scan) }
+        if sendsData, joinsFirst { steps.append(.customData) }
         if joins, joinsFirst { steps += [.join, .connect] }
         if association != nil { steps.append(.associate) }
         if association == .challengeResponse { steps.append(.verify) }
+        if sendsData, !joinsFirst { steps.append(.customData) }
         if joins, !joinsFirst { steps += [.join, .connect] }
         if association != nil { steps.append(.confirm) }
         self.steps = steps

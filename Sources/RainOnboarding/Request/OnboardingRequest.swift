@@ -26,6 +26,8 @@ public struct OnboardingRequest: Sendable {
     /// What the board's label calls it, where the caller knows: many boards are reached through one port or address, and what an earlier
     /// run left of one of them says nothing of another.
     public var label: String?
+    /// What the board's own application is told in the same session, before the board is handed its network.
+    public var customData: [CustomData] = []
     /// Whether the board forgets failed Wi-Fi credentials before it is handed others.
     public var resetsFirst: Bool
     /// The time for the whole run.

@@ -22,6 +22,8 @@ public enum OnboardingStep: String, Sendable, CaseIterable {
     case associate
     /// Have the cloud verify the board's answer to the challenge.
     case verify
+    /// Send the board's own application what it is to have before it leaves for its network.
+    case customData = "custom_data"
     /// Hand over the Wi-Fi credentials.
     case join
     /// Wait until the board is on the network.

@@ -16,8 +16,10 @@ extension OnboardingRun {
         let network = try await network(for: found.identity)
         // Over a way that knows of Wi-Fi alone the board comes to its network first.
         let joinsFirst = found.identity.associatesOnNetwork
+        if joinsFirst { try await sendCustomData() }
         let early = joinsFirst ? try await join(network, mapping: nil) : nil
         guard let account, let means else {
+            if !joinsFirst { try await sendCustomData() }
             let connection = joinsFirst ? early : try await join(network, mapping: nil)
             return try await finish(board, connection, account, mapping: nil)
         }
@@ -26,6 +28,7 @@ extension OnboardingRun {
         }
         do throws(OnboardingError) {
             try await verify(mapping, account)
+            if !joinsFirst { try await sendCustomData() }
             let connection = joinsFirst ? early : try await join(network, mapping: mapping)
             return try await finish(board, connection, account, mapping: mapping)
         } catch {
@@ -45,7 +48,20 @@ extension OnboardingRun {
             association: account != nil && context.request.mapsToUser ? identity.association : nil,
             claims: account != nil && identity.needsClaim == true, hasChallenge: account?.challenge != nil,
             resetsFirst: context.request.resetsFirst, scans: scans, joins: joins,
-            joinsFirst: identity.associatesOnNetwork)
+            sendsData: !context.request.customData.isEmpty, joinsFirst: identity.associatesOnNetwork)
+    }
+
+    /// Once each, since what a repetition would do only the application knows.
+    private func sendCustomData() async throws(OnboardingError) {
+        let all = context.request.customData
+        guard !all.isEmpty else { return }
+        try await ask(.customData) { (board) throws(ProvisioningError) in
+            for data in all {
+                let answer = try await board.send(data.payload, to: data.endpoint)
+                context.status.update { $0.answers.append(CustomData(answer, for: data.endpoint)) }
+                context.tell(.customData(data.endpoint, answer: answer))
+            }
+        }
     }
 
     /// How the board is tied to the user; nil where it is not.
@@ -133,7 +149,8 @@ extension OnboardingRun {
         if connection?.network != nil, let name, let account { await memory(account).remove(name) }
         return OnboardedNode(
             nodeID: name, network: connection?.network, mapping: mapping == nil ? .skipped : .confirmed,
-            claimed: board.claimedNode != nil, identity: board.identity, elapsed: context.status.elapsed)
+            claimed: board.claimedNode != nil, identity: board.identity, customData: context.status.answers,
+            elapsed: context.status.elapsed)
     }
 
     /// The board is in the account: where it goes on answering challenges, that is worth a word and no more.

@@ -29,6 +29,7 @@ struct EventWords {
         case .claimInitiated: "claim_initiated"
         case .certificateRequested: "certificate_requested"
         case .claimed: "claimed"
+        case .customData: "custom_data_answered"
         case .wifi(.connecting): "connecting"
         case .wifi(.occupied): "occupied"
         case .wifi(.attemptFailed): "attempt_failed"

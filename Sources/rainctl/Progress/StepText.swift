@@ -16,6 +16,7 @@ enum StepText {
         case .scan: "Asking the board which networks it hears"
         case .associate: "Tying the board to your account"
         case .verify: "Having the cloud verify the board"
+        case .customData: "Sending the board's application its data"
         case .join: "Handing over the Wi-Fi settings"
         case .connect: "Waiting for the board to join"
         case .confirm: "Waiting for the cloud to confirm"
@@ -36,6 +37,7 @@ enum StepText {
         case .scan: "heard \(facts.heard) networks"
         case .associate: facts.nodeID.map { "associated: node \($0)" } ?? "associated"
         case .verify: "verified by the cloud"
+        case .customData: nil
         case .join: "Wi-Fi settings accepted"
         case .connect: facts.network.map { "connected: \(describe($0))" } ?? "connected, as far as the board can tell"
         case .confirm: "mapping: confirmed"
@@ -47,6 +49,8 @@ enum StepText {
         switch progress {
         case .identified, .heard, .connected, .wifi(.connecting): nil
         case .claimInitiated, .certificateRequested, .claimed: nil
+        case .customData(let endpoint, let answer):
+            "\(endpoint) answered: \(SendResult(endpoint, answered: answer).text)"
         case .wifi(.occupied): "the board is still trying a network that it was given before; it gets this one next"
         case .wifi(.attemptFailed(let remaining)): "the board's attempt failed; it has \(remaining) left"
         case .wifi(.unreachable): "the board cannot be reached for the moment"

@@ -102,9 +102,12 @@ struct SecretSource {
         return secret
     }
 
-    /// - Parameter limit: the time that reading may take.
+    /// - Parameters:
+    ///   - isExact: whether a line end behind it belongs to it.
+    ///   - limit: the time that reading may take.
     static func contents(
-        of path: String, name: String, within limit: Duration? = .seconds(120)
+        of path: String, name: String, maximumBytes: Int = Self.maximumBytes, isExact: Bool = false,
+        within limit: Duration? = .seconds(120)
     ) throws(CommandFailure) -> Secret {
         // Opening a pipe without a writer would block for ever.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -113,21 +116,23 @@ struct SecretSource {
                 .badData, message: "The \(name) cannot be read from \(path): \(String(cString: strerror(errno))).")
         }
         defer { close(descriptor) }
-        return try read(descriptor, name: name, from: path.onOneLine, maximumBytes: maximumBytes, within: limit)
+        return try read(
+            descriptor, name: name, from: path.onOneLine, maximumBytes: maximumBytes, isExact: isExact, within: limit)
     }
 
     static func standardInput(
-        name: String, maximumBytes: Int = Self.maximumBytes, within limit: Duration? = nil
+        name: String, maximumBytes: Int = Self.maximumBytes, isExact: Bool = false, within limit: Duration? = nil
     ) throws(CommandFailure) -> Secret {
         guard !StandardStreams.inIsTerminal else {
             throw CommandFailure(.usage, message: "Standard input is a terminal; pipe the \(name) into it.")
         }
         return try read(
-            STDIN_FILENO, name: name, from: "standard input", maximumBytes: maximumBytes, within: limit)
+            STDIN_FILENO, name: name, from: "standard input", maximumBytes: maximumBytes, isExact: isExact,
+            within: limit)
     }
 
     private static func read(
-        _ descriptor: Int32, name: String, from place: String, maximumBytes: Int, within limit: Duration?
+        _ descriptor: Int32, name: String, from place: String, maximumBytes: Int, isExact: Bool, within limit: Duration?
     ) throws(CommandFailure) -> Secret {
         var bytes: [UInt8] = []
         defer { for index in bytes.indices { bytes[index] = 0 } }
@@ -153,6 +158,7 @@ struct SecretSource {
         guard bytes.count <= maximumBytes else {
             throw CommandFailure(.badData, message: "The \(name) is longer than \(maximumBytes) bytes.")
         }
+        guard !isExact else { return Secret(bytes) }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         return Secret(bytes)

@@ -50,6 +50,13 @@ extension GoldenResult {
                 name: PROV_a1b2c3
                 """),
         GoldenResult(
+            SendResult("custom-data", sent: [1, 2], answered: Array("SUCCESS\0".utf8)),
+            json: #"{"endpoint":"custom-data","bytes":2,"answer":"SUCCESS","answer_hex":"5355434345535300"}"#,
+            text: "SUCCESS"),
+        GoldenResult(
+            SendResult("custom-data", sent: [1], answered: [0xFF, 0x00]),
+            json: #"{"endpoint":"custom-data","bytes":1,"answer_hex":"ff00"}"#, text: "ff00"),
+        GoldenResult(
             MonitorResult(summary, lines: 7),
             json: """
                 {"lines":7,"starts":3,"chip":"esp32c3","has_network":true,"ip":"192.168.1.23","node_id":"N1","troubles":\

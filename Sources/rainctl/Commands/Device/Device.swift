@@ -5,10 +5,10 @@ import RainKit
 /// Talks to a board without setting it up.
 struct Device: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Find boards, look at one, claim it, or make it forget its Wi-Fi.",
+        commandName: "device", abstract: "Find boards, look at one, talk to it, claim it, or make it forget its Wi-Fi.",
         subcommands: [
             DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceClaim.self, DeviceReset.self,
-            DeviceMonitor.self,
+            DeviceMonitor.self, DeviceSend.self,
         ])
 }
 

@@ -9,8 +9,10 @@ struct Provision: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "provision", abstract: "Put a board on Wi-Fi and into your account.",
         discussion: """
-            Example: rainctl provision --transport serial --port /dev/ttyUSB0 \\
-                       --pop-file pop.txt --ssid Home --passphrase-file wifi.txt
+            Example: rainctl provision --ssid Home --passphrase-file wifi.txt
+
+            It takes the board on a cable, or looks for one over Bluetooth and Wi-Fi. Where no cable's log tells the proof of possession, \
+            --qrcode or --pop-file does.
             """)
 
     enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
@@ -27,6 +29,15 @@ struct Provision: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Metadata for the node, one JSON object.", valueName: "json"))
     var metadata: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send the board's own application what this file holds (- is standard input), before it gets its network.",
+            valueName: "file"))
+    var customData: String?
+
+    @Option(help: ArgumentHelp("The endpoint of the application.", valueName: "name"))
+    var customEndpoint = "custom-data"
 
     @Flag(help: "Make the board forget failed Wi-Fi settings first.")
     var resetFirst = false
@@ -47,10 +58,13 @@ struct Provision: AsyncParsableCommand {
 
     private func provision(_ context: Context, _ stream: EventStream) async throws -> ProvisionResult {
         let time = TimeBudget(timeout)
-        if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-"].filter({ $0 }).count > 1 {
+        if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-", customData == "-"].filter({ $0 }).count > 1 {
             throw CommandFailure(.usage, message: "Only one thing can be read from standard input.")
         }
         let notes = try mappingNotes()
+        let custom = try customData.map { file throws(CommandFailure) in
+            CustomData(try Payload(file: file).bytes(within: time.left), for: customEndpoint)
+        }
         let network = try requestedNetwork(context, within: time)
         // Fails with `notSignedIn` before a byte goes to the board.
         let client = try owner.client(context, noMapping: noMapping)
@@ -58,10 +72,11 @@ struct Provision: AsyncParsableCommand {
         let target = try await BoardTarget(device, context, client, within: time)
         let board = try await target.open(within: time)
 
-        let request = OnboardingRequest(
+        var request = OnboardingRequest(
             network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
             deadline: time.left, fetchesChallengeFirst: target.leavesNetwork && !noMapping,
             waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, within: time))
+        request.customData = custom.map { [$0] } ?? []
         stream.name(device.deviceName ?? board.peer)
         let report = ProgressReport(context, options, events: stream, peer: board.peer)
 

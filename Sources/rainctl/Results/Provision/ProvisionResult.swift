@@ -13,12 +13,15 @@ struct ProvisionResult: CommandResult {
     let resumed: Bool
     let elapsedMilliseconds: Int64
     let ssidHex: String?
+    /// What the board's application has answered; absent where it was sent nothing.
+    var customData: [SendResult]?
 
     private enum CodingKeys: String, CodingKey {
         case nodeID = "node_id"
         case ip, ssid, mapping, claimed, resumed
         case elapsedMilliseconds = "elapsed_ms"
         case ssidHex = "ssid_hex"
+        case customData = "custom_data"
     }
 
     var text: String {
@@ -40,5 +43,7 @@ extension ProvisionResult {
         claimed = node.claimed
         resumed = node.resumed
         elapsedMilliseconds = Int64(node.elapsed / .milliseconds(1))
+        customData =
+            node.customData.isEmpty ? nil : node.customData.map { SendResult($0.endpoint, answered: $0.payload) }
     }
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+
+struct DeviceSend: DeviceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send data to an endpoint of the board's own application, in the secure session.",
+        discussion: """
+            Example: rainctl device send custom-data --text 'hello' --transport ble --device-name PROV_a1b2c3 --pop-file pop.txt
+
+            The endpoint is one that the firmware has added (network_prov_mgr_endpoint_create). Without data on the command line it comes from \
+            standard input. The answer is printed as text where it is one, and as hex digits otherwise.
+            """)
+
+    @Argument(help: "The endpoint's name, such as custom-data.")
+    var endpoint: String
+
+    @Option(help: ArgumentHelp("Send this text.", valueName: "text"))
+    var text: String?
+
+    @Option(help: ArgumentHelp("Send these bytes.", valueName: "digits"))
+    var hex: String?
+
+    @Option(help: ArgumentHelp("Send this JSON document.", valueName: "json"))
+    var jsonData: String?
+
+    @Option(help: ArgumentHelp("Send what this file holds; - is standard input.", valueName: "file"))
+    var file: String?
+
+    @Flag(help: "Print the answer's bytes as they are.")
+    var raw = false
+
+    @OptionGroup var device: DeviceOptions
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    private var payload: Payload { Payload(text: text, hex: hex, json: jsonData, file: file) }
+
+    func validate() throws {
+        if payload.count > 1 { throw ValidationError("Give the data once: --text, --hex, --json-data or --file.") }
+        if raw, options.json {
+            throw ValidationError("--raw and --json print the answer in different forms: give one.")
+        }
+        let readers = [device.popStdin, device.qrcode == "-", payload.count == 0 || file == "-"]
+        if readers.count(where: { $0 }) > 1 {
+            throw ValidationError(
+                "Only one thing can be read from standard input: give the data with --file or --text.")
+        }
+    }
+
+    func run() async throws {
+        let data = try payload.bytes(within: timeout.duration)
+        let endpoint = endpoint
+        let (answer, output) = try await withBoard { board in
+            _ = try await board.identify()
+            try await board.secure()
+            return try await board.send(data, to: endpoint)
+        }
+        guard raw else { return output.result(SendResult(endpoint, sent: data, answered: answer)) }
+        StandardStreams.out(answer)
+    }
+}

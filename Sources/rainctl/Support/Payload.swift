@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import RainKit
+
+/// The bytes for an endpoint of a board's application: a text, hex digits, JSON, or what a file or standard input holds, to the byte.
+struct Payload {
+    /// The longest; transports carry less, and say so.
+    static let maximumBytes = 65_536
+
+    var text: String?
+    var hex: String?
+    var json: String?
+    /// `-` is standard input.
+    var file: String?
+
+    /// How many ways it was given in.
+    var count: Int { [text, hex, json, file].count { $0 != nil } }
+
+    func bytes(within limit: Duration) throws(CommandFailure) -> [UInt8] {
+        if let text { return Array(text.utf8) }
+        if let hex {
+            guard let bytes = Self.decoded(hex) else {
+                throw CommandFailure(.usage, message: "--hex takes pairs of hex digits, such as 0a1b.")
+            }
+            return bytes
+        }
+        if let json {
+            // What the board's parser would trip over is found here. It is sent as it was written.
+            guard (try? JSONValue(parsing: Array(json.utf8))) != nil else {
+                throw CommandFailure(.usage, message: "--json-data takes one JSON document.")
+            }
+            return Array(json.utf8)
+        }
+        if let file, file != "-" {
+            return try SecretSource.contents(
+                of: file, name: "data for the board", maximumBytes: Self.maximumBytes, isExact: true, within: limit
+            ).revealBytes()
+        }
+        return try SecretSource.standardInput(
+            name: "data for the board", maximumBytes: Self.maximumBytes, isExact: true, within: limit
+        ).revealBytes()
+    }
+
+    private static func decoded(_ hex: String) -> [UInt8]? {
+        let digits = hex.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ":") }
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            let pair = String(decoding: digits[index...(index + 1)], as: UTF8.self)
+            guard pair.allSatisfy(\.isHexDigit), let byte = UInt8(pair, radix: 16) else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import TestSupport
+import Testing
+
+/// Data for endpoints of the board's own application: alone, and in the session that provisions.
+@Suite("rainctl device send")
+struct DeviceSendTests {
+    private static func board(_ folder: TemporaryFolder, _ more: [String] = []) async throws -> SimulatedBoard {
+        try await SimulatedBoard.start(
+            ["--http", "127.0.0.1:0", "--security", "2", "--mapping", "user", "--join-delay", "0.2"]
+                + ["--custom-endpoint", "custom-data"] + more, in: folder)
+    }
+
+    private func send(_ maker: Maker, _ board: SimulatedBoard, _ more: [String]) async throws -> Maker.Outcome {
+        try await maker.rainctl(
+            ["device", "send"] + more
+                + [
+                    "--transport", "softap", "--device-host", board.http ?? "", "--pop-file", maker.folder.file("pop"),
+                ])
+    }
+
+    @Test(
+        "a text, bytes, JSON and a file reach the endpoint to the byte",
+        arguments: [
+            (["--text", "hello"], 5), (["--hex", "00 0a:FF"], 3), (["--json-data", #"{"a": 1}"#], 8), (["--file"], 6),
+        ])
+    func reaches(data: [String], bytes: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await Self.board(folder)
+            try folder.write("five!\n", to: "data")
+            let file = data == ["--file"] ? [folder.file("data")] : []
+            let outcome = try await send(maker, board, ["custom-data"] + data + file + ["--json"])
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(outcome.document?["answer"] == "SUCCESS" && outcome.document?["answer_hex"] == "5355434345535300")
+            _ = try await board.journal.entry(where: ["change": "custom_data", "bytes": .integer(Int64(bytes))])
+        }
+    }
+
+    @Test("what makes no sense is refused before the board is spoken to")
+    func refused() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await Self.board(folder)
+            for (data, words) in [
+                (["--hex", "abc"], "pairs of hex digits"), (["--json-data", "{"], "one JSON document"),
+                (["--text", "a", "--hex", "00"], "once"),
+            ] {
+                let outcome = try await send(maker, board, ["custom-data", "--json"] + data)
+                outcome.expectFailure(64, "usage", says: words)
+            }
+            #expect(try board.journal.entries(where: ["event": "request"]).isEmpty)
+            let absent = try await send(maker, board, ["no-such", "--text", "a", "--json"])
+            #expect(absent.status != 0 && absent.failure?["message"]?.string?.contains("endpoint") == true)
+        }
+    }
+
+    @Test("provision --custom-data: in the same session, before the board gets its network")
+    func provision() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await Self.board(folder)
+            try folder.write("identity=ada\npassword=planted-eap\n", to: "eap")
+            let outcome = try await maker.rainctl(
+                "provision", "--no-mapping", "--transport", "softap", "--device-host", try #require(board.http),
+                "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
+                folder.file("wifi"), "--custom-data", folder.file("eap"), "--json", "--events", "ndjson", "-v")
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(outcome.document?["custom_data"]?.array?.first?["answer"] == "SUCCESS")
+            let changes = try board.journal.entries(where: ["event": "state"]).compactMap { $0["change"]?.string }
+            let wanted = ["session_established", "custom_data", "credentials_received", "joined"]
+            #expect(changes.filter { wanted.contains($0) } == wanted, "\(changes)")
+            #expect(!outcome.standardError.contains("planted-eap"))
+        }
+    }
+
+    @Test("a board without that endpoint gets no network: it would leave without what it needs")
+    func absent() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await SimulatedBoard.start(
+                ["--http", "127.0.0.1:0", "--security", "1", "--mapping", "user"], in: folder)
+            try folder.write("x", to: "data")
+            let outcome = try await maker.rainctl(
+                "provision", "--no-mapping", "--transport", "softap", "--device-host", try #require(board.http),
+                "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
+                folder.file("wifi"), "--custom-data", folder.file("data"), "--custom-endpoint", "eap", "--json")
+            #expect(outcome.status != 0 && outcome.failure?["step"] == "custom_data", "\(outcome.standardOutput)")
+            #expect(try board.journal.entries(where: ["change": "credentials_received"]).isEmpty)
+        }
+    }
+}
