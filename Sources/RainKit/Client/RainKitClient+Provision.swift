@@ -49,7 +49,7 @@ extension RainKitClient {
         return try await onboarder(board, cloud).run(request, report: report)
     }
 
-    /// Sets up a board that was opened by ``open(_:with:within:waitsForBoard:)``, and closes it, however it ends.
+    /// Sets up a board that was opened by ``open(_:with:within:waitsForBoard:followsLog:)``, and closes it, however it ends.
     @discardableResult
     public func provision(
         _ board: any Board, _ request: OnboardingRequest,

@@ -89,7 +89,7 @@ public struct BoardOpening: Sendable {
     /// Whether a board that is not there yet is waited for until then: somebody is about to plug it in.
     public var waitsForBoard = false
     /// Whether a board that takes no commands where it was asked is looked for in another way, as its log names it; otherwise it is known by
-    /// its log alone, and answers ``Board/identify()`` and nothing else.
+    /// its log alone, and answers `identify()` and nothing else.
     public var followsLog = true
     /// For what the board and its transport log, at `debug` and `trace` above all.
     public var logger: Logger

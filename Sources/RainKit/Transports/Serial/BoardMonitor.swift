@@ -42,7 +42,7 @@ public struct BoardMonitor: Sendable {
     ///   - limit: how long at most.
     ///   - isDone: is asked after each piece that was read.
     ///   - event: is handed everything as it comes. What it does not take in time is kept by the port, up to
-    ///     ``SerialPort/inputCapacity``.
+    ///     `SerialPort.inputCapacity`.
     /// - Returns: what the board's log has said by then.
     /// - Throws: as opening does (`unavailable`, `busy`); `deviceLost` once the port is gone and does not come back; `unsupported` where the
     ///   board is to be restarted and the port has no lines for it; `cancelled`.
