@@ -12,7 +12,10 @@ struct HelpTests {
         [], ["login"], ["logout"], ["whoami"], ["provision"], ["device"], ["device", "discover"], ["device", "info"],
         ["device", "scan"], ["device", "claim"], ["device", "reset"], ["device", "monitor"], ["device", "send"],
         ["node"],
-        ["node", "list"], ["profile"],
+        ["node", "list"], ["node", "show"], ["node", "status"],
+        ["node", "config"], ["node", "params"], ["node", "params", "get"], ["node", "params", "set"],
+        ["node", "rename"],
+        ["node", "remove"], ["profile"],
         ["profile", "list"], ["profile", "add"],
         ["profile", "use"], ["profile", "show"], ["profile", "remove"],
         ["account"], ["account", "curl"], ["account", "header"], ["account", "list"], ["account", "providers"],
@@ -47,7 +50,8 @@ struct HelpTests {
 
     /// Commands that hold others and do nothing themselves.
     static let groups: [[String]] = [
-        [], ["account"], ["account", "data"], ["account", "password"], ["device"], ["node"], ["profile"],
+        [], ["account"], ["account", "data"], ["account", "password"], ["device"], ["node"], ["node", "params"],
+        ["profile"],
     ]
 
     @Test("every command that the help names has a snapshot", arguments: groups)

@@ -3,8 +3,21 @@
 /// What every command prints when it fails.
 struct ErrorResult: CommandResult {
     let error: Cause
+    /// What was done all the same: more members of the document.
+    private let result: (any Encodable & Sendable)?
 
-    init(_ failure: CommandFailure) { error = Cause(failure) }
+    init(_ failure: CommandFailure) {
+        error = Cause(failure)
+        result = failure.result
+    }
+
+    private enum CodingKeys: CodingKey { case error }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(error, forKey: .error)
+        try result?.encode(to: encoder)
+    }
 
     var text: String { "error: \(error.message)" }
 

@@ -10,6 +10,8 @@ struct CommandFailure: Error {
     var message: String
     /// The step of an onboarding, where there was one.
     var step: String?
+    /// What was done all the same, for the document beside the error.
+    var result: (any Encodable & Sendable)?
     /// How long the server asked clients to wait before the next request.
     var retryAfter: Duration?
 

@@ -12,6 +12,7 @@ enum ExitStatus: Int32, CaseIterable {
     case securityMismatch = 15
     case deadline = 16
     case claimNeeded = 17
+    case batchPartial = 20
     case usage = 64
     case badData = 65
     case unavailable = 69
@@ -33,6 +34,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .securityMismatch: "security_mismatch"
         case .deadline: "deadline"
         case .claimNeeded: "claim_needed"
+        case .batchPartial: "batch_partial"
         case .usage: "usage"
         case .badData: "bad_data"
         case .unavailable: "unavailable"

@@ -33,6 +33,11 @@ public struct RainMakerCloud: Sendable {
         try await service.measuredCall(call, in: session)
     }
 
+    /// In the user's name, for the calls that answer with a list: 200, or 207 where some of what was asked for has failed.
+    func listCall(_ call: RainMakerCall) async throws(AccountError) -> [JSONValue] {
+        try await service.listCall(call, in: session)
+    }
+
     /// In nobody's.
     func callAnonymously(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
         try await service.call(call)

@@ -9,10 +9,28 @@ import RainJSON
 /// `{message}` from the gateway before it, `{error}` from OAuth endpoints, HTML from a proxy. `error_code` is a number or digits in
 /// a string, and a failure can come with status 200.
 enum RainMakerReply {
-    /// The answer of a call that succeeded: always an object.
+    /// The answer of a call that succeeded: an object.
     static func value(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
+        let json = try anyValue(response, from: host)
+        guard json.array == nil else { throw notAsExpected(response, from: host) }
+        return json
+    }
+
+    /// The same, of the few calls that answer with a list.
+    static func list(_ response: HTTPResponse, from host: String) throws(AccountError) -> [JSONValue] {
+        guard let list = try anyValue(response, from: host).array else { throw notAsExpected(response, from: host) }
+        return list
+    }
+
+    private static func notAsExpected(_ response: HTTPResponse, from host: String) -> AccountError {
+        AccountError(
+            .malformedAnswer, message: "\(host) did not answer as the cloud does (no JSON object)",
+            status: response.status)
+    }
+
+    private static func anyValue(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
         do throws(AccountError) {
-            return try object(response, from: host)
+            return try read(response, from: host)
         } catch {
             var error = error
             error.retryAfter = response.retryAfter
@@ -20,7 +38,7 @@ enum RainMakerReply {
         }
     }
 
-    private static func object(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
+    private static func read(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
         if 300..<400 ~= response.status { throw redirect(response.status, from: host) }
         let json: JSONValue
         do throws(JSONError) {
@@ -28,10 +46,8 @@ enum RainMakerReply {
         } catch {
             throw unreadable(response, because: error, from: host)
         }
-        guard json.members != nil else {
-            throw AccountError(
-                .malformedAnswer, message: "\(host) did not answer as the cloud does (no JSON object)",
-                status: response.status)
+        guard json.members != nil || json.array != nil && 200..<300 ~= response.status else {
+            throw notAsExpected(response, from: host)
         }
         guard 200..<300 ~= response.status, json["status"]?.string != "failure" else {
             throw failure(json, status: response.status, from: host)

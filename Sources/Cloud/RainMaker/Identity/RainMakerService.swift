@@ -40,6 +40,16 @@ struct RainMakerService: Sendable {
         }
     }
 
+    /// The same, for an answer that is a list.
+    func listCall(
+        _ call: RainMakerCall, in session: AccountSession
+    ) async throws(AccountError) -> [JSONValue] {
+        let host = deployment.base.authority
+        return try await session.send(call.request(to: deployment)) { response throws(AccountError) in
+            try RainMakerReply.list(response, from: host)
+        }
+    }
+
     /// The same, with the time at which the server says it answered.
     func datedCall(
         _ call: RainMakerCall, in session: AccountSession

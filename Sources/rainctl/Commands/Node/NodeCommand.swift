@@ -3,5 +3,9 @@ import ArgumentParser
 
 struct NodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "node", abstract: "The boards in your account.", subcommands: [NodeList.self])
+        commandName: "node", abstract: "The boards in your account: see them, switch them, rename and remove them.",
+        subcommands: [
+            NodeList.self, NodeShow.self, NodeStatus.self, NodeConfig.self, NodeParams.self, NodeRename.self,
+            NodeRemove.self,
+        ])
 }

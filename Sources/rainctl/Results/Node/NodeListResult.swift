@@ -31,7 +31,7 @@ extension NodeListResult {
     mutating func append(_ node: Node) {
         nodes.append(
             Entry(
-                nodeID: node.id.rawValue, name: node.name, model: node.model, role: node.role,
+                nodeID: node.id.rawValue, name: node.displayName, model: node.model, role: node.role,
                 connected: node.connectivity?.isConnected))
     }
 }

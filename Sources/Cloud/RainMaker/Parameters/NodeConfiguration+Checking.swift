@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainJSON
+
+extension NodeConfiguration {
+    /// The parameter at a path, as the node describes it.
+    ///
+    /// Throws `noSuchComponent` or `noSuchParameter`, with the names that there are.
+    public func parameter(at path: ParameterPath) throws(ParameterError) -> Parameter {
+        guard let component = component(path.component) else {
+            let devices = components.filter { !$0.isService }.map(\.name)
+            let known = devices.isEmpty ? components.map(\.name) : devices
+            throw ParameterError(
+                .noSuchComponent,
+                message: "It has no device \(presentable(path.component)); it has \(Self.list(known)).")
+        }
+        guard let parameter = component.parameter(path.parameter) else {
+            throw ParameterError(
+                .noSuchParameter,
+                message: "\(presentable(component.name)) has no parameter \(presentable(path.parameter)); it has "
+                    + "\(Self.list(component.parameters.map(\.name))).")
+        }
+        return parameter
+    }
+
+    /// What the cloud would forward and firmware would ignore or refuse is found here, where it can be told.
+    ///
+    /// Throws for the first change that the node does not take.
+    public func check(_ changes: [ParameterChange]) throws(ParameterError) {
+        for change in changes {
+            let parameter = try parameter(at: change.path)
+            guard parameter.isWritable else {
+                throw ParameterError(.readOnly, message: "\(presentable("\(change.path)")) can only be read.")
+            }
+            try parameter.check(change.value, at: change.path)
+        }
+    }
+
+    /// A value as a person writes it, read by the parameter's type: `on` for a switch, `50`, `warm white`, JSON for objects and arrays.
+    public func change(_ path: ParameterPath, from text: String) throws(ParameterError) -> ParameterChange {
+        let parameter = try parameter(at: path)
+        let change = ParameterChange(path, try parameter.value(text, at: path))
+        try check([change])
+        return change
+    }
+
+    static func list(_ names: [String]) -> String {
+        names.isEmpty ? "none" : names.prefix(20).map(presentable).joined(separator: ", ")
+    }
+}
+
+extension NodeConfiguration.Parameter {
+    fileprivate func value(_ text: String, at path: ParameterPath) throws(ParameterError) -> JSONValue {
+        let json = try? JSONValue(parsing: Array(text.utf8))
+        switch dataType {
+        case "bool":
+            switch text.lowercased() {
+            case "true", "on", "yes", "1": return true
+            case "false", "off", "no", "0": return false
+            default: throw wrongType(path, "true or false")
+            }
+        case "int": return json?.double == nil ? .string(text) : json!
+        case "float": return json?.double == nil ? .string(text) : json!
+        case "string": return .string(text)
+        case "object", "array": return json ?? .string(text)
+        default: return json ?? .string(text)
+        }
+    }
+
+    fileprivate func check(_ value: JSONValue, at path: ParameterPath) throws(ParameterError) {
+        switch dataType {
+        case "bool": if value.bool == nil { throw wrongType(path, "true or false") }
+        case "int":
+            guard let number = value.double, number == number.rounded(), abs(number) <= Double(Int32.max) else {
+                throw wrongType(path, "a whole number\(range)")
+            }
+            try checkBounds(number, at: path)
+        case "float":
+            guard let number = value.double else { throw wrongType(path, "a number\(range)") }
+            try checkBounds(number, at: path)
+        case "string":
+            guard let text = value.string else { throw wrongType(path, "a text") }
+            guard let validTexts, !validTexts.isEmpty, !validTexts.contains(text) else { return }
+            throw ParameterError(
+                .notAllowed,
+                message:
+                    "\(presentable("\(path)")) is one of \(NodeConfiguration.list(validTexts)), not \(presentable(text))."
+            )
+        case "object": if value.members == nil { throw wrongType(path, "a JSON object") }
+        case "array": if value.array == nil { throw wrongType(path, "a JSON array") }
+        default: return
+        }
+    }
+
+    private func checkBounds(_ number: Double, at path: ParameterPath) throws(ParameterError) {
+        let isInside = number >= minimum ?? -.infinity && number <= maximum ?? .infinity
+        // Thousandths of a step are how far binary fractions are off.
+        let steps = step.map { $0 > 0 ? (number - (minimum ?? 0)) / $0 : 0 } ?? 0
+        guard isInside, abs(steps - steps.rounded()) < 0.001 else {
+            throw ParameterError(
+                .outOfBounds, message: "\(presentable("\(path)")) is a number\(range), not \(Self.text(number)).")
+        }
+    }
+
+    private var range: String {
+        var words = ""
+        switch (minimum, maximum) {
+        case (let low?, let high?): words = " from \(Self.text(low)) to \(Self.text(high))"
+        case (let low?, nil): words = " from \(Self.text(low)) on"
+        case (nil, let high?): words = " up to \(Self.text(high))"
+        case (nil, nil): break
+        }
+        if let step, step > 0, step != 1 { words += " in steps of \(Self.text(step))" }
+        return words
+    }
+
+    private static func text(_ number: Double) -> String {
+        Int64(exactly: number).map { "\($0)" } ?? "\(number)"
+    }
+
+    private func wrongType(_ path: ParameterPath, _ wanted: String) -> ParameterError {
+        ParameterError(.wrongType, message: "\(presentable("\(path)")) takes \(wanted).")
+    }
+}

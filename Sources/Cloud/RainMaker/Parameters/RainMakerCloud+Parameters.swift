@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainHTTP
+import RainJSON
+
+/// What became of a change at one node.
+public struct ParameterOutcome: Sendable, Equatable {
+    /// Which node.
+    public var node: NodeID
+    /// Why the cloud did not hand the values on; nil where it did, which does not mean that the node has them: it reports its new values itself.
+    public var failure: String?
+
+    public init(node: NodeID, failure: String? = nil) {
+        self.node = node
+        self.failure = failure
+    }
+}
+
+extension RainMakerCloud {
+    /// The most nodes that one call may set.
+    static let nodesPerCall = 25
+
+    /// The values that a node last reported: `{"Light":{"Power":true}}`. Throws `rejected` where the user has no such node, or it has not reported any.
+    public func parameters(of node: NodeID) async throws(AccountError) -> JSONValue {
+        try await call(RainMakerCall(.get, "user/nodes/params", query: [("node_id", node.rawValue)]))
+    }
+
+    /// Has the cloud hand values on to a node. They are not checked here: see ``NodeConfiguration/check(_:)``.
+    public func set(_ changes: [ParameterChange], at node: NodeID) async throws(AccountError) {
+        try await call(
+            RainMakerCall(.put, "user/nodes/params", query: [("node_id", node.rawValue)], body: changes.json))
+    }
+
+    /// The same for several nodes, in calls of 25. One that fails keeps no other from its values.
+    public func set(
+        _ changes: [(node: NodeID, changes: [ParameterChange])]
+    ) async throws(AccountError) -> [ParameterOutcome] {
+        var outcomes: [ParameterOutcome] = []
+        var rest = changes[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.nodesPerCall)
+            rest = rest.dropFirst(part.count)
+            let body = part.map { node, changes -> JSONValue in
+                ["node_id": .string(node.rawValue), "payload": changes.json]
+            }
+            let replies = try await listCall(RainMakerCall(.put, "user/nodes/params", body: .array(body)))
+            for (node, _) in part {
+                // An answer that leaves a node out has said nothing of it.
+                guard let reply = replies.first(where: { $0["node_id"]?.string == node.rawValue }) else {
+                    outcomes.append(ParameterOutcome(node: node, failure: "the cloud did not say what became of it"))
+                    continue
+                }
+                let words = reply["description"]?.string.map(presentable) ?? "refused"
+                outcomes.append(
+                    ParameterOutcome(node: node, failure: reply["status"]?.string == "success" ? nil : words))
+            }
+        }
+        return outcomes
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainJSON
+import RainKit
+
+struct NodeParamsSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Set values of one board, or of several.",
+        discussion: """
+            Example: rainctl node params set 'Kitchen lamp' Light.Power=on Light.Brightness=40
+
+            Names, types and bounds are checked by what the board has said of itself before anything is sent. The cloud hands the values on \
+            and does not wait for the board: --wait does, until the board has reported them.
+            """)
+
+    @Argument(help: "The board or boards, NODE[,NODE…]: node ids, or the names that you gave them.")
+    var nodes: String
+
+    @Argument(help: ArgumentHelp("What is to have which value, such as Light.Power=on.", valueName: "path=value"))
+    var changes: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the values from a JSON file, {\"Light\":{\"Power\":true}}; - is standard input.", valueName: "file"))
+    var file: String?
+
+    @Flag(help: "Wait until the board has reported the values.")
+    var wait = false
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        guard changes.isEmpty != (file == nil) else {
+            throw ValidationError("Give values as PATH=VALUE, or a --file with them.")
+        }
+        for change in changes where Self.parts(change) == nil {
+            throw ValidationError("A value is given as DEVICE.PARAM=VALUE, and this is not: \(change.onOneLine)")
+        }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let time = TimeBudget(timeout)
+        let given = try fileChanges(within: time.left)
+        let client = try context.rainMakerClient()
+        let cloud = try client.rainMakerNodes()
+        let choice = NodeChoice(client: client)
+        let names = nodes
+        let found = try await time.run { try await choice.nodes(names) }
+        // All are checked before the first is set.
+        let wanted = try found.map { node in (node: node, changes: try checked(given, at: node)) }
+        let setter = ParameterSetter(cloud: cloud, waits: wait)
+        let outcomes = try await time.run { try await setter.set(wanted) }
+        try ParamsSetResult(outcomes).tell(context)
+    }
+
+    private func fileChanges(within limit: Duration) throws(CommandFailure) -> [ParameterChange]? {
+        guard let file else { return nil }
+        let bytes = try Payload(file: file).bytes(within: limit)
+        guard let json = try? JSONValue(parsing: bytes), let changes = [ParameterChange](json), !changes.isEmpty else {
+            throw CommandFailure(
+                .badData, reason: "bad_values",
+                message: "The values are a JSON object such as {\"Light\":{\"Power\":true}}.")
+        }
+        return changes
+    }
+
+    private func checked(_ given: [ParameterChange]?, at node: Node) throws(CommandFailure) -> [ParameterChange] {
+        let configuration = try node.described()
+        do throws(ParameterError) {
+            if let given {
+                try configuration.check(given)
+                return given
+            }
+            var result: [ParameterChange] = []
+            for text in changes {
+                guard let (path, value) = Self.parts(text) else { continue }
+                result.append(try configuration.change(path, from: value))
+            }
+            return result
+        } catch {
+            throw CommandFailure(error, at: node)
+        }
+    }
+
+    /// `Light.Power=on`: up to the first dot the device, up to the first = behind it the parameter.
+    private static func parts(_ text: String) -> (path: ParameterPath, value: String)? {
+        guard let equals = text.firstIndex(of: "="), let dot = text[..<equals].firstIndex(of: ".") else { return nil }
+        let (component, parameter) = (text[..<dot], text[text.index(after: dot)..<equals])
+        guard !component.isEmpty, !parameter.isEmpty else { return nil }
+        return (
+            ParameterPath(component: String(component), parameter: String(parameter)),
+            String(text[text.index(after: equals)...])
+        )
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainJSON
+import RainKit
+
+struct NodeRename: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename", abstract: "Give a board another name.",
+        discussion: "Example: rainctl node rename Light 'Kitchen lamp'")
+
+    @Argument(help: .node)
+    var node: String
+
+    @Argument(help: "Its new name.")
+    var name: String
+
+    @Flag(help: "Wait until the board has reported the name.")
+    var wait = false
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        // `MAX_NAME_LEN` of the apps; firmware keeps what it is given.
+        guard (1...64).contains(name.utf8.count), name.withoutControls == name else {
+            throw ValidationError("A name has 1 to 64 bytes, and no control characters.")
+        }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let time = TimeBudget(timeout)
+        let client = try context.rainMakerClient()
+        let choice = NodeChoice(client: client)
+        let old = node
+        let found = try await time.run { try await choice.node(old) }
+        let configuration = try found.described()
+        guard let path = configuration.nameParameter else {
+            throw CommandFailure(
+                .badData, reason: "no_name_parameter",
+                message:
+                    "\(found.id.rawValue.onOneLine) has no parameter for a name (esp.param.name): its firmware cannot be renamed."
+            )
+        }
+        let change = ParameterChange(path, .string(name))
+        do throws(ParameterError) { try configuration.check([change]) } catch {
+            throw CommandFailure(error, at: found)
+        }
+        let setter = ParameterSetter(cloud: try client.rainMakerNodes(), waits: wait)
+        let outcomes = try await time.run { try await setter.set([(found, [change])]) }
+        try ParamsSetResult(outcomes).tell(context)
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import RainKit
+
+/// Values that a board has reported: `Light.Power: true` a line, or a single value alone.
+struct ParamsResult: CommandResult {
+    let nodeID: String
+    let params: JSONValue
+    private let lines: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case nodeID = "node_id"
+        case params
+    }
+
+    var text: String { lines.joined(separator: "\n") }
+
+    /// What was asked for of all values.
+    struct Chosen {
+        var params: JSONValue
+        /// One path was named, and it leads to one value.
+        var isSingle: Bool
+    }
+
+    init(node: NodeID, _ chosen: Chosen) {
+        nodeID = node.rawValue
+        params = chosen.params
+        let changes = [ParameterChange](chosen.params) ?? []
+        lines =
+            chosen.isSingle
+            ? changes.map { $0.value.shown.withoutControls }
+            : changes.map { "\($0.path): \($0.value.shown)".withoutControls }
+    }
+
+    /// - Parameter paths: `Light` or `Light.Power`; all if there are none. Throws `bad_data` for one that the board has not reported.
+    static func chosen(_ paths: [String], of values: JSONValue, _ node: Node) throws(CommandFailure) -> Chosen {
+        guard !paths.isEmpty else { return Chosen(params: values, isSingle: false) }
+        let all = [ParameterChange](values) ?? []
+        var wanted: [ParameterChange] = []
+        for path in paths {
+            let found = all.filter { "\($0.path)" == path || $0.path.component == path }
+            guard !found.isEmpty else {
+                let known = all.prefix(20).map { "\($0.path)".onOneLine }.joined(separator: ", ")
+                throw CommandFailure(
+                    .badData, reason: "no_such_parameter",
+                    message:
+                        "\((node.displayName ?? node.id.rawValue).onOneLine) has reported no \(path.onOneLine); it has "
+                        + "\(known.isEmpty ? "reported nothing" : known).")
+            }
+            wanted += found.filter { !wanted.contains($0) }
+        }
+        return Chosen(params: wanted.json, isSingle: paths.count == 1 && paths[0].contains("."))
+    }
+}

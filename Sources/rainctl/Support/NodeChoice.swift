@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+
+/// The board in the account that somebody names: by its node id, or by the name that the user gave it.
+struct NodeChoice {
+    let client: RainKitClient
+
+    /// Throws `other` (`no_such_node`) where there is none, `usage` (`several_nodes`) where the name is that of several.
+    func node(_ name: String) async throws -> Node {
+        do throws(AccountError) {
+            return try await client.node(NodeID(name))
+        } catch {
+            // Only the cloud's own refusal says that no node has this id.
+            guard [.unknownNode, .rejected, .malformedAnswer, .forbidden].contains(error.code) else { throw error }
+        }
+        var found: [Node] = []
+        let wanted = name.lowercased()
+        try await client.eachNode { node in
+            if node.displayName?.lowercased() == wanted, found.count < 20 { found.append(node) }
+        }
+        if found.count == 1 { return found[0] }
+        guard found.isEmpty else {
+            throw CommandFailure(
+                .usage, reason: "several_nodes",
+                message: "Several boards are called \(name.onOneLine): use a node id, "
+                    + found.map(\.id.rawValue.onOneLine).joined(separator: " or ") + ".")
+        }
+        throw CommandFailure(
+            .other, reason: "no_such_node",
+            message: "There is no board \(name.onOneLine) in your account: rainctl node list shows those that are.")
+    }
+
+    /// Those that a list names, `ID,ID,…`, each once.
+    func nodes(_ names: String) async throws -> [Node] {
+        var nodes: [Node] = []
+        for name in names.split(separator: ",").map(String.init) {
+            let node = try await node(name)
+            if !nodes.contains(where: { $0.id == node.id }) { nodes.append(node) }
+        }
+        guard !nodes.isEmpty else {
+            throw CommandFailure(.usage, message: "Name a board: rainctl node list shows them.")
+        }
+        return nodes
+    }
+}
+
+extension CommandFailure {
+    /// What is wrong with values that were to be set, at which board.
+    init(_ error: ParameterError, at node: Node) {
+        self.init(
+            .badData, reason: "\(error.code)".snakeCased,
+            message: "\((node.displayName ?? node.id.rawValue).onOneLine): \(error.message)")
+    }
+}
+
+extension Node {
+    /// What it has said that it consists of.
+    func described() throws(CommandFailure) -> NodeConfiguration {
+        if let configuration = NodeConfiguration(configuration), !configuration.components.isEmpty {
+            return configuration
+        }
+        throw CommandFailure(
+            ParameterError(
+                .noConfiguration,
+                message: "The board has not told the cloud yet what it consists of: has it been online?"),
+            at: self)
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainHTTP
+import RainJSON
+import RainKitTesting
+import RainMaker
+import Testing
+import RainCore
+
+@Suite("A node's parameters")
+struct ParameterTests {
+    private static let configuration = NodeConfiguration([
+        "devices": [
+            [
+                "name": "Light", "type": "esp.device.lightbulb",
+                "params": [
+                    [
+                        "name": "Name", "type": "esp.param.name", "data_type": "string",
+                        "properties": ["read", "write"],
+                    ],
+                    ["name": "Power", "data_type": "bool", "properties": ["read", "write"]],
+                    [
+                        "name": "Brightness", "data_type": "int", "properties": ["read", "write"],
+                        "bounds": ["min": 0, "max": 100, "step": 5],
+                    ],
+                    [
+                        "name": "Warmth", "data_type": "float", "properties": ["read", "write"],
+                        "bounds": ["min": 0.5, "max": 1.5, "step": 0.1],
+                    ],
+                    [
+                        "name": "Mode", "data_type": "string", "properties": ["read", "write"],
+                        "valid_strs": ["Auto", "Manual"],
+                    ],
+                    ["name": "Heat", "data_type": "float", "properties": ["read"]],
+                    ["name": "Map", "data_type": "object", "properties": ["read", "write"]],
+                    ["name": "Odd"],
+                ],
+            ]
+        ], "services": [["name": "Schedule", "type": "esp.service.schedule", "params": []]],
+    ])!
+
+    @Test(
+        "a value is read by the parameter's type",
+        arguments: [
+            ("Power", "on", true), ("Power", "FALSE", false), ("Brightness", "40", 40),
+            ("Warmth", "0.8", .number(0.8)), ("Warmth", "1", 1), ("Mode", "Auto", "Auto"), ("Name", "007", "007"),
+            ("Name", "true", "true"), ("Map", #"{"a":1}"#, ["a": 1]), ("Odd", "12", 12), ("Odd", "word", "word"),
+        ] as [(String, String, JSONValue)])
+    func text(parameter: String, text: String, value: JSONValue) throws {
+        let path = ParameterPath(component: "Light", parameter: parameter)
+        #expect(try Self.configuration.change(path, from: text).value == value)
+    }
+
+    @Test(
+        "what the node would not take is refused, with what it would",
+        arguments: [
+            ("Lamp.Power", "on", ParameterError.Code.noSuchComponent, "it has Light"),
+            ("Light.Pover", "on", .noSuchParameter, "Brightness"), ("Light.Heat", "20", .readOnly, "only be read"),
+            ("Light.Power", "bright", .wrongType, "true or false"),
+            ("Light.Brightness", "dark", .wrongType, "a whole number from 0 to 100 in steps of 5"),
+            ("Light.Brightness", "1.5", .wrongType, "whole number"),
+            ("Light.Brightness", "105", .outOfBounds, "0 to 100"),
+            ("Light.Brightness", "-5", .outOfBounds, "not -5"), ("Light.Brightness", "42", .outOfBounds, "steps of 5"),
+            ("Light.Warmth", "0.4", .outOfBounds, "from 0.5 to 1.5"),
+            ("Light.Mode", "auto", .notAllowed, "Auto, Manual"),
+            ("Light.Map", "[1]", .wrongType, "JSON object"),
+        ])
+    func refused(path: String, text: String, code: ParameterError.Code, words: String) throws {
+        let parts = path.split(separator: ".").map(String.init)
+        let error = #expect(throws: ParameterError.self) {
+            try Self.configuration.change(ParameterPath(component: parts[0], parameter: parts[1]), from: text)
+        }
+        #expect(error?.code == code && error?.message.contains(words) == true, "\(String(describing: error))")
+    }
+
+    @Test("changes are one object, and are read from one")
+    func json() throws {
+        let changes = [
+            ParameterChange(.init(component: "Light", parameter: "Power"), true),
+            ParameterChange(.init(component: "Fan", parameter: "Speed"), 3),
+            ParameterChange(.init(component: "Light", parameter: "Name"), "Lamp"),
+        ]
+        #expect(changes.json == ["Light": ["Power": true, "Name": "Lamp"], "Fan": ["Speed": 3]])
+        #expect([ParameterChange](changes.json)?.json == changes.json)
+        #expect([ParameterChange]([1]) == nil && [ParameterChange](["Light": 1]) == nil)
+    }
+
+    @Test("30 nodes are set by two calls, and a failure among them is told by its node")
+    func several() async throws {
+        let script = try ScriptedCloud()
+        let replies = (0..<25).map { number in
+            number == 3
+                ? #"{"node_id":"n3","status":"failure","description":"Node is not owned","error_code":100010}"#
+                : #"{"node_id":"n\#(number)","status":"success","description":"Success"}"#
+        }
+        script.http.expect(.put, "/v1/user/nodes/params", status: 207, "[\(replies.joined(separator: ","))]")
+        // Of the last five the cloud leaves one out.
+        let rest = (25..<29).map { #"{"node_id":"n\#($0)","status":"success","description":"Success"}"# }
+        script.http.expect(.put, "/v1/user/nodes/params", "[\(rest.joined(separator: ","))]")
+        let change = ParameterChange(.init(component: "Light", parameter: "Power"), true)
+        let outcomes = try await script.cloud.set((0..<30).map { (NodeID("n\($0)"), [change]) })
+        #expect(outcomes.count == 30)
+        #expect(outcomes.filter { $0.failure != nil }.map(\.node) == [NodeID("n3"), NodeID("n29")])
+        #expect(outcomes[3].failure == "Node is not owned")
+        try script.http.finish()
+    }
+
+    @Test("whatever a node says of itself makes a configuration, or none")
+    func strange() {
+        for json in [[], 1, "x", .null] as [JSONValue] { #expect(NodeConfiguration(json) == nil) }
+        let odd = NodeConfiguration(["devices": [1, [:], ["name": ""], ["name": "A", "params": [1, ["name": 2]]]]])
+        #expect(odd?.components.map(\.name) == ["A"] && odd?.components[0].parameters.isEmpty == true)
+    }
+}
