@@ -143,15 +143,24 @@ final class EchoRadio: Sendable {
         let radio = Radio(bus: bus, shared: self)
         while !state.withLock({ $0.isStopped }) {
             do {
-                while let message = try bus.process() { try radio.take(message) }
-                for incident in state.withLock({ state in
-                    defer { state.incidents = [] }
-                    return state.incidents
-                }) { try radio.befall(incident) }
+                // What was to happen before a request was made happens before it is served.
+                while let message = try bus.process() {
+                    try befall(radio)
+                    try radio.take(message)
+                }
+                try befall(radio)
             } catch { return }
             var waiting = pollfd(fd: bus.descriptor, events: bus.events, revents: 0)
             _ = Glibc.poll(&waiting, 1, 10)
         }
+    }
+
+    private func befall(_ radio: Radio) throws {
+        let incidents = state.withLock { state in
+            defer { state.incidents = [] }
+            return state.incidents
+        }
+        for incident in incidents { try radio.befall(incident) }
     }
 
     /// What only the radio's thread sees.
