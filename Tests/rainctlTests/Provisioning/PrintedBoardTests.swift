@@ -104,4 +104,20 @@ struct ProvisioningPrintedBoardTests {
             #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
         }
     }
+
+    @Test("a proof of possession that stands in the log of a board with a console is not typed either")
+    func consoleProof() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await SimulatedBoard.start(
+                [
+                    "--console", folder.file("port"), "--console-dialect", "protocomm", "--boot-log", "wifi-prov",
+                    "--security", "1", "--join-delay", "0.2", "--mapping", "user",
+                ], in: folder)
+            let outcome = try await maker.rainctl(
+                "provision", "--no-mapping", "--port", try #require(board.console), "--ssid", SimulatedBoard.ssid,
+                "--passphrase-file", folder.file("wifi"), "--json")
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+        }
+    }
 }

@@ -40,6 +40,18 @@ struct PrintedBoard {
         }
     }
 
+    /// The same for a board that goes on printing while it is talked to: its code may come behind its prompt.
+    func credentials(_ given: BoardCredentials, from log: DeviceLog) -> BoardCredentials {
+        var credentials = credentials(given)
+        guard !credentials.hasProofOfPossession, !given.leastSecurity.needsProofOfPossession else { return credentials }
+        credentials.proofOfPossession = {
+            let summary = log.moment.summary
+            if let proof = summary.code?.proofOfPossession ?? summary.announcedProof { return proof }
+            return await given.proofOfPossession()
+        }
+        return credentials
+    }
+
     /// What the log says, where the user has not said it.
     func credentials(_ given: BoardCredentials) -> BoardCredentials {
         var credentials = given

@@ -143,6 +143,9 @@ actor SerialBoard: Board {
             isProbedForModem: { [ports] in ports.isProbedForModem(port.path) })
         switch try await probe.find() {
         case .console(.protocomm(let sessionID)):
+            var opening = opening
+            opening.credentials = PrintedBoard(summary: listeners.log.moment.summary, port: peer)
+                .credentials(opening.credentials, from: listeners.log)
             return LoggedBoard(
                 opening.protocommBoard(
                     over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger)),
