@@ -5,18 +5,20 @@ import RainKit
 /// Sets values, and waits for the boards to report them where that is asked for.
 struct ParameterSetter: Sendable {
     let cloud: RainMakerCloud
-    let waits: Bool
+    /// How long the boards are waited for; nil for not at all.
+    let wait: Duration?
 
     /// What became of it at one board.
     struct Outcome: Sendable {
         let node: NodeID
-        /// Why the cloud did not hand the values on.
+        /// Why the cloud did not hand the values on, with its number for that.
         var failure: String?
+        var serverCode: Int?
         /// Whether the board has reported them; nil where nobody waited.
         var isReported: Bool?
     }
 
-    func set(_ wanted: [(node: Node, changes: [ParameterChange])]) async throws(AccountError) -> [Outcome] {
+    func set(_ wanted: [(node: Node, changes: [ParameterChange])]) async throws -> [Outcome] {
         var outcomes: [Outcome] = []
         if wanted.count == 1 {
             // An error of the only board is the command's own.
@@ -24,31 +26,58 @@ struct ParameterSetter: Sendable {
             outcomes = [Outcome(node: wanted[0].node.id)]
         } else {
             outcomes = try await cloud.set(wanted.map { ($0.node.id, $0.changes) })
-                .map { Outcome(node: $0.node, failure: $0.failure) }
+                .map { Outcome(node: $0.node, failure: $0.failure, serverCode: $0.serverCode) }
         }
-        guard waits else { return outcomes }
+        guard let wait else { return outcomes }
+        let sent = outcomes.filter { $0.failure == nil }.map(\.node)
+        // All together: a board that is gone costs the others none of their time.
+        let reported = try await withThrowingTaskGroup(of: NodeID?.self) { group in
+            for (node, changes) in wanted where sent.contains(node.id) {
+                group.addTask { try await isReported(changes, by: node.id, within: wait) ? node.id : nil }
+            }
+            var reported: Set<NodeID> = []
+            for try await case let node? in group { reported.insert(node) }
+            return reported
+        }
         for index in outcomes.indices where outcomes[index].failure == nil {
-            guard let changes = wanted.first(where: { $0.node.id == outcomes[index].node })?.changes else { continue }
-            try await waitForReport(of: changes, by: outcomes[index].node)
-            outcomes[index].isReported = true
+            outcomes[index].isReported = reported.contains(outcomes[index].node)
         }
         return outcomes
     }
 
-    /// Returns once the cloud has the values from the board itself; the command's deadline ends it otherwise.
-    private func waitForReport(of changes: [ParameterChange], by node: NodeID) async throws(AccountError) {
+    /// Whether a board that is online has these values by its own last report. A value that it had before counts; what the cloud keeps of a
+    /// board that is away does not.
+    private func isReported(
+        _ changes: [ParameterChange], by node: NodeID, within limit: Duration
+    ) async throws -> Bool {
+        let end = ContinuousClock.now + limit
         var pause = Duration.milliseconds(200)
         while true {
-            let values = try await cloud.parameters(of: node)
-            let isThere = changes.allSatisfy { change in
-                guard let value = values[change.path.component]?[change.path.parameter] else { return false }
-                // 50 and 50.0 are one number.
-                if let wanted = change.value.double { return value.double == wanted }
-                return value == change.value
+            do throws(AccountError) {
+                let known = try await cloud.node(node)
+                if known.connectivity?.isConnected == true, Self.holds(changes, in: known.parameters) { return true }
+            } catch {
+                // The values are on their way: a call that fails for the moment is made again.
+                guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
             }
-            if isThere { return }
-            do { try await Task.sleep(for: pause) } catch { throw AccountError(.cancelled, message: "cancelled") }
+            let left = ContinuousClock.now.duration(to: end)
+            guard left > .zero else { return false }
+            try await Task.sleep(for: min(pause, left))
             pause = min(pause * 3 / 2, .seconds(2))
         }
     }
+
+    private static func holds(_ changes: [ParameterChange], in values: JSONValue?) -> Bool {
+        changes.allSatisfy { change in
+            guard let value = values?[change.path.component]?[change.path.parameter] else { return false }
+            // 50 and 50.0 are one number.
+            if let wanted = change.value.double { return value.double == wanted }
+            return value == change.value
+        }
+    }
+}
+
+extension TimeBudget {
+    /// How long a board may be waited for, so that there is a moment left to say what became of it.
+    var leftForWaiting: Duration { left - min(.milliseconds(500), left / 4) }
 }

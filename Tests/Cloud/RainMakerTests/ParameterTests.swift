@@ -100,8 +100,33 @@ struct ParameterTests {
         let outcomes = try await script.cloud.set((0..<30).map { (NodeID("n\($0)"), [change]) })
         #expect(outcomes.count == 30)
         #expect(outcomes.filter { $0.failure != nil }.map(\.node) == [NodeID("n3"), NodeID("n29")])
-        #expect(outcomes[3].failure == "Node is not owned")
+        #expect(outcomes[3].failure == "Node is not owned" && outcomes[3].serverCode == 100010)
         try script.http.finish()
+    }
+
+    @Test("a call that fails behind another does not take away what that one has done")
+    func laterFailure() async throws {
+        let script = try ScriptedCloud()
+        let replies = (0..<25).map { #"{"node_id":"n\#($0)","status":"success","description":"Success"}"# }
+        script.http.expect(.put, "/v1/user/nodes/params", "[\(replies.joined(separator: ","))]")
+        script.http.expect(
+            .put, "/v1/user/nodes/params", status: 429,
+            #"{"status":"failure","error_code":100070,"description":"Too many requests"}"#)
+        let change = ParameterChange(.init(component: "Light", parameter: "Power"), true)
+        let outcomes = try await script.cloud.set((0..<27).map { (NodeID("n\($0)"), [change]) })
+        #expect(outcomes.count { $0.failure == nil } == 25)
+        #expect(outcomes.suffix(2).allSatisfy { $0.serverCode == 100070 })
+    }
+
+    @Test("of a node that is named twice each answer counts once")
+    func twice() async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(
+            .put, "/v1/user/nodes/params", status: 207,
+            #"[{"node_id":"n1","status":"success"},{"node_id":"n1","status":"failure","description":"busy"}]"#)
+        let change = ParameterChange(.init(component: "Light", parameter: "Power"), true)
+        let outcomes = try await script.cloud.set([(NodeID("n1"), [change]), (NodeID("n1"), [change])])
+        #expect(outcomes.map(\.failure) == [nil, "busy"])
     }
 
     @Test("whatever a node says of itself makes a configuration, or none")

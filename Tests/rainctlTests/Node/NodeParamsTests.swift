@@ -103,9 +103,41 @@ struct NodeParamsTests {
             let late = try await scene.rainctl(
                 "node", "params", "set", "node-light", "Light.Power=on", "--wait", "--timeout", "2", "--json")
             late.expectFailure(16, "deadline", says: "--timeout")
+            #expect(late.document?["nodes"]?.array?.first?["state"] == "silent")
+            // It had this value before it went away, which is not its word.
+            let same = try await scene.rainctl(
+                "node", "params", "set", "node-light", "Light.Power=off", "--wait", "--timeout", "2", "--json")
+            same.expectFailure(16, "deadline", says: "--timeout")
             // Without it the cloud's word is all there is, and no more is claimed.
             let sent = try await scene.rainctl("node", "params", "set", "node-light", "Light.Power=on")
             #expect(sent.status == 0 && sent.standardOutput.contains("has not answered yet"))
+        }
+    }
+
+    @Test("several at once: each has its answer, and one that is away does not hide what the other has reported")
+    func several() async throws {
+        try await with { scene in
+            let other = try await SimulatedBoard.start(
+                ["--http", "127.0.0.1:0", "--security", "1", "--mapping", "user", "--join-delay", "0.2"]
+                    + scene.cloud.boardOptions(node: "node-other"), in: scene.maker.folder)
+            let outcome = try await scene.maker.provision(other, ["--json"])
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            for what in ["config", "params"] {
+                _ = try await scene.cloud.journal.entry(where: [
+                    "event": "node", "what": .string(what), "node": "node-other",
+                ])
+            }
+            let both = try await scene.rainctl(
+                "node", "params", "set", "node-light,node-other", "Light.Power=off", "--wait", "--json")
+            let states = both.document?["nodes"]?.array?.compactMap { $0["state"]?.string }
+            #expect(both.status == 0 && states == ["reported", "reported"], "\(both.standardOutput)")
+            try await other.process.terminate()
+            let one = try await scene.rainctl(
+                "node", "params", "set", "node-other,node-light", "Light.Power=on", "--wait", "--timeout", "4", "--json"
+            )
+            one.expectFailure(20, "batch_partial", says: "node-other")
+            let entries = one.document?["nodes"]?.array?.map { $0["state"]?.string }
+            #expect(entries == ["silent", "reported"], "\(one.standardOutput)")
         }
     }
 }

@@ -44,16 +44,19 @@ extension GoldenResult {
         GoldenResult(
             ParamsSetResult([
                 .init(node: NodeID("N1"), isReported: true), .init(node: NodeID("N2")),
-                .init(node: NodeID("N3"), failure: "no such node"),
+                .init(node: NodeID("N3"), failure: "no such node", serverCode: 100_015),
+                .init(node: NodeID("N4"), isReported: false),
             ]),
             json: """
                 {"nodes":[{"node_id":"N1","state":"reported"},{"node_id":"N2","state":"sent"},\
-                {"node_id":"N3","state":"failed","message":"no such node"}]}
+                {"node_id":"N3","state":"failed","message":"no such node","error_code":100015},\
+                {"node_id":"N4","state":"silent"}]}
                 """,
             text: """
                 N1  has it
                 N2  sent by the cloud; the board has not answered yet (--wait waits for that)
                 N3  failed: no such node
+                N4  sent by the cloud; the board has not reported it in time
                 """),
         GoldenResult(
             NodeRemovedResult(nodeID: "N1"), json: #"{"node_id":"N1","removed":true}"#,

@@ -71,7 +71,9 @@ extension NodeConfiguration.Parameter {
         switch dataType {
         case "bool": if value.bool == nil { throw wrongType(path, "true or false") }
         case "int":
-            guard let number = value.double, number == number.rounded(), abs(number) <= Double(Int32.max) else {
+            guard let number = value.double, number == number.rounded(),
+                (Double(Int32.min)...Double(Int32.max)).contains(number)
+            else {
                 throw wrongType(path, "a whole number\(range)")
             }
             try checkBounds(number, at: path)

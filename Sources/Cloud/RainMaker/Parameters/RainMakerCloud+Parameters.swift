@@ -10,10 +10,13 @@ public struct ParameterOutcome: Sendable, Equatable {
     public var node: NodeID
     /// Why the cloud did not hand the values on; nil where it did, which does not mean that the node has them: it reports its new values itself.
     public var failure: String?
+    /// The cloud's number for that, where it gave one (`error_code`).
+    public var serverCode: Int?
 
-    public init(node: NodeID, failure: String? = nil) {
+    public init(node: NodeID, failure: String? = nil, serverCode: Int? = nil) {
         self.node = node
         self.failure = failure
+        self.serverCode = serverCode
     }
 }
 
@@ -32,7 +35,10 @@ extension RainMakerCloud {
             RainMakerCall(.put, "user/nodes/params", query: [("node_id", node.rawValue)], body: changes.json))
     }
 
-    /// The same for several nodes, in calls of 25. One that fails keeps no other from its values.
+    /// The same for several nodes, in calls of 25. One that fails keeps no other from its values, and no call that fails keeps what was done
+    /// from being told.
+    ///
+    /// - Throws: only where the first call fails, before any node was sent anything.
     public func set(
         _ changes: [(node: NodeID, changes: [ParameterChange])]
     ) async throws(AccountError) -> [ParameterOutcome] {
@@ -41,21 +47,36 @@ extension RainMakerCloud {
         while !rest.isEmpty {
             let part = rest.prefix(Self.nodesPerCall)
             rest = rest.dropFirst(part.count)
-            let body = part.map { node, changes -> JSONValue in
-                ["node_id": .string(node.rawValue), "payload": changes.json]
-            }
-            let replies = try await listCall(RainMakerCall(.put, "user/nodes/params", body: .array(body)))
-            for (node, _) in part {
-                // An answer that leaves a node out has said nothing of it.
-                guard let reply = replies.first(where: { $0["node_id"]?.string == node.rawValue }) else {
-                    outcomes.append(ParameterOutcome(node: node, failure: "the cloud did not say what became of it"))
-                    continue
+            do throws(AccountError) {
+                outcomes += try await setTogether(part)
+            } catch {
+                guard !outcomes.isEmpty else { throw error }
+                outcomes += part.map {
+                    ParameterOutcome(node: $0.node, failure: error.message, serverCode: error.serverCode)
                 }
-                let words = reply["description"]?.string.map(presentable) ?? "refused"
-                outcomes.append(
-                    ParameterOutcome(node: node, failure: reply["status"]?.string == "success" ? nil : words))
             }
         }
         return outcomes
+    }
+
+    /// In one call.
+    private func setTogether(
+        _ part: ArraySlice<(node: NodeID, changes: [ParameterChange])>
+    ) async throws(AccountError) -> [ParameterOutcome] {
+        let body = part.map { node, changes -> JSONValue in
+            ["node_id": .string(node.rawValue), "payload": changes.json]
+        }
+        var replies = try await listCall(RainMakerCall(.put, "user/nodes/params", body: .array(body)))
+        return part.map { node, _ in
+            // An answer that leaves a node out has said nothing of it. One that is there twice has two.
+            guard let index = replies.firstIndex(where: { $0["node_id"]?.string == node.rawValue }) else {
+                return ParameterOutcome(node: node, failure: "the cloud did not say what became of it")
+            }
+            let reply = replies.remove(at: index)
+            if reply["status"]?.string == "success" { return ParameterOutcome(node: node) }
+            return ParameterOutcome(
+                node: node, failure: reply["description"]?.string.map(presentable) ?? "refused",
+                serverCode: reply["error_code"].flatMap(LenientInteger.init).map { Int($0.value) })
+        }
     }
 }

@@ -52,7 +52,7 @@ struct NodeParamsSet: AsyncParsableCommand {
         let found = try await time.run { try await choice.nodes(names) }
         // All are checked before the first is set.
         let wanted = try found.map { node in (node: node, changes: try checked(given, at: node)) }
-        let setter = ParameterSetter(cloud: cloud, waits: wait)
+        let setter = ParameterSetter(cloud: cloud, wait: wait ? time.leftForWaiting : nil)
         let outcomes = try await time.run { try await setter.set(wanted) }
         try ParamsSetResult(outcomes).tell(context)
     }

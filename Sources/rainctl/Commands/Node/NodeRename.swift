@@ -48,7 +48,8 @@ struct NodeRename: AsyncParsableCommand {
         do throws(ParameterError) { try configuration.check([change]) } catch {
             throw CommandFailure(error, at: found)
         }
-        let setter = ParameterSetter(cloud: try client.rainMakerNodes(), waits: wait)
+        let setter = ParameterSetter(
+            cloud: try client.rainMakerNodes(), wait: wait ? time.leftForWaiting : nil)
         let outcomes = try await time.run { try await setter.set([(found, [change])]) }
         try ParamsSetResult(outcomes).tell(context)
     }

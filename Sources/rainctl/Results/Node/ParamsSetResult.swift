@@ -7,13 +7,15 @@ struct ParamsSetResult: CommandResult {
 
     struct Entry: Encodable, Sendable {
         let nodeID: String
-        /// `reported` by the board, `sent` by the cloud, or `failed`.
+        /// `reported` by the board, `sent` by the cloud, `silent` where the board was waited for in vain, or `failed`.
         let state: String
         let message: String?
+        let errorCode: Int?
 
         private enum CodingKeys: String, CodingKey {
             case nodeID = "node_id"
             case state, message
+            case errorCode = "error_code"
         }
     }
 
@@ -23,6 +25,7 @@ struct ParamsSetResult: CommandResult {
                 switch entry.state {
                 case "reported": "has it"
                 case "sent": "sent by the cloud; the board has not answered yet (--wait waits for that)"
+                case "silent": "sent by the cloud; the board has not reported it in time"
                 default: "failed: \(entry.message?.onOneLine ?? "")"
                 }
             return "\(entry.nodeID.onOneLine)  \(words)"
@@ -31,23 +34,42 @@ struct ParamsSetResult: CommandResult {
 
     init(_ outcomes: [ParameterSetter.Outcome]) {
         nodes = outcomes.map { outcome in
-            let state = outcome.failure != nil ? "failed" : outcome.isReported == true ? "reported" : "sent"
-            return Entry(nodeID: outcome.node.rawValue, state: state, message: outcome.failure)
+            let state =
+                if outcome.failure != nil { "failed" } else {
+                    switch outcome.isReported {
+                    case true?: "reported"
+                    case false?: "silent"
+                    case nil: "sent"
+                    }
+                }
+            return Entry(
+                nodeID: outcome.node.rawValue, state: state, message: outcome.failure, errorCode: outcome.serverCode)
         }
     }
 
-    /// Prints it; throws where not all boards were served, so that a script notices.
+    /// Prints it; throws where not all boards have what was wanted, so that a script notices.
     func tell(_ context: Context) throws(CommandFailure) {
-        let failed = nodes.count { $0.state == "failed" }
-        guard failed > 0 else { return context.output.result(self) }
+        guard var failure else { return context.output.result(self) }
         if !context.output.isJSON { context.output.result(self) }
-        let words = nodes.filter { $0.state == "failed" }.prefix(5)
-            .map { "\($0.nodeID.onOneLine): \($0.message?.onOneLine ?? "")" }.joined(separator: "; ")
-        var failure = CommandFailure(
-            .batchPartial, reason: failed == nodes.count ? "all_failed" : "some_failed",
-            message: "\(failed) of \(nodes.count) boards were not set: \(words).")
         failure.result = self
         throw failure
+    }
+
+    private var failure: CommandFailure? {
+        let (failed, silent) = (nodes.filter { $0.state == "failed" }, nodes.filter { $0.state == "silent" })
+        let names = silent.prefix(5).map(\.nodeID.onOneLine).joined(separator: ", ")
+        guard !failed.isEmpty else {
+            guard !silent.isEmpty else { return nil }
+            let message = "The cloud has sent the values, and they were not reported in time (--timeout) by \(names)."
+            if nodes.count == silent.count { return CommandFailure(.deadline, message: message) }
+            return CommandFailure(.batchPartial, reason: "some_silent", message: message)
+        }
+        let words = failed.prefix(5).map { "\($0.nodeID.onOneLine): \($0.message?.onOneLine ?? "")" }
+            .joined(separator: "; ")
+        return CommandFailure(
+            .batchPartial, reason: failed.count == nodes.count ? "all_failed" : "some_failed",
+            message: "\(failed.count) of \(nodes.count) boards were not set: \(words)."
+                + (silent.isEmpty ? "" : " Not reported in time by \(names)."))
     }
 }
 
