@@ -39,12 +39,15 @@ public struct DeviceConfiguration: Sendable {
     public var provisioning: ProvisioningOptions
     /// The application's own endpoint, which answers as ESP-IDF's `custom-data` example does.
     public var customEndpoint: Endpoint?
+    /// The services of the node's configuration: a JSON array, `[]` where there are none.
+    public var services: [UInt8]
 
     public init(
         nodeID: [UInt8], security: SecurityVersion, patchVersion: UInt32 = 1, hasProofOfPossession: Bool = true,
         association: Association = .userMapping, isClaimed: Bool = true, macAddress: [UInt8] = [],
         claimFaults: [ClaimFault] = [], component: Component = .networkProvisioning,
-        provisioning: ProvisioningOptions = ProvisioningOptions(), customEndpoint: Endpoint? = nil
+        provisioning: ProvisioningOptions = ProvisioningOptions(), customEndpoint: Endpoint? = nil,
+        services: [UInt8] = [0x5B, 0x5D]
     ) {
         self.nodeID = nodeID
         self.security = security
@@ -57,6 +60,7 @@ public struct DeviceConfiguration: Sendable {
         self.component = component
         self.provisioning = provisioning
         self.customEndpoint = customEndpoint
+        self.services = services
     }
 
     /// Every endpoint that the board has while it is being provisioned.

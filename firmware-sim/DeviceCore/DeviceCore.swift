@@ -28,7 +28,7 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     private var owesScanReply = false
 
     private var isConfigReported = false
-    public private(set) var parameters = NodeParameters()
+    public internal(set) var parameters = NodeParameters()
 
     public init(configuration: DeviceConfiguration, radio: SimulatedRadio, security: Security, signer: Signer?) {
         self.configuration = configuration
@@ -250,7 +250,7 @@ extension DeviceCore {
     /// What is to be published next, now that the board has a connection; nil when nothing is due.
     /// It stays the same until ``published(_:)`` confirms it.
     public var nextPublication: NodePublication? {
-        guard isConfigReported else { return NodeMessages.config(nodeID: nodeID) }
+        guard isConfigReported else { return NodeMessages.config(nodeID: nodeID, services: configuration.services) }
         return mappingPublication ?? parameters.publication(nodeID: nodeID)
     }
 
@@ -266,6 +266,7 @@ extension DeviceCore {
         case .config: isConfigReported = true
         case .userMapping: if publication == mappingPublication { mapping.reported() }
         case .initialParameters, .parameters: parameters.published(publication, nodeID: nodeID)
+        case .answer: break
         }
     }
 
@@ -274,6 +275,12 @@ extension DeviceCore {
 
     /// The cloud has new values.
     public mutating func setParameters(_ change: NodeParameters.Change) { parameters.apply(change) }
+
+    /// What the services have now: members of a JSON object. It is reported with each connection; what changes is the application's to report.
+    public mutating func setServices(_ values: [UInt8]) { parameters.services = values }
+
+    /// The topic on which commands come.
+    public var commandTopic: [UInt8] { bytes("node/") + nodeID + bytes("/to-node") }
 
     /// A new connection to the broker: config and parameters are reported on each.
     public mutating func connectedToCloud() {

@@ -54,7 +54,7 @@ struct CloudLinkTests {
 
     @Test(
         "what is no object, or too long, or not the board's is left",
-        arguments: ["", "[]", "{", "7", #"{"Light":"# + String(repeating: " ", count: 4096) + "{}}"])
+        arguments: ["", "[]", "{", "7", #"{"Light":"# + String(repeating: " ", count: RemoteParameters.limit) + "{}}"])
     func unreadable(message: String) {
         #expect(NodeParameters.Change(message: Array(message.utf8)) == nil)
     }

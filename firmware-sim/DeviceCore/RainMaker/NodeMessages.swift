@@ -2,12 +2,22 @@
 
 /// One MQTT message that the node wants to publish with quality of service 1.
 public struct NodePublication: Sendable, Equatable {
-    public enum Kind: Sendable, Equatable { case config, userMapping, initialParameters, parameters }
+    public enum Kind: Sendable, Equatable {
+        case config, userMapping, initialParameters, parameters
+        /// To a command.
+        case answer
+    }
 
     public var kind: Kind
     public var topic: [UInt8]
     /// A user mapping holds a secret: never log it.
     public var payload: [UInt8]
+
+    public init(kind: Kind, topic: [UInt8], payload: [UInt8]) {
+        self.kind = kind
+        self.topic = topic
+        self.payload = payload
+    }
 }
 
 /// What a RainMaker node tells the cloud, on the topics of AWS basic ingest that the firmware uses by default.
@@ -15,7 +25,7 @@ enum NodeMessages {
     /// `MAX_PAYLOAD_SIZE` of the firmware's user mapping, its NUL included.
     static let userMappingLimit = 200
 
-    static func config(nodeID: [UInt8]) -> NodePublication {
+    static func config(nodeID: [UInt8], services: [UInt8]) -> NodePublication {
         var payload = bytes("{\"node_id\":")
         payload.append(jsonString: nodeID)
         payload.append(
@@ -24,8 +34,10 @@ enum NodeMessages {
             "model":"led_light","project_name":"led_light","platform":"esp32c3"},"devices":[{"name":"Light",\
             "type":"esp.device.lightbulb","primary":"Power","params":[{"name":"Name","type":"esp.param.name",\
             "data_type":"string","properties":["read","write"]},{"name":"Power","type":"esp.param.power",\
-            "data_type":"bool","properties":["read","write"],"ui_type":"esp.ui.toggle"}]}],"services":[]}
+            "data_type":"bool","properties":["read","write"],"ui_type":"esp.ui.toggle"}]}],"services":
             """)
+        payload.append(contentsOf: services)
+        payload.append("}")
         return NodePublication(
             kind: .config, topic: topic(rule: "esp_node_config", nodeID: nodeID, suffix: "/config"), payload: payload)
     }
@@ -49,8 +61,10 @@ enum NodeMessages {
     static func remoteParameters(nodeID: [UInt8]) -> [UInt8] { bytes("node/") + nodeID + bytes("/params/remote") }
 
     /// `{"Light":{"Name":…,"Power":…}}`, or what of it there is.
+    ///
+    /// - Parameter others: further members of that object, as JSON.
     static func parameters(
-        _ kind: NodePublication.Kind, _ values: NodeParameters.Change, nodeID: [UInt8]
+        _ kind: NodePublication.Kind, _ values: NodeParameters.Change, others: [UInt8] = [], nodeID: [UInt8]
     ) -> NodePublication {
         var payload = bytes("{\"Light\":{")
         if let name = values.name {
@@ -59,7 +73,12 @@ enum NodeMessages {
             if values.isOn != nil { payload.append(",") }
         }
         if let isOn = values.isOn { payload.append(isOn ? "\"Power\":true" : "\"Power\":false") }
-        payload.append("}}")
+        payload.append("}")
+        if !others.isEmpty {
+            payload.append(",")
+            payload.append(contentsOf: others)
+        }
+        payload.append("}")
         let topic =
             kind == .initialParameters
             ? topic(rule: "esp_init_params", nodeID: nodeID, suffix: "/params/local/init")

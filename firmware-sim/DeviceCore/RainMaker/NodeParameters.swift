@@ -20,6 +20,9 @@ public struct NodeParameters: Sendable, Equatable {
     public private(set) var name = bytes("Light")
     public private(set) var isOn = true
 
+    /// The values of the services that the application has beside the light: members of a JSON object, such as `"Time":{"TZ":""}`.
+    public var services: [UInt8] = []
+
     /// All of them have been reported over this connection.
     private var areReported = false
     /// What was taken over and is not reported yet.
@@ -40,7 +43,8 @@ public struct NodeParameters: Sendable, Equatable {
     /// What is to be reported next: all after each connection, then what changes.
     func publication(nodeID: [UInt8]) -> NodePublication? {
         if !areReported {
-            return NodeMessages.parameters(.initialParameters, Change(name: name, isOn: isOn), nodeID: nodeID)
+            return NodeMessages.parameters(
+                .initialParameters, Change(name: name, isOn: isOn), others: services, nodeID: nodeID)
         }
         guard unreported != Change() else { return nil }
         return NodeMessages.parameters(.parameters, unreported, nodeID: nodeID)

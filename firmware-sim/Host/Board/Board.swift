@@ -28,13 +28,16 @@ final class Board: EventSource {
     private var observers: [(DeviceEvent) -> Void] = []
     /// Of the core; kept because the loop asks each of many boards in every pass.
     private(set) var due: UInt64?
+    /// What the application has beside the light.
+    var services: NodeServices
     /// No answer leaves the board any more: its power goes with the request that it has just taken.
     var isMute = false
 
     init(
         core: SimulatedCore, identity: BoardIdentity, credentials: NodeFiles, journal: Journal, logLevel: LogLevel,
-        random: BoardRandom, security: DeviceSecurity<OpenSSLCrypto, BoardRandom>
+        random: BoardRandom, security: DeviceSecurity<OpenSSLCrypto, BoardRandom>, services: NodeServices
     ) {
+        self.services = services
         self.security = security
         self.core = core
         self.identity = identity
@@ -43,6 +46,7 @@ final class Board: EventSource {
         self.logLevel = logLevel
         self.random = random
         due = core.nextDue
+        self.core.setServices(services.members)
     }
 
     /// `observer` is called with each event, after it was written to the journal.

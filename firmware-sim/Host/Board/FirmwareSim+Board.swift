@@ -4,6 +4,7 @@ import DeviceCore
 import RainCrypto
 import ProtocommSecurity
 import ProtocommWire
+import RainJSON
 
 extension FirmwareSim {
     /// The boards that the options describe: one, or as many as are asked for.
@@ -40,6 +41,7 @@ extension FirmwareSim {
         verifiers: inout VerifierCache, random: inout BoardRandom
     ) throws -> Board {
         let firmware = firmware
+        let services = ServiceKind.allCases.filter { kind.services.kinds.contains($0) }
         let configuration = DeviceConfiguration(
             nodeID: Array(identity.nodeID.utf8), security: SecurityVersion(rawValue: Int32(firmware.security)),
             patchVersion: UInt32(firmware.patch), hasProofOfPossession: !identity.proofOfPossession.isEmpty,
@@ -50,13 +52,15 @@ extension FirmwareSim {
                 attempts: firmware.attempts, resetsOnFailure: firmware.resetsOnFailure,
                 stopsByItself: !radio.noAutoStop, scanEntries: radio.scanEntries,
                 refusesIdleReset: firmware.refusesIdleReset),
-            customEndpoint: firmware.customEndpoint.map { Endpoint(name: Array($0.utf8)) })
+            customEndpoint: firmware.customEndpoint.map { Endpoint(name: Array($0.utf8)) },
+            services: JSONValue.array(services.map(\.configuration)).serialized())
         let core = SimulatedCore(
             configuration: configuration, radio: accessPoints,
             security: try security(of: identity, &verifiers, random: &random), signer: try credential(credentials))
         return Board(
             core: core, identity: identity, credentials: credentials, journal: journal, logLevel: watching.logLevel,
-            random: random.fork(), security: try security(of: identity, &verifiers, random: &random))
+            random: random.fork(), security: try security(of: identity, &verifiers, random: &random),
+            services: NodeServices(kind.services.kinds, update: cloud.update))
     }
 
     /// An unclaimed board makes its key itself. So does one that signs challenges and was given none: no cloud knows that key.

@@ -3,6 +3,7 @@ import CRainMosquitto
 import DeviceCore
 import Glibc
 import RainCryptoOpenSSL
+import RainJSON
 
 /// The node's connection to RainMaker's MQTT broker: opened once the station has an address, kept until the process ends.
 ///
@@ -41,6 +42,10 @@ final class CloudLink: EventSource {
     private var pause = shortestPause
     private var nextTick: UInt64 = 0
     private var inFlight: (id: Int32, publication: NodePublication)?
+    /// What the application reports beside what its core does, and answers to commands.
+    private var waiting: [NodePublication] = []
+    /// Commands and values arrive while libmosquitto reads: what follows from them is done afterwards.
+    private var isRestarting = false
 
     /// - Parameter board: with a certificate and a key, or one that is still to be claimed.
     init(
@@ -131,7 +136,9 @@ final class CloudLink: EventSource {
         switch state {
         case .offline, .connecting: nil
         case .waiting(let time): time
-        case .opening, .connected: nextTick
+        case .opening: nextTick
+        // An update reports several times a second.
+        case .connected: board.services.update.isUnderWay ? min(nextTick, MonotonicClock.now + 100) : nextTick
         }
     }
 
@@ -155,9 +162,15 @@ final class CloudLink: EventSource {
         case .opening, .connected: break
         }
         guard isOpen else { return }
-        if nextTick <= now {
+        let isTick = nextTick <= now
+        if isTick {
             nextTick = now + Self.tick
             check(mosquitto_loop_misc(client), now: now)
+        }
+        if isTick || board.services.update.isUnderWay { carryOut(board.services.advance(to: .now(now)), now: now) }
+        // What was reported goes first.
+        if isRestarting, inFlight == nil, waiting.isEmpty, board.core.nextPublication == nil {
+            return restart(now: now)
         }
         publishNext(now: now)
     }
@@ -211,12 +224,14 @@ final class CloudLink: EventSource {
         board.step { $0.connectedToCloud() }
         // The node would not learn of a refusal: AWS brokers drop the connection, this one says so in its own log only.
         mosquitto_subscribe(client, nil, String(decoding: board.core.remoteParametersTopic, as: UTF8.self), 1)
+        mosquitto_subscribe(client, nil, String(decoding: board.core.commandTopic, as: UTF8.self), 1)
     }
 
     // MARK: publishing
 
     private func publishNext(now: UInt64) {
-        guard case .connected = state, inFlight == nil, let publication = board.core.nextPublication else { return }
+        guard case .connected = state, inFlight == nil, let publication = board.core.nextPublication ?? waiting.first
+        else { return }
         var id: Int32 = 0
         let topic = String(decoding: publication.topic, as: UTF8.self)
         let code = mosquitto_publish(
@@ -237,8 +252,9 @@ final class CloudLink: EventSource {
                 "Reported Node Configuration of length \(sent.publication.payload.count) bytes.")
         case .userMapping:
             say("esp_rmaker_user_mapping", "User Node association message published successfully.")
-        case .initialParameters, .parameters: break
+        case .initialParameters, .parameters, .answer: break
         }
+        if waiting.first == sent.publication { waiting.removeFirst() }
         board.step { $0.published(sent.publication) }
     }
 }
@@ -246,12 +262,52 @@ final class CloudLink: EventSource {
 // MARK: what the cloud sets
 
 extension CloudLink {
-    fileprivate func hasArrived(_ payload: UnsafeRawBufferPointer) {
-        guard let change = NodeParameters.Change(message: Array(payload.prefix(RemoteParameters.limit + 1))) else {
+    fileprivate func hasArrived(_ payload: UnsafeRawBufferPointer, on topic: String) {
+        let message = Array(payload.prefix(RemoteParameters.limit + 1))
+        if topic.hasSuffix("/to-node") { return command(message) }
+        guard let values = RemoteParameters.parse(message) else {
             return board.log(.warning, "mqtt", "the cloud set parameters in \(payload.count) bytes that cannot be read")
         }
         board.journal.state("parameters_set")
-        board.step { $0.setParameters(change) }
+        board.step { $0.setParameters(NodeParameters.Change(values)) }
+        let now = MonotonicClock.now
+        carryOut(board.services.set(values, at: .now(now)), now: now)
+    }
+
+    private func command(_ message: [UInt8]) {
+        guard let answer = NodeCommands.answer(to: message) else {
+            return board.log(.warning, "mqtt", "a command in \(message.count) bytes that cannot be read")
+        }
+        board.journal.state("command")
+        report(.answer, rule: "esp_cmd_resp", suffix: "from-node", answer)
+    }
+
+    private func carryOut(_ effects: NodeServices.Effects, now: UInt64) {
+        for values in effects.values { board.step { $0.setParameters(NodeParameters.Change(values)) } }
+        for values in effects.reports {
+            report(.parameters, rule: "esp_set_params", suffix: "params/local", values.serialized())
+        }
+        if !effects.reports.isEmpty {
+            let members = board.services.members
+            board.step { $0.setServices(members) }
+        }
+        isRestarting = isRestarting || effects.restarts
+    }
+
+    private func report(_ kind: NodePublication.Kind, rule: String, suffix: String, _ payload: [UInt8]) {
+        // Nobody reports that much; a cloud that floods the board loses answers.
+        guard waiting.count < 64 else { return }
+        let topic = Array("$aws/rules/\(rule)/node/\(board.nodeID)/\(suffix)".utf8)
+        waiting.append(NodePublication(kind: kind, topic: topic, payload: payload))
+    }
+
+    /// The board restarts: it leaves the broker without a word, and comes back.
+    private func restart(now: UInt64) {
+        isRestarting = false
+        board.journal.state("restarted")
+        mosquitto_disconnect(client)
+        inFlight = nil
+        state = board.services.update.staysAway ? .offline : .waiting(until: now + Self.longestPause)
     }
 }
 
@@ -275,5 +331,6 @@ private func arrived(
     // Nothing else is subscribed.
     guard let context, let message = message?.pointee, message.payloadlen >= 0 else { return }
     let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
-    Unmanaged<CloudLink>.fromOpaque(context).takeUnretainedValue().hasArrived(payload)
+    let topic = message.topic.map { String(cString: $0) } ?? ""
+    Unmanaged<CloudLink>.fromOpaque(context).takeUnretainedValue().hasArrived(payload, on: topic)
 }

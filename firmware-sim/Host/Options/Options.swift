@@ -184,6 +184,12 @@ struct BoardOptions: ParsableArguments {
     @Option(help: "An endpoint of the application's own, such as custom-data, that takes anything.")
     var customEndpoint: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The services beside the light: \(ServiceKind.allCases.map(\.rawValue).joined(separator: ", ")), or none.",
+            valueName: "services"))
+    var services = ServicesOption(Set(ServiceKind.allCases))
+
     @Flag(help: "The board has its certificate (the default).")
     var claimed = false
 
@@ -280,6 +286,10 @@ struct CloudOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The node's private key, P-256 or RSA; signs challenges too.", valueName: "file"))
     var key: String?
+
+    @Option(
+        help: "How an update of the firmware ends that the cloud begins: success, failed, rejected, delayed or vanish.")
+    var update: FirmwareUpdate.End = .success
 }
 
 struct WatchingOptions: ParsableArguments {

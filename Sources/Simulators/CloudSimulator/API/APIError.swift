@@ -53,6 +53,13 @@ struct APIError: Error, Equatable {
     static let wrongChallengeResponse = APIError(103031, "Challenge response is not valid")
     static let alreadyConfirmed = APIError(103033, "Mapping request is already confirmed")
     static let requestDecided = APIError(103034, "Mapping request failed, timed out or was discarded")
+    // The published description has no numbers of their own for these.
+    static let sharingRequestMissing = APIError(100012, "Sharing request does not exist")
+    static let groupMissing = APIError(404, 100012, "Group does not exist")
+    static let groupIDMissing = APIError(100012, "Group id is missing")
+    static let groupNameMissing = APIError(100012, "Group name is missing")
+    static let badGroupName = APIError(100012, "Group name must have 2 to 256 characters")
+    static let automationMissing = APIError(404, 100012, "Automation does not exist")
     static let badTag = APIError(105046, "Tags must have the form key:value")
 
     init(_ code: Int64, _ description: String) { self.init(400, code, description) }

@@ -52,6 +52,10 @@ public final class CloudAPI: Sendable {
     /// Publishes messages to nodes. Set while the broker runs.
     let outbox = Mutex<Outbox?>(nil)
 
+    /// Commands and images are not kept over a restart.
+    let commands = Mutex(CommandTable())
+    let images = Mutex<[(id: String, bytes: [UInt8])]>([])
+
     /// Sends to a node's topic. (A type of its own: a bare closure in a mutex is wrapped once more by each reading, Swift 6.3.)
     struct Outbox {
         var send: @Sendable (_ node: String, _ suffix: String, _ payload: [UInt8]) -> Void

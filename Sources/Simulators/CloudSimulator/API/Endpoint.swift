@@ -33,11 +33,12 @@ struct Endpoint: Sendable {
 
     /// Below `user/nodes`, in the cloud's description of its interface, and not here.
     private static let unserved: Set<Substring> = [
-        "cmd", "group", "history", "ota_status", "ota_update", "proxy", "sharing", "time_series",
+        "group", "history", "ota_status", "ota_update", "proxy", "time_series",
     ]
 
     /// Everything that is served.
-    static let all: [Endpoint] = metadata + hostedPages + accounts + nodes + mappings + claims
+    static let all: [Endpoint] =
+        metadata + hostedPages + accounts + nodes + sharing + groups + automations + mappings + claims
 
     private static let metadata = [
         Endpoint("GET", "/apiversions", isAuthorized: false) { api, _ in api.versions() },
@@ -55,14 +56,6 @@ struct Endpoint: Sendable {
         } + [
             Endpoint("GET", RelayPage.path, isAuthorized: false) { _, call in RelayPage.respond(to: call.request) }
         ]
-
-    private static let nodes = [
-        Endpoint("GET", "/v1/user/nodes") { api, call throws(APIError) in try api.listNodes(call) },
-        Endpoint("GET", "/v1/user/nodes/config") { api, call throws(APIError) in try api.nodeConfig(call) },
-        Endpoint("GET", "/v1/user/nodes/status") { api, call throws(APIError) in try api.nodeStatus(call) },
-        Endpoint("GET", "/v1/user/nodes/params") { api, call throws(APIError) in try api.nodeParams(call) },
-        Endpoint("PUT", "/v1/user/nodes/params") { api, call throws(APIError) in try api.setNodeParams(call) },
-    ]
 
     private static let mappings = [
         Endpoint("PUT", "/v1/user/nodes/mapping") { api, call throws(APIError) in try api.requestMapping(call) },

@@ -55,7 +55,7 @@ extension CloudAPI {
     }
 
     /// The user's node that the query names. Of one that does not exist these calls answer with 400, where the list has 404.
-    private func namedNode(_ call: Call) throws(APIError) -> Node {
+    func namedNode(_ call: Call) throws(APIError) -> Node {
         do throws(APIError) {
             return try ownNode(try call.nodeID(), of: try call.caller())
         } catch {
@@ -117,11 +117,11 @@ extension CloudAPI {
         return node
     }
 
-    private func send(_ values: JSONValue, to node: Node) {
+    func send(_ values: JSONValue, to node: Node) {
         outbox.withLock { $0 }?.send(node.id, "params/remote", values.serialized())
     }
 
-    private func page(
+    func page(
         _ nodes: [Node], of user: User, call: Call, next: String?, total: Int
     ) throws(APIError) -> JSONValue {
         var members: [JSONValue.Member] = [.init("nodes", .array(nodes.map { .string($0.id) }))]
@@ -148,8 +148,9 @@ extension CloudAPI {
         return .object(members)
     }
 
-    private func flag(_ name: String, in call: Call, otherwise: Bool = true) throws(APIError) -> Bool {
-        switch call.request.query(name) {
+    func flag(_ name: String, in call: Call, otherwise: Bool = true) throws(APIError) -> Bool {
+        // Python's clients, the official one among them, write True.
+        switch call.request.query(name)?.lowercased() {
         case nil: otherwise
         case "true": true
         case "false": false

@@ -14,15 +14,20 @@ extension CloudAPI {
         guard parts.count > 2, parts[0] == "node" else { return }
         let node = String(parts[1])
         guard readState({ $0.nodes[node] != nil }) else { return }
+        let suffix = parts[2...].joined(separator: "/")
+        if suffix == "from-node" { return receiveAnswer(of: node, payload) }
+        // What this cloud itself has sent comes back to it.
+        if suffix == "to-node" { return }
         let limits = JSONLimits(maximumBytes: Self.maximumMessage, maximumDepth: 16, maximumValues: 20_000)
         guard let message = try? JSONValue(parsing: payload, limits: limits), message.members != nil else {
             return journal.node(node, "ignored")
         }
-        switch parts[2...].joined(separator: "/") {
+        switch suffix {
         case "config":
             note(node, "config") { $0.nodes[node]?.config = message }
         case "params/local/init", "params/local":
             note(node, "params") { $0.nodes[node]?.merge(params: message) }
+            automate(node)
         case "user/mapping":
             reportMapping(of: node, message)
         default: break

@@ -11,6 +11,12 @@ struct RequestParser: Sendable {
     static let maximumHead = 32 << 10
     /// Largest body: the 399 KB that custom data may have, and room for its JSON.
     static let maximumBody = 512 << 10
+    /// Of a firmware image: 5 MiB in base64, and its JSON. No other call may have it.
+    static let maximumImageBody = 7 << 20
+
+    static func maximumBody(of target: String) -> Int {
+        target == "/v1/user/otaimage" ? maximumImageBody : maximumBody
+    }
 
     enum Step: Sendable, Equatable {
         case needsMore
@@ -117,14 +123,16 @@ struct RequestParser: Sendable {
         let connection = headers.last { $0.name.lowercased() == "connection" }?.value.lowercased() ?? ""
         let keeps = version == "HTTP/1.1" ? !connection.contains("close") : connection.contains("keep-alive")
         let request = Request(method: method, target: target, headers: headers, keepsConnection: keeps)
-        return Head(request: request, framing: try framing(headers, version))
+        return Head(request: request, framing: try framing(headers, version, maximumBody(of: target)))
     }
 
     /// A request that says both, or says chunked in a version without chunks, may be read otherwise by a server before this one: that is how
     /// requests are smuggled (RFC 9112, sections 6.1 and 11.2).
-    private static func framing(_ headers: [Request.Field], _ version: String) throws(Refusal) -> Framing {
+    private static func framing(
+        _ headers: [Request.Field], _ version: String, _ maximumBody: Int
+    ) throws(Refusal) -> Framing {
         let codings = headers.filter { $0.name.lowercased() == "transfer-encoding" }
-        let length = try bodyLength(headers)
+        let length = try bodyLength(headers, maximumBody)
         guard !codings.isEmpty else { return .length(length ?? 0) }
         guard length == nil else {
             throw Refusal(status: 400, reason: "a body has a Content-Length or comes in chunks, not both")
@@ -163,7 +171,7 @@ struct RequestParser: Sendable {
         return Request.Field(String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
     }
 
-    private static func bodyLength(_ headers: [Request.Field]) throws(Refusal) -> Int? {
+    private static func bodyLength(_ headers: [Request.Field], _ maximumBody: Int) throws(Refusal) -> Int? {
         let values = Set(headers.filter { $0.name.lowercased() == "content-length" }.map(\.value))
         guard let value = values.first else { return nil }
         guard values.count == 1, !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {

@@ -26,10 +26,15 @@ struct MappingTable: Codable, Sendable, Equatable {
     private var reports: [String: Report] = [:]
     /// The users of each node, the first one being primary.
     private var owners: [String: [String]] = [:]
+    /// Those beside the first who are primary as well, by node. Nil in the state of a simulator that shared nothing.
+    private var morePrimaries: [String: [String]]?
 
     func nodes(of userID: String) -> [String] { owners.filter { $0.value.contains(userID) }.keys.sorted() }
     func isMapped(_ nodeID: String, to userID: String) -> Bool { owners[nodeID]?.contains(userID) ?? false }
-    func isPrimary(_ userID: String, of nodeID: String) -> Bool { owners[nodeID]?.first == userID }
+    func isPrimary(_ userID: String, of nodeID: String) -> Bool {
+        owners[nodeID]?.first == userID || morePrimaries?[nodeID]?.contains(userID) ?? false
+    }
+    func users(of nodeID: String) -> [String] { owners[nodeID] ?? [] }
 
     /// The request of that id, if it is that user's.
     func request(_ id: String, of userID: String) -> MappingRequest? {
@@ -128,10 +133,38 @@ struct MappingTable: Codable, Sendable, Equatable {
     mutating func remove(_ nodeID: String, from userID: String) -> [MappingChange]? {
         guard isMapped(nodeID, to: userID) else { return nil }
         reports[nodeID] = nil
-        // When the primary user leaves, the secondary users lose the node as well.
-        if isPrimary(userID, of: nodeID) { return removeAll(from: nodeID, except: nil) }
+        // When the last primary user leaves, the secondary users lose the node as well.
+        let others = users(of: nodeID).filter { $0 != userID && isPrimary($0, of: nodeID) }
+        if isPrimary(userID, of: nodeID), others.isEmpty { return removeAll(from: nodeID, except: nil) }
         owners[nodeID]?.removeAll { $0 == userID }
+        morePrimaries?[nodeID]?.removeAll { $0 == userID }
+        if let next = others.first { makeFirst(next, of: nodeID) }
         return [MappingChange(what: .removed, nodeID: nodeID, userID: userID)]
+    }
+
+    // MARK: sharing
+
+    /// Gives a node to another user, too.
+    ///
+    /// - Parameters:
+    ///   - leaving: whose it is.
+    ///   - ownerStays: where the node is handed over, whether that user keeps it as a secondary one; nil where it is not.
+    mutating func share(_ nodeID: String, with guest: String, asPrimary: Bool, leaving owner: String, ownerStays: Bool?)
+    {
+        guard isMapped(nodeID, to: owner) else { return }
+        if !isMapped(nodeID, to: guest) { owners[nodeID]?.append(guest) }
+        guard let ownerStays else {
+            if asPrimary { morePrimaries = (morePrimaries ?? [:]).merging([nodeID: [guest]], uniquingKeysWith: +) }
+            return
+        }
+        makeFirst(guest, of: nodeID)
+        morePrimaries?[nodeID]?.removeAll { $0 == owner }
+        if !ownerStays { owners[nodeID]?.removeAll { $0 == owner } }
+    }
+
+    private mutating func makeFirst(_ userID: String, of nodeID: String) {
+        owners[nodeID]?.removeAll { $0 == userID }
+        owners[nodeID]?.insert(userID, at: 0)
     }
 
     /// Times out requests and reports that have waited too long.
@@ -166,6 +199,7 @@ struct MappingTable: Codable, Sendable, Equatable {
     private mutating func removeAll(from nodeID: String, except userID: String?) -> [MappingChange] {
         let leaving = (owners[nodeID] ?? []).filter { $0 != userID }
         owners[nodeID] = owners[nodeID]?.filter { $0 == userID }
+        morePrimaries?[nodeID] = nil
         return leaving.map { MappingChange(what: .removed, nodeID: nodeID, userID: $0) }
     }
 

@@ -13,6 +13,10 @@ struct CloudState: Codable, Sendable {
     var mappings = MappingTable()
     /// Nil in the folder of a simulator that had no claim service.
     var claims: ClaimTable?
+    /// These are nil until somebody uses them, and in older folders.
+    var sharing: SharingTable?
+    var groups: GroupTable?
+    var automations: AutomationTable?
     /// The broker's port. It is tried first after a restart, as boards have stored it.
     var brokerPort: UInt16?
 
@@ -43,6 +47,9 @@ struct CloudState: Codable, Sendable {
         endSessions(of: userID)
         codes.removeAll(of: userID)
         users[userID] = nil
+        sharing?.removeAll(of: userID)
+        groups?.removeAll(of: userID)
+        automations?.removeAll(of: userID)
         return mappings.nodes(of: userID).flatMap { mappings.remove($0, from: userID) ?? [] }
     }
 

@@ -64,9 +64,8 @@ struct DescriptionTests {
     @Test(
         "what is not served is not found, below a path that takes ids, too",
         arguments: [
-            ("GET", "user/nodes/sharing"), ("DELETE", "user/nodes/sharing"), ("GET", "user/nodes/ota_update"),
-            ("POST", "user/nodes/cmd"), ("GET", "user/nodes/history"), ("GET", "user/nodes/sharing/requests"),
-            ("POST", "user/node_group"), ("GET", "user/node_automation"), ("POST", "user/assume_role"),
+            ("GET", "user/nodes/ota_update"), ("GET", "user/nodes/ota_status"), ("GET", "user/nodes/history"),
+            ("GET", "user/nodes/time_series"), ("POST", "user/assume_role"),
         ])
     func unserved(method: String, path: String) throws {
         #expect(try Scene().send(method, path).status == 404)
