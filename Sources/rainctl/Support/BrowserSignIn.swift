@@ -96,6 +96,8 @@ struct BrowserSignIn: Sendable {
         let launcher = BrowserLauncher(environment: context.environmentOfPrograms)
         let asksForPaste = pasteIsOffered && StandardStreams.inIsTerminal
         return { [events] url in
+            // Before the address is out: an answer to the page may come at once, and is told after it.
+            events.pageShown()
             // Without the address nothing goes on where no browser opens: it is said even under --quiet then.
             if opens, !isQuiet {
                 StandardStreams.err(
@@ -110,7 +112,6 @@ struct BrowserSignIn: Sendable {
                         : "Should the browser not come back here, paste the address that it ends on (it is not shown).\n"
                 )
             }
-            events.pageShown()
             if opens, await !launcher.open(url) {
                 StandardStreams.err("No browser could be opened. Open this address in one:\n\n    \(url)\n\n")
             }

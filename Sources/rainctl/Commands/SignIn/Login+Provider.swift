@@ -57,8 +57,8 @@ extension Login {
             return try await time.run {
                 try await client.signIn(
                     with: .deviceCode {
-                        show($0)
                         events.pageShown()
+                        show($0)
                     }, to: access)
             }
         default:
