@@ -13,7 +13,7 @@ struct Rainctl: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Login.self, Logout.self, Whoami.self, AccountCommand.self, Provision.self, Device.self, NodeCommand.self,
-            ProfileCommand.self,
+            GroupCommand.self, AutomationCommand.self, ProfileCommand.self,
         ])
 
     /// The command that the arguments name. Help, a version and a mistake are printed at once, and end with a status.

@@ -15,7 +15,23 @@ struct HelpTests {
         ["node", "list"], ["node", "show"], ["node", "status"],
         ["node", "config"], ["node", "params"], ["node", "params", "get"], ["node", "params", "set"],
         ["node", "rename"],
-        ["node", "remove"], ["profile"],
+        ["node", "remove"], ["node", "tags"], ["node", "tags", "add"], ["node", "tags", "remove"],
+        ["node", "metadata"], ["node", "metadata", "get"], ["node", "metadata", "set"], ["node", "metadata", "delete"],
+        ["node", "schedule"], ["node", "schedule", "list"], ["node", "schedule", "add"], ["node", "schedule", "edit"],
+        ["node", "schedule", "remove"], ["node", "schedule", "enable"], ["node", "schedule", "disable"],
+        ["node", "scene"], ["node", "scene", "list"], ["node", "scene", "add"], ["node", "scene", "edit"],
+        ["node", "scene", "remove"], ["node", "scene", "activate"],
+        ["node", "share"], ["node", "share", "list"], ["node", "share", "requests"], ["node", "share", "add"],
+        ["node", "share", "remove"], ["node", "share", "accept"], ["node", "share", "decline"],
+        ["node", "share", "cancel"], ["node", "command"], ["node", "command", "send"], ["node", "command", "result"],
+        ["node", "ota"], ["node", "watch"],
+        ["group"], ["group", "list"], ["group", "show"], ["group", "add"], ["group", "edit"], ["group", "remove"],
+        ["group", "add-nodes"], ["group", "remove-nodes"], ["group", "share"], ["group", "share", "list"],
+        ["group", "share", "requests"], ["group", "share", "add"], ["group", "share", "remove"],
+        ["group", "share", "accept"], ["group", "share", "decline"], ["group", "share", "cancel"],
+        ["automation"], ["automation", "list"], ["automation", "add"], ["automation", "edit"],
+        ["automation", "remove"],
+        ["profile"],
         ["profile", "list"], ["profile", "add"],
         ["profile", "use"], ["profile", "show"], ["profile", "remove"],
         ["account"], ["account", "curl"], ["account", "header"], ["account", "list"], ["account", "providers"],
@@ -51,7 +67,8 @@ struct HelpTests {
     /// Commands that hold others and do nothing themselves.
     static let groups: [[String]] = [
         [], ["account"], ["account", "data"], ["account", "password"], ["device"], ["node"], ["node", "params"],
-        ["profile"],
+        ["node", "tags"], ["node", "metadata"], ["node", "schedule"], ["node", "scene"], ["node", "share"],
+        ["node", "command"], ["group"], ["group", "share"], ["automation"], ["profile"],
     ]
 
     @Test("every command that the help names has a snapshot", arguments: groups)

@@ -18,7 +18,10 @@ struct ParameterSetter: Sendable {
         var isReported: Bool?
     }
 
-    func set(_ wanted: [(node: Node, changes: [ParameterChange])]) async throws -> [Outcome] {
+    /// - Parameter isDone: whether a node's report shows that it was done; that it holds the values unless given.
+    func set(
+        _ wanted: [(node: Node, changes: [ParameterChange])], isDone: (@Sendable (Node) -> Bool)? = nil
+    ) async throws -> [Outcome] {
         var outcomes: [Outcome] = []
         if wanted.count == 1 {
             // An error of the only board is the command's own.
@@ -33,7 +36,10 @@ struct ParameterSetter: Sendable {
         // All together: a board that is gone costs the others none of their time.
         let reported = try await withThrowingTaskGroup(of: NodeID?.self) { group in
             for (node, changes) in wanted where sent.contains(node.id) {
-                group.addTask { try await isReported(changes, by: node.id, within: wait) ? node.id : nil }
+                group.addTask {
+                    let isDone = isDone ?? { Self.holds(changes, in: $0.parameters) }
+                    return try await isReported(by: node.id, within: wait, isDone) ? node.id : nil
+                }
             }
             var reported: Set<NodeID> = []
             for try await case let node? in group { reported.insert(node) }
@@ -48,14 +54,14 @@ struct ParameterSetter: Sendable {
     /// Whether a board that is online has these values by its own last report. A value that it had before counts; what the cloud keeps of a
     /// board that is away does not.
     private func isReported(
-        _ changes: [ParameterChange], by node: NodeID, within limit: Duration
+        by node: NodeID, within limit: Duration, _ isDone: @Sendable (Node) -> Bool
     ) async throws -> Bool {
         let end = ContinuousClock.now + limit
         var pause = Duration.milliseconds(200)
         while true {
             do throws(AccountError) {
                 let known = try await cloud.node(node)
-                if known.connectivity?.isConnected == true, Self.holds(changes, in: known.parameters) { return true }
+                if known.connectivity?.isConnected == true, isDone(known) { return true }
             } catch {
                 // The values are on their way: a call that fails for the moment is made again.
                 guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }

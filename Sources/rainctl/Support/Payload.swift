@@ -41,6 +41,16 @@ struct Payload {
         ).revealBytes()
     }
 
+    /// A JSON object in a file, or on standard input (`-`). Throws `bad_data` for anything else.
+    static func object(file: String, name: String, within limit: Duration) throws(CommandFailure) -> JSONValue {
+        let bytes = try Payload(file: file).bytes(within: limit)
+        guard let json = try? JSONValue(parsing: bytes), json.members != nil else {
+            throw CommandFailure(
+                .badData, reason: "bad_\(name)", message: "The \(name) is to be one JSON object, and this is not.")
+        }
+        return json
+    }
+
     private static func decoded(_ hex: String) -> [UInt8]? {
         let digits = hex.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ":") }
         guard digits.count.isMultiple(of: 2) else { return nil }

@@ -17,7 +17,8 @@ struct GoldenResult: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(typeName) \(json.prefix(60))" }
 
     static let all: [GoldenResult] = [
-        signIn, device, [provisionWhole, provisionBare], profileAndNode, node, accountSteps, accountLists,
+        signIn, device, [provisionWhole, provisionBare], profileAndNode, node, nodeLists, sharing, accountSteps,
+        accountLists,
         accountHandovers,
         errors,
     ].flatMap { $0 }

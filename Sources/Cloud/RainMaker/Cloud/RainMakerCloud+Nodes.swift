@@ -10,7 +10,7 @@ extension RainMakerCloud {
     /// - Throws: `malformedAnswer` also for more than 16 MiB of them.
     public func nodes() async throws(AccountError) -> [Node] {
         var nodes: [Node] = []
-        try await eachNode(within: NodeListBound(bytes: NodeListBound.wholeBytes)) { nodes.append($0) }
+        try await eachNode(within: ListBound(bytes: ListBound.wholeBytes)) { nodes.append($0) }
         return nodes
     }
 
@@ -20,11 +20,11 @@ extension RainMakerCloud {
     /// - Throws: what `take` throws, and `malformedAnswer` for a list that goes in a circle, or that has more than 1000 pages, 100,000
     ///   nodes or 64 MiB: somebody invents them.
     public func eachNode(_ take: (Node) throws(AccountError) -> Void) async throws(AccountError) {
-        try await eachNode(within: NodeListBound(), take)
+        try await eachNode(within: ListBound(), take)
     }
 
     private func eachNode(
-        within bound: NodeListBound, _ take: (Node) throws(AccountError) -> Void
+        within bound: ListBound, _ take: (Node) throws(AccountError) -> Void
     ) async throws(AccountError) {
         try await eachPage(query: [("node_details", "true")], within: bound) { page throws(AccountError) in
             guard let details = page["node_details"]?.array else { throw incomplete("node_details") }
@@ -39,7 +39,7 @@ extension RainMakerCloud {
     /// The ids of all of the user's nodes.
     public func nodeIDs() async throws(AccountError) -> [NodeID] {
         var ids: [NodeID] = []
-        try await eachPage(query: [], within: NodeListBound()) { page throws(AccountError) in
+        try await eachPage(query: [], within: ListBound()) { page throws(AccountError) in
             guard let listed = page["nodes"]?.array else { throw incomplete("nodes") }
             ids += listed.compactMap(\.string).map { NodeID($0) }
             return listed.count
@@ -73,7 +73,7 @@ extension RainMakerCloud {
 
     /// - Parameter take: takes a page, and says how many nodes it had.
     private func eachPage(
-        query: [(name: String, value: String)], within bound: NodeListBound,
+        query: [(name: String, value: String)], within bound: ListBound,
         _ take: (JSONValue) throws(AccountError) -> Int
     ) async throws(AccountError) {
         var bound = bound
@@ -82,7 +82,7 @@ extension RainMakerCloud {
             let page = try await measuredCall(
                 RainMakerCall(.get, "user/nodes", query: query + (start.map { [("start_id", $0)] } ?? [])))
             try bound.count(bytes: page.bytes)
-            try bound.count(nodes: try take(page.reply))
+            try bound.count(try take(page.reply))
             start = page.reply["next_id"]?.string
             if start?.isEmpty == true { start = nil }
             if let start { try bound.count(next: start) }

@@ -15,6 +15,7 @@ struct RainMakerCall: Sendable {
 
     /// The time that one call to the cloud may take.
     static let deadline = Duration.seconds(10)
+    var deadline = Self.deadline
 
     init(
         _ method: HTTPRequest.Method, _ path: String, query: [(name: String, value: String)] = [],
@@ -39,7 +40,7 @@ struct RainMakerCall: Sendable {
         var headers = [HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "RainKit")]
         if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
         return HTTPRequest(
-            method: method, url: url, headers: headers, body: body?.serialized() ?? [], deadline: Self.deadline,
+            method: method, url: url, headers: headers, body: body?.serialized() ?? [], deadline: deadline,
             maximumResponseBytes: Self.maximumResponseBytes)
     }
 

@@ -44,6 +44,12 @@ extension NodeConfiguration {
         return change
     }
 
+    /// The same for a comparison: of a parameter that can only be read, too, and of a value that nobody could set.
+    public func value(_ path: ParameterPath, from text: String) throws(ParameterError) -> ParameterChange {
+        let value = try parameter(at: path).value(text, at: path)
+        return ParameterChange(path, value)
+    }
+
     static func list(_ names: [String]) -> String {
         names.isEmpty ? "none" : names.prefix(20).map(presentable).joined(separator: ", ")
     }

@@ -6,6 +6,7 @@ struct NodeCommand: ParsableCommand {
         commandName: "node", abstract: "The boards in your account: see them, switch them, rename and remove them.",
         subcommands: [
             NodeList.self, NodeShow.self, NodeStatus.self, NodeConfig.self, NodeParams.self, NodeRename.self,
-            NodeRemove.self,
+            NodeRemove.self, NodeTags.self, NodeMetadata.self, NodeSchedule.self, NodeScene.self,
+            Shares<SharedNodes>.self, NodeCommands.self, NodeOTA.self, NodeWatch.self,
         ])
 }

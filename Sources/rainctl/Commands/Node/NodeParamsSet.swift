@@ -36,7 +36,7 @@ struct NodeParamsSet: AsyncParsableCommand {
         guard changes.isEmpty != (file == nil) else {
             throw ValidationError("Give values as PATH=VALUE, or a --file with them.")
         }
-        for change in changes where Self.parts(change) == nil {
+        for change in changes where GivenValue.parts(change) == nil {
             throw ValidationError("A value is given as DEVICE.PARAM=VALUE, and this is not: \(change.onOneLine)")
         }
     }
@@ -75,25 +75,9 @@ struct NodeParamsSet: AsyncParsableCommand {
                 try configuration.check(given)
                 return given
             }
-            var result: [ParameterChange] = []
-            for text in changes {
-                guard let (path, value) = Self.parts(text) else { continue }
-                result.append(try configuration.change(path, from: value))
-            }
-            return result
+            return try GivenValue.changes(changes, by: configuration)
         } catch {
             throw CommandFailure(error, at: node)
         }
-    }
-
-    /// `Light.Power=on`: up to the first dot the device, up to the first = behind it the parameter.
-    private static func parts(_ text: String) -> (path: ParameterPath, value: String)? {
-        guard let equals = text.firstIndex(of: "="), let dot = text[..<equals].firstIndex(of: ".") else { return nil }
-        let (component, parameter) = (text[..<dot], text[text.index(after: dot)..<equals])
-        guard !component.isEmpty, !parameter.isEmpty else { return nil }
-        return (
-            ParameterPath(component: String(component), parameter: String(parameter)),
-            String(text[text.index(after: equals)...])
-        )
     }
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainHTTP
+import RainJSON
+import RainOAuth
+
+extension RainMakerCloud {
+    /// The largest image that the cloud takes, in bytes.
+    public static let maximumImage = 5 << 20
+
+    /// Uploads an image, and returns the address from which nodes get it.
+    ///
+    /// - Parameter name: of the file, 1 to 256 characters.
+    public func uploadImage(_ bytes: [UInt8], name: String) async throws(AccountError) -> String {
+        guard bytes.count <= Self.maximumImage else {
+            throw AccountError(
+                .invalidInput, message: "the image has \(bytes.count) bytes, and the cloud takes \(Self.maximumImage)")
+        }
+        var call = RainMakerCall(
+            .post, "user/otaimage",
+            body: [
+                "image_name": .string(name),
+                "base64_fwimage": .string(String(decoding: Base64.encoded(bytes), as: UTF8.self)),
+            ])
+        call.deadline = Self.uploadDeadline
+        guard let url = try await self.call(call)["image_url"]?.string, !url.isEmpty else {
+            throw incomplete("image_url")
+        }
+        return url
+    }
+
+    /// Megabytes over a slow uplink.
+    private static let uploadDeadline = Duration.seconds(300)
+}

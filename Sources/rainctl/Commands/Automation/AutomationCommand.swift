@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainJSON
+import RainKit
+
+struct AutomationCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "automation", abstract: "What the cloud sets at boards when one of them reports something.",
+        subcommands: [AutomationList.self, AutomationAdd.self, AutomationEdit.self, AutomationRemove.self])
+}
+
+struct AutomationList: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List your automations, or those that a board sets off.",
+        discussion: "Example: rainctl automation list")
+
+    @Argument(help: "The board that sets them off; all unless it is named.")
+    var node: String?
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> AutomationListResult {
+        let name = node
+        return AutomationListResult(
+            try await scene.time.run {
+                var id: NodeID?
+                if let name { id = try await scene.choice.node(name).id }
+                return try await scene.cloud.automations(of: id)
+            })
+    }
+}
+
+struct AutomationAdd: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Have something set at boards when one of them reports something.",
+        discussion: """
+            Example: rainctl automation add 'Door light' --when 'Door.Open=true' --of Door --set 'Kitchen lamp:Light.Power=on'
+
+            A condition is DEVICE.PARAM and =, !=, <, >, <= or >= and a value; with several, all must hold, or one with --any. What else the             cloud knows (weather, daylight) is given as it takes it, with --file.
+            """)
+
+    @Argument(help: "What you call it.")
+    var name: String
+
+    @OptionGroup(title: "What it does") var rule: AutomationRule
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the whole rule from a JSON file: event_type, events, actions, node_id; - is standard input.",
+            valueName: "file"))
+    var file: String?
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        guard (file != nil) != rule.isGiven else {
+            throw ValidationError("Give a rule with --of, --when and --set, or a --file with it.")
+        }
+        if file == nil { try rule.checkWhole() }
+    }
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        var given: JSONValue?
+        if let file { given = try Payload.object(file: file, name: "rule", within: scene.time.left) }
+        let (name, rule, document) = (name, rule, given)
+        return try await scene.time.run {
+            var members = [JSONValue.Member("name", .string(name))]
+            if let document {
+                members += (document.members ?? []).filter { $0.name != "name" }
+            } else {
+                members += try await rule.members(scene)
+            }
+            let id = try await scene.cloud.createAutomation(.object(members))
+            return ActionResult("made: \(name.onOneLine), \(id.onOneLine)").with("automation_id", id).with("name", name)
+        }
+    }
+}
+
+struct AutomationEdit: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Change an automation, or switch it off and on.",
+        discussion: "Example: rainctl automation edit 'Door light' --disable")
+
+    @Argument(help: "The automation: its id, or its name.")
+    var automation: String
+
+    @Option(help: "What you call it from now on.")
+    var name: String?
+
+    @OptionGroup(title: "What it does") var rule: AutomationRule
+
+    @Flag(help: "Have it act again.")
+    var enable = false
+
+    @Flag(help: "Keep it from acting.")
+    var disable = false
+
+    @Option(help: ArgumentHelp("Read members to change from a JSON file; - is standard input.", valueName: "file"))
+    var file: String?
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if enable, disable { throw ValidationError("--enable and --disable exclude each other.") }
+        guard name != nil || rule.isGiven || enable || disable || file != nil else {
+            throw ValidationError("Say what is to change.")
+        }
+        if rule.of == nil, !rule.when.isEmpty { throw ValidationError("--when needs --of, the board that reports it.") }
+    }
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        var members: [JSONValue.Member] = []
+        if let file { members = try Payload.object(file: file, name: "rule", within: scene.time.left).members ?? [] }
+        if let name { members.append(.init("name", .string(name))) }
+        if enable || disable { members.append(.init("enabled", .bool(enable))) }
+        let (wanted, rule, given) = (automation, rule, members)
+        return try await scene.time.run {
+            let automation = try await AutomationChoice(cloud: scene.cloud).automation(wanted)
+            let changes = given + (try await rule.members(scene))
+            try await scene.cloud.changeAutomation(automation.id, .object(changes))
+            return ActionResult("changed: \(automation.name.onOneLine)").with("automation_id", automation.id)
+                .with("changed", true)
+        }
+    }
+}
+
+struct AutomationRemove: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove an automation.",
+        discussion: "Example: rainctl automation remove 'Door light'")
+
+    @Argument(help: "The automation: its id, or its name.")
+    var automation: String
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let wanted = automation
+        return try await scene.time.run {
+            let automation = try await AutomationChoice(cloud: scene.cloud).automation(wanted)
+            try await scene.cloud.removeAutomation(automation.id)
+            return ActionResult("removed: \(automation.name.onOneLine)").with("automation_id", automation.id)
+                .with("removed", true)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainJSON
+import RainKit
+
+/// A rule on the command line: when which board reports what, which values are set where.
+struct AutomationRule: ParsableArguments {
+    @Option(help: ArgumentHelp("The board that reports, by id or name.", valueName: "node"))
+    var of: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A condition, such as Light.Power=on or Sensor.Temperature>30. May be repeated.", valueName: "condition"))
+    var when: [String] = []
+
+    @Option(help: ArgumentHelp("What is set where, NODE:DEVICE.PARAM=VALUE. May be repeated.", valueName: "change"))
+    var set: [String] = []
+
+    @Flag(help: "One of several conditions is enough.")
+    var any = false
+
+    @Flag(help: "Act each time that it is reported, not only when it begins to hold.")
+    var retrigger = false
+
+    var isGiven: Bool { of != nil || !when.isEmpty || !set.isEmpty }
+
+    func validate() throws {
+        for text in when where Self.condition(text) == nil {
+            throw ValidationError(
+                "A condition is DEVICE.PARAM, a comparison and a value, and this is not: \(text.onOneLine)")
+        }
+        for text in set where Self.target(text) == nil {
+            throw ValidationError("What is set is NODE:DEVICE.PARAM=VALUE, and this is not: \(text.onOneLine)")
+        }
+    }
+
+    func checkWhole() throws {
+        guard of != nil, !when.isEmpty, !set.isEmpty else {
+            throw ValidationError("A rule has a board (--of), a condition (--when) and something to --set.")
+        }
+    }
+
+    /// Values are read and checked by what the boards have said of themselves.
+    func members(_ scene: CloudScene) async throws -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = []
+        if let of {
+            let node = try await scene.choice.node(of)
+            let configuration = try node.described()
+            var events: [JSONValue] = []
+            for text in when {
+                guard let (path, check, value) = Self.condition(text) else { continue }
+                do throws(ParameterError) {
+                    let change = try configuration.value(path, from: value)
+                    events.append(["params": [change].json, "check": .string(check)])
+                } catch {
+                    throw CommandFailure(error, at: node)
+                }
+            }
+            members.append(.init("event_type", "node_params"))
+            members.append(.init("node_id", .string(node.id.rawValue)))
+            if !events.isEmpty { members.append(.init("events", .array(events))) }
+            if events.count > 1 { members.append(.init("event_operator", any ? "or" : "and")) }
+        }
+        var actions: [(id: String, changes: [ParameterChange])] = []
+        for text in set {
+            guard let (name, change) = Self.target(text) else { continue }
+            let node = try await scene.choice.node(name)
+            let configuration = try node.described()
+            do throws(ParameterError) {
+                let changes = try GivenValue.changes([change], by: configuration)
+                if let index = actions.firstIndex(where: { $0.id == node.id.rawValue }) {
+                    actions[index].changes += changes
+                } else {
+                    actions.append((node.id.rawValue, changes))
+                }
+            } catch {
+                throw CommandFailure(error, at: node)
+            }
+        }
+        if !actions.isEmpty {
+            members.append(
+                .init("actions", .array(actions.map { ["node_id": .string($0.id), "params": $0.changes.json] })))
+        }
+        if retrigger { members.append(.init("retrigger", true)) }
+        return members
+    }
+
+    /// `Light.Power=on`: the first comparison behind the dot counts.
+    static func condition(_ text: String) -> (path: ParameterPath, check: String, value: String)? {
+        guard let start = text.firstIndex(where: { "=!<>".contains($0) }) else { return nil }
+        let rest = text[start...]
+        let signs = ["==", "!=", "<=", ">=", "<", ">", "="]
+        guard let sign = signs.first(where: { rest.hasPrefix($0) }) else { return nil }
+        let name = text[..<start].trimmingBlanks
+        guard let dot = name.firstIndex(of: ".") else { return nil }
+        let (component, parameter) = (name[..<dot], name[name.index(after: dot)...])
+        let value = rest.dropFirst(sign.count).trimmingBlanks
+        guard !component.isEmpty, !parameter.isEmpty, !value.isEmpty else { return nil }
+        return (
+            ParameterPath(component: String(component), parameter: String(parameter)), sign == "=" ? "==" : sign,
+            String(value)
+        )
+    }
+
+    /// `Kitchen lamp:Light.Power=on`: the last colon before the = divides.
+    private static func target(_ text: String) -> (node: String, change: String)? {
+        guard let equals = text.firstIndex(of: "="), let colon = text[..<equals].lastIndex(of: ":") else { return nil }
+        let change = String(text[text.index(after: colon)...])
+        guard colon > text.startIndex, GivenValue.parts(change) != nil else { return nil }
+        return (String(text[..<colon]), change)
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingBlanks: SubSequence {
+        let start = firstIndex { $0 != " " } ?? endIndex
+        guard let end = lastIndex(where: { $0 != " " }) else { return self[endIndex...] }
+        return self[start...end]
+    }
+}
+
+/// The automation that somebody names: by its id, or its name.
+struct AutomationChoice {
+    let cloud: RainMakerCloud
+
+    /// Throws `other` (`no_such_automation`) where there is none, `usage` (`several_automations`) where the name is that of several.
+    func automation(_ name: String) async throws -> Automation {
+        let all = try await cloud.automations()
+        if let exact = all.first(where: { $0.id == name }) { return exact }
+        let found = all.filter { $0.name.lowercased() == name.lowercased() }
+        if found.count == 1 { return found[0] }
+        guard found.isEmpty else {
+            throw CommandFailure(
+                .usage, reason: "several_automations",
+                message: "Several automations are called \(name.onOneLine): use an id, "
+                    + found.prefix(20).map(\.id.onOneLine).joined(separator: " or ") + ".")
+        }
+        throw CommandFailure(
+            .other, reason: "no_such_automation",
+            message: "There is no automation \(name.onOneLine): rainctl automation list shows those that are.")
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+
+/// Shows what boards report, as it comes.
+struct NodeWatch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Show what boards report, as it changes.",
+        discussion: """
+            Example: rainctl node watch 'Kitchen lamp'
+
+            The cloud is asked several times a second while something happens, and every two seconds while nothing does. With --json each \
+            change is a line of JSON. Ctrl-C ends it.
+            """)
+
+    @Argument(help: "The board or boards, NODE[,NODE…]: node ids, or the names that you gave them.")
+    var nodes: String
+
+    @Option(help: ArgumentHelp("End with success after so many changes.", valueName: "n"))
+    var count: Int?
+
+    @Option(help: ArgumentHelp("End after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
+    var timeout: DurationArgument?
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count is at least 1.") }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let client = try context.rainMakerClient()
+        let names = nodes
+        let choice = NodeChoice(client: client)
+        let found = try await withTimeout(.seconds(30)) { try await choice.nodes(names) }
+        let printer = WatchPrinter(context.output, count: count)
+        for node in found { printer.start(node) }
+        let watch = NodeWatching(cloud: try client.rainMakerNodes())
+        let end = timeout.map { ContinuousClock.now + $0.duration }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for node in found {
+                group.addTask {
+                    try await watch.run(node, until: end) { change in printer.take(change) }
+                }
+            }
+            // The first that has seen enough ends the others.
+            for try await _ in group where printer.isDone { group.cancelAll() }
+        }
+        try Task.checkCancellation()
+        if let count, !printer.isDone {
+            throw CommandFailure(
+                .deadline, message: "There were fewer than \(count) changes within the time (--timeout).")
+        }
+    }
+}

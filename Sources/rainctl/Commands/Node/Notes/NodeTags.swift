@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+
+struct NodeTags: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tags", abstract: "Tags of a board, such as room:kitchen, which the cloud keeps.",
+        subcommands: [NodeTagsAdd.self, NodeTagsRemove.self])
+}
+
+struct NodeTagsAdd: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add tags to a board.",
+        discussion: "Example: rainctl node tags add 'Kitchen lamp' room:kitchen floor:0")
+
+    @Argument(help: .node)
+    var node: String
+
+    @Argument(help: ArgumentHelp("Tags, key:value each.", valueName: "tag"))
+    var tags: [String]
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let (name, tags) = (node, tags)
+        return try await scene.time.run {
+            let node = try await scene.choice.node(name)
+            try await scene.cloud.addTags(tags, to: node.id)
+            let all = node.tags + tags.filter { !node.tags.contains($0) }
+            return ActionResult("tags: \(all.joined(separator: ", ").onOneLine)")
+                .with("node_id", node.id.rawValue).with("tags", all)
+        }
+    }
+}
+
+struct NodeTagsRemove: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Take tags away from a board.",
+        discussion: "Example: rainctl node tags remove 'Kitchen lamp' floor:0")
+
+    @Argument(help: .node)
+    var node: String
+
+    @Argument(help: ArgumentHelp("Tags, key:value each.", valueName: "tag"))
+    var tags: [String]
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let (name, tags) = (node, tags)
+        return try await scene.time.run {
+            let node = try await scene.choice.node(name)
+            try await scene.cloud.removeTags(tags, from: node.id)
+            let left = node.tags.filter { !tags.contains($0) }
+            return ActionResult(left.isEmpty ? "no tags left" : "tags: \(left.joined(separator: ", ").onOneLine)")
+                .with("node_id", node.id.rawValue).with("tags", left)
+        }
+    }
+}

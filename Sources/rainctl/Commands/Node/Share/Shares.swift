@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+
+/// `node share` and `group share`.
+struct Shares<Subject: SharedSubject>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "share",
+            abstract: "Share \(Subject.noun)s with other users, and take what they share with you.",
+            subcommands: [
+                ShareList<Subject>.self, ShareRequests<Subject>.self, ShareAdd<Subject>.self,
+                ShareRemove<Subject>.self, ShareAccept<Subject>.self, ShareDecline<Subject>.self,
+                ShareCancel<Subject>.self,
+            ])
+    }
+}
+
+struct ShareList<Subject: SharedSubject>: CloudCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "list", abstract: "List who has your \(Subject.noun)s.",
+            discussion: "Example: rainctl \(Subject.command) list")
+    }
+
+    @Argument(help: "One of them; all unless it is named.")
+    var name: String?
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> SharingListResult {
+        let name = name
+        return SharingListResult(
+            try await scene.time.run {
+                var id: String?
+                if let name { id = try await Subject.ids(name, scene).first }
+                return try await scene.cloud.sharing(Subject.kind, of: id)
+            })
+    }
+}
+
+struct ShareRequests<Subject: SharedSubject>: CloudCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "requests", abstract: "List what others offer you, or what you have offered.",
+            discussion: "Example: rainctl \(Subject.command) requests --sent")
+    }
+
+    @Flag(help: "Those that you have sent.")
+    var sent = false
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> SharingRequestsResult {
+        let sent = sent
+        let requests = try await scene.time.run { try await scene.cloud.sharingRequests(Subject.kind, sent: sent) }
+        return SharingRequestsResult(requests, areSent: sent)
+    }
+}
+
+struct ShareRemove<Subject: SharedSubject>: CloudCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "remove", abstract: "End what is shared with a user.",
+            discussion: """
+                Example: rainctl \(Subject.command) remove NAME --with friend@example.com
+
+                With your own user name you leave what another user shares with you.
+                """)
+    }
+
+    @Argument(help: "Which, by id or name: NAME[,NAME…].")
+    var names: String
+
+    @Option(
+        name: .customLong("with"),
+        help: ArgumentHelp("The other user's name, an e-mail address or number.", valueName: "user"))
+    var user: String
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let (names, user) = (names, user)
+        let ids = try await scene.time.run {
+            let ids = try await Subject.ids(names, scene)
+            try await scene.cloud.stopSharing(Subject.kind, ids, with: user)
+            return ids
+        }
+        return ActionResult("\(user.onOneLine) no longer has \(ids.joined(separator: ", ").onOneLine)")
+            .with("ids", ids).with("user_name", user)
+    }
+}
+
+struct ShareAccept<Subject: SharedSubject>: CloudCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "accept", abstract: "Take what another user offers.",
+            discussion: "Example: rainctl \(Subject.command) accept REQUEST")
+    }
+
+    @Argument(help: "The request's id, as \(Subject.command) requests shows it.")
+    var request: String
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let id = request
+        try await scene.time.run {
+            try await scene.cloud.answerSharing(Subject.kind, request: id, accepting: true)
+        }
+        return ActionResult("accepted: it is in your account now").with("request_id", id).with("accepted", true)
+    }
+}
+
+struct ShareDecline<Subject: SharedSubject>: CloudCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "decline", abstract: "Turn down what another user offers.",
+            discussion: "Example: rainctl \(Subject.command) decline REQUEST")
+    }
+
+    @Argument(help: "The request's id, as \(Subject.command) requests shows it.")
+    var request: String
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let id = request
+        try await scene.time.run {
+            try await scene.cloud.answerSharing(Subject.kind, request: id, accepting: false)
+        }
+        return ActionResult("declined").with("request_id", id).with("accepted", false)
+    }
+}
+
+struct ShareCancel<Subject: SharedSubject>: CloudCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "cancel", abstract: "Take back what you have offered.",
+            discussion: "Example: rainctl \(Subject.command) cancel REQUEST")
+    }
+
+    @Argument(help: "The request's id, as \(Subject.command) requests --sent shows it.")
+    var request: String
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let id = request
+        try await scene.time.run { try await scene.cloud.cancelSharing(Subject.kind, request: id) }
+        return ActionResult("cancelled").with("request_id", id).with("cancelled", true)
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainJSON
+import RainKit
+
+struct NodeOTA: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ota", abstract: "Send new firmware to a board over the air.",
+        discussion: """
+            Example: rainctl node ota 'Kitchen lamp' build/led_light.bin
+
+            The image's chip and size are checked before anything is uploaded. Ctrl-C ends the waiting, not the update: rainctl node params get \
+            NODE OTA shows how far it is.
+            """)
+
+    @Argument(help: .node)
+    var node: String
+
+    @Argument(help: ArgumentHelp("The application's image, as the build writes it.", valueName: "file"))
+    var image: String
+
+    @Flag(inversion: .prefixedNo, help: "Wait until the board has it.")
+    var wait = true
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(300))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> UpdateResult {
+        let bytes = try SecretSource.contents(
+            of: image, name: "image", maximumBytes: RainMakerCloud.maximumImage, isExact: true, within: scene.time.left
+        ).revealBytes()
+        let head = try Self.head(of: bytes, image)
+        let name = node
+        let found = try await scene.time.run { try await scene.choice.node(name) }
+        let service = try UpdateService(of: found)
+        try Self.check(head, for: found)
+        let screen = UpdateScreen(scene.context)
+        screen.say("uploading \(head.project) \(head.version), \(bytes.count) bytes")
+        let fileName = String(image.split(separator: "/").last ?? "image.bin")
+        let url = try await scene.time.run {
+            try await scene.cloud.uploadImage(bytes, name: String(fileName.suffix(256)))
+        }
+        let before = service.state(of: found)
+        try await scene.time.run { try await scene.cloud.set([service.change(to: url)], at: found.id) }
+        screen.say("the cloud has told \(found.shownName); it fetches the image by itself")
+        guard wait else { return UpdateResult(found.id, head, state: "sent", info: nil) }
+        let watch = UpdateWatch(cloud: scene.cloud, node: found.id, service: service, before: before)
+        let end = try await watch.end(within: scene.time.leftForWaiting) { screen.say($0) }
+        let result = UpdateResult(found.id, head, state: end.status, info: end.info)
+        if let failure = end.failure(at: found) {
+            var failure = failure
+            failure.result = result
+            throw failure
+        }
+        return result
+    }
+
+    private static func head(of bytes: [UInt8], _ file: String) throws(CommandFailure) -> FirmwareImage {
+        do throws(FirmwareImage.Failure) {
+            return try FirmwareImage(bytes)
+        } catch {
+            let what =
+                switch error {
+                case .notAnImage: "is not an image of an ESP chip: its first byte is not E9"
+                case .notAnApplication:
+                    "is not an application's image: give the one that the build names after the project, without boot loader and partitions"
+                case .truncated: "ends before its description: was it copied in full?"
+                }
+            throw CommandFailure(.badData, reason: "bad_image", message: "\(file.onOneLine) \(what).")
+        }
+    }
+
+    private static func check(_ image: FirmwareImage, for node: Node) throws(CommandFailure) {
+        guard let platform = node.configuration?["info"]?["platform"]?.string?.lowercased(),
+            image.chip != platform
+        else { return }
+        throw CommandFailure(
+            .badData, reason: "wrong_chip",
+            message:
+                "The image is for the \(image.chip ?? "chip \(image.chipID)"), and \(node.shownName) is an \(platform.onOneLine): build it for that chip. Nothing was uploaded."
+        )
+    }
+}

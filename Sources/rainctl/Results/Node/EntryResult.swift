@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import RainKit
+
+/// The schedules or scenes of a board.
+struct EntryListResult: CommandResult {
+    private var members = NamedMembers()
+    private(set) var text: String
+
+    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+
+    /// - Parameter member: `schedules` or `scenes`.
+    init(_ node: NodeID, _ entries: [ServiceEntry], member: String) {
+        members.add("node_id", node.rawValue)
+        // As the board has reported them, so that nothing is lost to whoever reads and writes them.
+        members.add(member, entries.map(\.document))
+        text =
+            entries.isEmpty
+            ? "There are no \(member)."
+            : entries.map { entry in
+                let state = entry.isEnabled.map { $0 ? "  on " : "  off" } ?? ""
+                let when = entry.trigger.map { "  \($0.words)" } ?? ""
+                let values = ([ParameterChange](entry.action) ?? []).map { "\($0.path)=\($0.value.shown)" }
+                return "\(entry.id)\(state)  \(entry.name)\(when)  \(values.joined(separator: " "))".onOneLine
+            }.joined(separator: "\n")
+    }
+}
+
+/// What was done to a schedule or a scene.
+struct EntryResult: CommandResult {
+    let nodeID: String
+    let id: String
+    let operation: String
+    /// `reported` by the board, or `sent` by the cloud.
+    let state: String
+    private let noun: String
+
+    private enum CodingKeys: String, CodingKey {
+        case nodeID = "node_id"
+        case id, operation, state
+    }
+
+    init(node: NodeID, noun: String, id: String, operation: ServiceOperation, isReported: Bool) {
+        nodeID = node.rawValue
+        self.id = id
+        self.operation = operation.rawValue
+        self.noun = noun
+        state = isReported ? "reported" : "sent"
+    }
+
+    var text: String {
+        let end = state == "reported" ? "the board has it" : "sent by the cloud; the board has not answered yet"
+        return "\(noun) \(id): \(operation), \(end)".onOneLine
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+
+/// The answers of boards to a command, asked for until all are there.
+struct CommandAnswers: Sendable {
+    let cloud: RainMakerCloud
+    let request: RequestID
+
+    func now() async throws -> [NodeCommandRecord] { try await cloud.commandRecords(request) }
+
+    /// All of them, or what there is when the time is over.
+    func all(within limit: Duration) async throws -> [NodeCommandRecord] {
+        let end = ContinuousClock.now + limit
+        var pause = Duration.milliseconds(100)
+        var records: [NodeCommandRecord] = []
+        while true {
+            do throws(AccountError) {
+                records = try await cloud.commandRecords(request)
+                if !records.isEmpty, records.allSatisfy(\.status.isFinal) { return records }
+            } catch {
+                // The command is on its way: a call that fails for the moment is made again.
+                guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
+            }
+            let left = ContinuousClock.now.duration(to: end)
+            guard left > .zero else { return records }
+            try await Task.sleep(for: min(pause, left))
+            pause = min(pause * 3 / 2, .seconds(2))
+        }
+    }
+}

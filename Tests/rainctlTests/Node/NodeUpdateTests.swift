@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import TestSupport
+import Testing
+
+@Suite("rainctl node ota")
+struct NodeUpdateTests {
+    /// An application's image: header, description, and something behind it.
+    private static func image(chip: UInt8 = 5, size: Int = 4096) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: size)
+        bytes[0] = 0xE9
+        bytes[12] = chip
+        bytes.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
+        bytes.replaceSubrange(48..<51, with: Array("2.0".utf8))
+        bytes.replaceSubrange(80..<89, with: Array("led_light".utf8))
+        return bytes
+    }
+
+    private static func with(
+        _ options: [String], _ body: (OnlineBoards, _ file: String) async throws -> Void
+    ) async throws {
+        try await OnlineBoards.with(options: options) { scene in
+            scene.maker.folder.writePrivately(image(), to: "image.bin")
+            try await body(scene, scene.maker.folder.file("image.bin"))
+        }
+    }
+
+    @Test("an image is uploaded, and followed until the board has it")
+    func success() async throws {
+        try await Self.with([]) { scene, file in
+            let outcome = try await scene.done("node", "ota", "nodelight", file, "--json")
+            #expect(outcome.document?["state"] == "success" && outcome.document?["version"] == "2.0")
+            #expect(outcome.standardError.contains("uploading led_light 2.0, 4096 bytes"))
+            #expect(outcome.standardError.contains("in-progress: Downloading Firmware Image"))
+            // A second one is not taken for done because the first was.
+            let second = try await scene.done("node", "ota", "nodelight", file, "--no-wait", "--json")
+            #expect(second.document?["state"] == "sent")
+        }
+    }
+
+    @Test(
+        "boards that do not take it, and one that does not come back",
+        arguments: [
+            ("rejected", 1, "other", "rejected"), ("failed", 1, "other", "has failed"),
+            ("vanish", 16, "deadline", "rainctl node params get"),
+        ])
+    func ends(end: String, status: Int, code: String, words: String) async throws {
+        try await Self.with(["--update", end]) { scene, file in
+            let outcome = try await scene.rainctl("node", "ota", "nodelight", file, "--timeout", "4", "--json")
+            outcome.expectFailure(status, code, says: words)
+        }
+    }
+
+    @Test("one that delays it is waited for")
+    func delayed() async throws {
+        try await Self.with(["--update", "delayed"]) { scene, file in
+            let outcome = try await scene.done("node", "ota", "nodelight", file)
+            #expect(outcome.standardError.contains("delayed: Not a good time"))
+        }
+    }
+
+    @Test("nothing is uploaded that the board could not use")
+    func refused() async throws {
+        try await Self.with([]) { scene, _ in
+            let folder = scene.maker.folder
+            folder.writePrivately(Self.image(chip: 9), to: "s3.bin")
+            folder.writePrivately(Array(Self.image().prefix(100)), to: "short.bin")
+            folder.writePrivately([0xE9] + [UInt8](repeating: 0xFF, count: 4000), to: "boot.bin")
+            try folder.write("not an image", to: "text.bin")
+            for (file, reason, words) in [
+                ("s3.bin", "wrong_chip", "esp32s3"), ("short.bin", "bad_image", "ends before"),
+                ("boot.bin", "bad_image", "application's image"), ("text.bin", "bad_image", "E9"),
+            ] {
+                let outcome = try await scene.rainctl("node", "ota", "nodelight", folder.file(file), "--json")
+                outcome.expectFailure(65, "bad_data", says: words)
+                #expect(outcome.failure?["reason"]?.string == reason)
+            }
+            #expect(try scene.cloud.journal.entries(where: ["path": "/v1/user/otaimage"]).isEmpty)
+        }
+    }
+
+    @Test("firmware without the service is told so, and nothing is uploaded")
+    func noService() async throws {
+        try await Self.with(["--services", "time"]) { scene, file in
+            let outcome = try await scene.rainctl("node", "ota", "nodelight", file, "--json")
+            outcome.expectFailure(65, "bad_data", says: "esp.service.ota")
+            #expect(try scene.cloud.journal.entries(where: ["path": "/v1/user/otaimage"]).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RainJSON
+import TestSupport
+import Testing
+
+@Suite("rainctl node watch")
+struct NodeWatchTests {
+    @Test("says what changes, by whomever, soon after it was set, and when the board goes")
+    func changes() async throws {
+        try await OnlineBoards.with { scene in
+            let watching = try await scene.maker.start(["node", "watch", "nodelight", "--json", "--count", "3"])
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "watching Light", within: .seconds(20))
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
+            let start = ContinuousClock.now
+            try await watching.output(containing: "\"path\":\"Light.Power\",\"value\":false", within: .seconds(20))
+            let taken = start.duration(to: .now)
+            // The promise is 300 ms, which an idle machine keeps; a busy one is given ten times that.
+            #expect(taken < .seconds(3), "\(taken)")
+            try await scene.done("node", "rename", "nodelight", "Desk")
+            try await watching.output(containing: "\"value\":\"Desk\",\"previous\":\"Light\"", within: .seconds(20))
+            try await scene.boards[0].process.terminate()
+            try await watching.output(containing: "\"state\":\"offline\"", within: .seconds(20))
+            #expect(try await watching.wait(within: .seconds(20)) == .exited(0))
+        }
+    }
+
+    @Test("ends when its time is over, and by Ctrl-C")
+    func ends() async throws {
+        try await OnlineBoards.with { scene in
+            try await scene.done("node", "watch", "nodelight", "--timeout", "1")
+            let few = try await scene.rainctl("node", "watch", "nodelight", "--timeout", "1", "--count", "1", "--json")
+            few.expectFailure(16, "deadline", says: "--timeout")
+            let watching = try await scene.maker.start(["node", "watch", "nodelight"])
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "watching Light", within: .seconds(20))
+            watching.signal(SIGINT)
+            #expect(try await watching.wait(within: .seconds(20)) == .exited(130))
+        }
+    }
+}
