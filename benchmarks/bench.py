@@ -277,8 +277,47 @@ class Bench:
             self.account()
             self.provision()
             self.wrong_password()
+            self.nodes()
             self.exchanges()
             self.handshake()
+
+    def nodes(self):
+        """The boards in the account, and a value of one: beside curl on the same calls, and beside the official client."""
+        node, api = self.cloud.ready["nodes"]["bench-node-0001"], self.cloud.ready["api"]
+        with Simulator(
+            self.options.firmware, "--http", "192.168.4.1:80", "--security", "1", *ONE_ATTEMPT, "--pop", POP, "--wifi",
+            f"{SSID}:{PASSPHRASE}", "--join-delay", "0", "--node-id", "bench-node-0001", "--mqtt",
+            self.cloud.ready["mqtt"], "--ca", self.cloud.ready["ca"], "--cert", node["cert"], "--key", node["key"],
+        ):
+            self.check([self.provision_ours()])
+            header = self.rainctl("account", "header")
+            self.check([header])
+            path = f"{self.folder}/header"
+            with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+                file.write(header.output)
+            details = f"{api}/v1/user/nodes?node_details=true"
+            body = '{"Light":{"Power":true}}'
+            calls = {
+                "node list": (
+                    lambda: self.rainctl("node", "list"), lambda: Run(["curl", "-sSf", "-H", f"@{path}", details]),
+                    lambda: self.official("getnodes")),
+                "node params set": (
+                    lambda: self.rainctl("node", "params", "set", "bench-node-0001", "Light.Power=on"),
+                    lambda: Run([
+                        "curl", "-sSf", "-H", f"@{path}", f"{details}&node_id=bench-node-0001", "--next", "-sSf", "-X", "PUT",
+                        "-H", f"@{path}", "-H", "Content-Type: application/json", "-d", body,
+                        f"{api}/v1/user/nodes/params?node_id=bench-node-0001"]),
+                    lambda: self.official("setparams", "bench-node-0001", "--data", body)),
+            }
+            ms = lambda runs: [run.wall * 1000 for run in runs]
+            for name, (ours, curl, official) in calls.items():
+                ours_runs, curl_runs = self.pairs(self.options.count * 4, ours, curl)
+                self.check(ours_runs)
+                self.check(curl_runs, who="curl")
+                self.row(f"{name}, against curl on the same calls", "ms", ms(ours_runs), ms(curl_runs), "≤ 1.5 × curl (right)", 1)
+                ours_runs, their_runs = self.pairs(self.options.count, ours, official)
+                self.check(ours_runs)
+                self.row(name, "ms", ms(ours_runs), ms(their_runs), "", 1)
 
     def table(self):
         head = ("figure", "unit", "rainctl: median (min–max)", "official 1.14.1", "ratio", "promise")

@@ -175,4 +175,34 @@ struct OfficialClientNodeTests {
             #expect(try await run.rainctl("node", "list").standardOutput.isEmpty)
         }
     }
+
+    @Test(
+        "local control: values are read and set at the board itself", .serialized,
+        arguments: [
+            (0, []), (1, ["--pop", SimulatedBoard.proofOfPossession]),
+            (2, ["--pop", SimulatedBoard.proofOfPossession]),
+        ])
+    func local(security: Int, more: [String]) async throws {
+        try await pastShortPublicKeys {
+            try await withTemporaryFolder { folder in
+                let cloud = try await SimulatedCloud.start(in: folder)
+                let board = try await SimulatedBoard.start(
+                    ["--local-control", "127.0.0.1:0", "--security", "\(security)"], in: folder)
+                // A node id with a colon is an address to it.
+                let host = try #require(board.localControl)
+                let client = try await OfficialClient(api: cloud.api, in: folder)
+                try await client.logIn()
+                let way = ["--local", "--sec_ver", "\(security)"] + more
+                let read = try await client.run(["getparams", host] + way)
+                let set = try await client.run(["setparams", host, "--data", #"{"Light":{"Power":false}}"#] + way)
+                let again = try await client.run(["getparams", host] + way)
+                guard try !board.journal.hasShortPublicKey() else { return false }
+                #expect(read.standardOutput.contains("\"Power\": true"), "\(read.standardOutput)\(read.standardError)")
+                #expect(
+                    again.standardOutput.contains("\"Power\": false"),
+                    "\(set.standardOutput)\(set.standardError)\(again.standardOutput)")
+                return true
+            }
+        }
+    }
 }

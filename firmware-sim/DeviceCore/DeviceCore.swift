@@ -23,6 +23,8 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     private var events: [DeviceEvent] = []
     /// The service by which a board that is on its network is put into an account; nil while it does not run.
     var onNetwork: OnNetworkService<Security>?
+    /// Nil while it does not run.
+    var localControl: LocalControlService<Security>?
     private var wrongProofs: UInt32 = 0
     /// A blocking scan occupies the server: its answer is still to be sent to this session.
     private var owesScanReply = false

@@ -41,6 +41,8 @@ public enum DeviceEvent: Sendable, Equatable {
     /// A client has disabled challenge and response: that service takes none any more, and stops soon.
     case onNetworkDisabled
     case onNetworkStopped
+    /// Local control listens.
+    case localControlStarted
     case serviceStopping
     case serviceStopped
 }

@@ -23,13 +23,14 @@ struct FirmwareSim: ParsableCommand {
     @OptionGroup(title: "Watching it") var watching: WatchingOptions
 
     mutating func validate() throws {
-        if !isProvisionable, listening.onNetwork == nil {
+        if !isProvisionable, listening.onNetwork == nil, listening.localControl == nil {
             throw ValidationError(
                 "nothing to listen on: give --http HOST:PORT, --console LINK, --ble, --ble-adapter ADAPTER or --on-network "
-                    + "HOST:PORT, or several")
+                    + "HOST:PORT, --local-control HOST:PORT, or several")
         }
-        if listening.announce || listening.announceAs != nil, listening.onNetwork == nil || !listening.announce {
-            throw ValidationError("--announce goes with --on-network, and --announce-as with both")
+        let isOnNetwork = listening.onNetwork != nil || listening.localControl != nil
+        if listening.announce || listening.announceAs != nil, !isOnNetwork || !listening.announce {
+            throw ValidationError("--announce goes with --on-network or --local-control, and --announce-as with both")
         }
         if listening.announceAs.map({ !(1...63).contains($0.utf8.count) }) == true {
             throw ValidationError("--announce-as has 1 to 63 bytes")
@@ -37,8 +38,8 @@ struct FirmwareSim: ParsableCommand {
         if listening.onNetwork != nil, firmware.mapping != .challengeResponse {
             throw ValidationError("--on-network answers challenges: give --mapping ch-resp")
         }
-        if listening.onNetwork != nil, bluetooth.boards > 1 {
-            throw ValidationError("--on-network is one board's, and --boards asks for several")
+        if isOnNetwork, bluetooth.boards > 1 {
+            throw ValidationError("--on-network and --local-control are one board's, and --boards asks for several")
         }
         if bluetooth.boards > 1 {
             if kind.name != nil { throw ValidationError("--name is one board's, and --boards asks for several") }
@@ -103,6 +104,9 @@ struct FirmwareSim: ParsableCommand {
         }
         if let address = listening.onNetwork {
             ready.append(.init("on_network", .string(try serveOnNetwork(address, board, on: loop))))
+        }
+        if let address = listening.localControl {
+            ready.append(.init("local_control", .string(try serveLocalControl(address, board, on: loop))))
         }
         let qrCode = board.identity.qrCode(
             security: firmware.security, transport: bluetooth.isServed ? "ble" : "softap")

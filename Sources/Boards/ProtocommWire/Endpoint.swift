@@ -29,6 +29,8 @@ public struct Endpoint: Hashable, Sendable {
     public static let localControlVersion = Endpoint("esp_local_ctrl/version")
     /// Local control and the on-network service: in the place of ``session``.
     public static let localControlSession = Endpoint("esp_local_ctrl/session")
+    /// ``LocalControlMessage``: a node's properties.
+    public static let localControl = Endpoint("esp_local_ctrl/control")
     /// RainMaker: assisted claiming.
     public static let claim = Endpoint("rmaker_claim")
 }

@@ -46,10 +46,10 @@ struct NodeChoice {
 
 extension CommandFailure {
     /// What is wrong with values that were to be set, at which board.
-    init(_ error: ParameterError, at node: Node) {
-        self.init(
-            .badData, reason: "\(error.code)".snakeCased,
-            message: "\((node.displayName ?? node.id.rawValue).onOneLine): \(error.message)")
+    init(_ error: ParameterError, at node: Node) { self.init(error, of: node.shownName) }
+
+    init(_ error: ParameterError, of name: String) {
+        self.init(.badData, reason: "\(error.code)".snakeCased, message: "\(name): \(error.message)")
     }
 }
 

@@ -73,7 +73,7 @@ struct ParameterSetter: Sendable {
         }
     }
 
-    private static func holds(_ changes: [ParameterChange], in values: JSONValue?) -> Bool {
+    static func holds(_ changes: [ParameterChange], in values: JSONValue?) -> Bool {
         changes.allSatisfy { change in
             guard let value = values?[change.path.component]?[change.path.parameter] else { return false }
             // 50 and 50.0 are one number.

@@ -11,6 +11,8 @@ public final class SimulatedBoard: Sendable {
     public let nodeID: String?
     /// `host:port` of its on-network service, where it was asked for; it listens once the board is on its network.
     public let onNetwork: String?
+    /// `host:port` of its local control.
+    public let localControl: String?
     public let journal: Journal
     /// What a client needs that gives a proof of possession to such a board: nothing, or its consent to a session in clear.
     public let consent: [String]
@@ -33,7 +35,8 @@ public final class SimulatedBoard: Sendable {
         let ready = try JSONValue(parsing: Array(try await process.readyLine().utf8))
         return SimulatedBoard(
             process: process, http: ready["http"]?.string, console: ready["console"]?.string,
-            nodeID: ready["node_id"]?.string, onNetwork: ready["on_network"]?.string, journal: Journal(path: journal),
+            nodeID: ready["node_id"]?.string, onNetwork: ready["on_network"]?.string,
+            localControl: ready["local_control"]?.string, journal: Journal(path: journal),
             consent: consent(to: arguments))
     }
 
@@ -43,10 +46,13 @@ public final class SimulatedBoard: Sendable {
     }
 
     private init(
-        process: ChildProcess, http: String?, console: String?, nodeID: String?, onNetwork: String?, journal: Journal,
+        process: ChildProcess, http: String?, console: String?, nodeID: String?, onNetwork: String?,
+        localControl: String?,
+        journal: Journal,
         consent: [String]
     ) {
         self.onNetwork = onNetwork
+        self.localControl = localControl
         self.process = process
         self.http = http
         self.console = console

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainJSON
 import TestSupport
 import Testing
@@ -56,6 +57,21 @@ struct NodeUpdateTests {
         try await Self.with(["--update", "delayed"]) { scene, file in
             let outcome = try await scene.done("node", "ota", "nodelight", file)
             #expect(outcome.standardError.contains("delayed: Not a good time"))
+        }
+    }
+
+    @Test("Ctrl-C leaves the update alone, and says how to follow it")
+    func interrupted() async throws {
+        try await Self.with(["--update", "vanish"]) { scene, file in
+            let child = try await scene.maker.start(["node", "ota", "nodelight", file, "--json"])
+            defer { child.kill() }
+            try await child.errorOutput(containing: "it fetches the image by itself", within: .seconds(20))
+            child.signal(SIGINT)
+            #expect(try await child.wait(within: .seconds(20)) == .exited(130))
+            try await child.drained(within: .seconds(5))
+            #expect(
+                child.standardOutput.contains("rainctl node params get nodelight shows how far"),
+                "\(child.standardOutput)")
         }
     }
 

@@ -26,6 +26,38 @@ struct NodeWatchTests {
         }
     }
 
+    @Test("what is set goes over the broker, as mosquitto's own client has it in the board's place")
+    func broker() async throws {
+        try await OnlineBoards.with { scene in
+            // A node has one connection, as at AWS.
+            try await scene.boards[0].process.terminate()
+            let broker = try await Self.subscriber(scene)
+            defer { broker.kill() }
+            let start = ContinuousClock.now
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
+            try await broker.output(
+                containing: "node/nodelight/params/remote {\"Light\":{\"Power\":false}}", within: .seconds(10))
+            // 300 ms on an idle machine; a busy one is given ten times that.
+            let taken = start.duration(to: .now)
+            #expect(taken < .seconds(3), "\(taken)")
+        }
+    }
+
+    /// mosquitto_sub, with the node's own rights.
+    private static func subscriber(_ scene: OnlineBoards) async throws -> ChildProcess {
+        let place = scene.cloud.mqtt.split(separator: ":").map(String.init)
+        let board = try scene.cloud.boardOptions(node: "nodelight")
+        let files = ["--cert", "--key"].flatMap { [$0, board[board.firstIndex(of: $0)! + 1]] }
+        let child = try await ChildProcess.start(
+            "stdbuf",
+            [
+                "-oL", "mosquitto_sub", "-d", "-v", "-h", place[0], "-p", place[1], "--cafile",
+                scene.cloud.ca, "-t", "node/nodelight/params/remote",
+            ] + files)
+        try await child.output(containing: "Subscribed (mid", within: .seconds(10))
+        return child
+    }
+
     @Test("ends when its time is over, and by Ctrl-C")
     func ends() async throws {
         try await OnlineBoards.with { scene in

@@ -118,7 +118,9 @@ struct LinkedNetworks {
             [
                 "--mapping", "ch-resp", "--announce", "--exit-with-parent", "--journal", journal.path, "--pop",
                 SimulatedBoard.proofOfPossession,
-            ] + (options.contains("--on-network") ? [] : ["--on-network", "[::]:0"]) + options)
+            ]
+                + (options.contains("--on-network") || options.contains("--local-control")
+                    ? [] : ["--on-network", "[::]:0"]) + options)
         let (executable, all) = Self.command(board)(try Executables.path("firmware-sim"), arguments)
         let process = try await ChildProcess.start(
             executable, all, environment: ["TMPDIR": folder.path, "DBUS_SYSTEM_BUS_ADDRESS": boardBus])

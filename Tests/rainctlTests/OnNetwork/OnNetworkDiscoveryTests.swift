@@ -68,6 +68,31 @@ struct OnNetworkDiscoveryTests {
         }
     }
 
+    @Test("local control is found by node id and by name, also where two have one name, and what is not there is told")
+    func localControl() async throws {
+        try await run { scene in
+            for node in ["node1", "node2"] {
+                _ = try await scene.networks.startBoard(
+                    ["--local-control", "0.0.0.0:0", "--security", "1", "--announce-as", "Lamp"] + scene.node(node))
+            }
+            let get = { (name: String) in
+                try await scene.rainctl(
+                    "node", "params", "get", name, "--local", "--pop-file", scene.maker.folder.file("pop"), "--timeout",
+                    "10", "--json")
+            }
+            for node in ["node1", "node2"] {
+                let read = try await get(node)
+                #expect(read.document?["node_id"]?.string == node, "\(read.standardOutput)\(read.standardError)")
+                #expect(read.document?["params"]?["Light"]?["Power"] == true)
+            }
+            let twice = try await get("Lamp")
+            twice.expectFailure(64, "usage", says: "--host")
+            let absent = try await get("Fan")
+            absent.expectFailure(69, "unavailable", says: "--host")
+            #expect(absent.failure?["reason"] == "not_found")
+        }
+    }
+
     @Test(
         "a board is listed with its name, node and address, comes into the account by name, and is no longer announced")
     func name() async throws {

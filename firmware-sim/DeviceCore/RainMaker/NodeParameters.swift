@@ -42,12 +42,14 @@ public struct NodeParameters: Sendable, Equatable {
 
     /// What is to be reported next: all after each connection, then what changes.
     func publication(nodeID: [UInt8]) -> NodePublication? {
-        if !areReported {
-            return NodeMessages.parameters(
-                .initialParameters, Change(name: name, isOn: isOn), others: services, nodeID: nodeID)
-        }
+        if !areReported { return all(nodeID: nodeID) }
         guard unreported != Change() else { return nil }
         return NodeMessages.parameters(.parameters, unreported, nodeID: nodeID)
+    }
+
+    func all(nodeID: [UInt8]) -> NodePublication {
+        NodeMessages.parameters(
+            .initialParameters, Change(name: name, isOn: isOn), others: services, nodeID: nodeID)
     }
 
     mutating func connected() { areReported = false }

@@ -5,6 +5,7 @@ import Glibc
 import RainCrypto
 import ProtocommSecurity
 import ProtocommWire
+import RainJSON
 
 typealias SimulatedCore = DeviceCore<DeviceSecurity<OpenSSLCrypto, BoardRandom>, NodeKey>
 
@@ -13,6 +14,17 @@ enum BoardService {
     case provisioning
     /// Challenge and response of a board that is on its network.
     case onNetwork
+    /// The node's properties on its network.
+    case localControl
+
+    /// As the journal has it.
+    var transport: String {
+        switch self {
+        case .provisioning: "http"
+        case .onNetwork: "on-network"
+        case .localControl: "local-control"
+        }
+    }
 }
 
 /// A board of this process: its core, its clock, and the observers of what it does.
@@ -29,7 +41,11 @@ final class Board: EventSource {
     /// Of the core; kept because the loop asks each of many boards in every pass.
     private(set) var due: UInt64?
     /// What the application has beside the light.
-    var services: NodeServices
+    private(set) var services: NodeServices
+    /// What of it has changed and is to be reported to the cloud.
+    private var reports: [JSONValue] = []
+    /// The application asks for a restart.
+    private(set) var isRestarting = false
     /// No answer leaves the board any more: its power goes with the request that it has just taken.
     var isMute = false
 
@@ -63,6 +79,8 @@ final class Board: EventSource {
     var nodeID: String { String(decoding: core.nodeID, as: UTF8.self) }
 
     /// The firmware's own application starts the service once the board is on its network.
+    func startLocalControl() { step { $0.startLocalControl(security: security) } }
+
     func startOnNetworkService() { step { $0.startOnNetworkService(security: security) } }
 
     func newSessionID() -> UInt32 { random.number() }
@@ -70,11 +88,21 @@ final class Board: EventSource {
     // MARK: requests
 
     func openSession(_ id: UInt32, with service: BoardService = .provisioning) {
-        step { service == .onNetwork ? $0.openOnNetworkSession(id) : $0.openSession(id) }
+        step {
+            switch service {
+            case .provisioning: $0.openSession(id)
+            case .onNetwork: $0.openOnNetworkSession(id)
+            case .localControl: $0.openLocalSession(id)
+            }
+        }
     }
 
     func serves(_ endpoint: Endpoint, _ service: BoardService) -> Bool {
-        service == .onNetwork ? core.servesOnNetwork(endpoint) : core.serves(endpoint)
+        switch service {
+        case .provisioning: core.serves(endpoint)
+        case .onNetwork: core.servesOnNetwork(endpoint)
+        case .localControl: core.servesLocally(endpoint)
+        }
     }
 
     func respond(
@@ -82,17 +110,60 @@ final class Board: EventSource {
         with service: BoardService = .provisioning
     ) -> DeviceAnswer {
         let now = MonotonicClock.now
-        let answer = step {
-            service == .onNetwork
-                ? $0.respondOnNetwork(to: request, on: endpoint, session: session, now: now)
-                : $0.respond(to: request, on: endpoint, session: session, now: now)
-        }
+        let answer =
+            switch service {
+            case .provisioning: step { $0.respond(to: request, on: endpoint, session: session, now: now) }
+            case .onNetwork: step { $0.respondOnNetwork(to: request, on: endpoint, session: session, now: now) }
+            case .localControl: respondLocally(to: request, on: endpoint, session: session, now: now)
+            }
         journal.request(
             transport: transport, endpoint: endpoint, length: request.count,
             outcome: answer == .refused ? "refused" : isMute ? "lost" : "reply")
         log(.info, transport, "\(endpoint), \(request.count) bytes: \(answer == .refused ? "refused" : "answered")")
         return isMute ? .later : answer
     }
+
+    private func respondLocally(
+        to request: [UInt8], on endpoint: Endpoint, session: UInt32, now: UInt64
+    ) -> DeviceAnswer {
+        switch step({ $0.respondLocally(to: request, on: endpoint, session: session) }) {
+        case .answer(let answer): return answer
+        case .control(let message):
+            guard let reply = LocalProperties(self, now: now).answer(to: message) else { return .refused }
+            return step { $0.sealLocally(reply) }
+        }
+    }
+
+    // MARK: the application
+
+    /// Takes over what the cloud, or a client on the network, sets.
+    func set(_ values: JSONValue, now: UInt64) {
+        journal.state("parameters_set")
+        step { $0.setParameters(NodeParameters.Change(values)) }
+        carryOut(services.set(values, at: .now(now)))
+    }
+
+    /// What of the application's is due by now.
+    func advanceServices(now: UInt64) { carryOut(services.advance(to: .now(now))) }
+
+    private func carryOut(_ effects: NodeServices.Effects) {
+        for values in effects.values { step { $0.setParameters(NodeParameters.Change(values)) } }
+        // Nobody reports that much; without a cloud nobody takes them.
+        reports = Array((reports + effects.reports).suffix(64))
+        if !effects.reports.isEmpty {
+            let members = services.members
+            step { $0.setServices(members) }
+        }
+        isRestarting = isRestarting || effects.restarts
+    }
+
+    /// What is to be reported now.
+    func takeReports() -> [JSONValue] {
+        defer { reports = [] }
+        return reports
+    }
+
+    func restarted() { isRestarting = false }
 
     func delayedAnswer(on endpoint: Endpoint, transport: String) -> DeviceAnswer {
         if isMute { return .later }

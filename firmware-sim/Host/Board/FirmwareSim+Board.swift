@@ -41,6 +41,9 @@ extension FirmwareSim {
         verifiers: inout VerifierCache, random: inout BoardRandom
     ) throws -> Board {
         let firmware = firmware
+        let hasLocalProof =
+            listening.localControl != nil && firmware.security == 1 && !identity.proofOfPossession.isEmpty
+        let localProof = hasLocalProof ? identity.proofOfPossession : nil
         let services = ServiceKind.allCases.filter { kind.services.kinds.contains($0) }
         let configuration = DeviceConfiguration(
             nodeID: Array(identity.nodeID.utf8), security: SecurityVersion(rawValue: Int32(firmware.security)),
@@ -53,14 +56,16 @@ extension FirmwareSim {
                 stopsByItself: !radio.noAutoStop, scanEntries: radio.scanEntries,
                 refusesIdleReset: firmware.refusesIdleReset),
             customEndpoint: firmware.customEndpoint.map { Endpoint(name: Array($0.utf8)) },
-            services: JSONValue.array(services.map(\.configuration)).serialized())
+            services: JSONValue.array(
+                services.map(\.configuration) + (localProof == nil ? [] : [ServiceKind.localControl])
+            ).serialized())
         let core = SimulatedCore(
             configuration: configuration, radio: accessPoints,
             security: try security(of: identity, &verifiers, random: &random), signer: try credential(credentials))
         return Board(
             core: core, identity: identity, credentials: credentials, journal: journal, logLevel: watching.logLevel,
             random: random.fork(), security: try security(of: identity, &verifiers, random: &random),
-            services: NodeServices(kind.services.kinds, update: cloud.update))
+            services: NodeServices(kind.services.kinds, update: cloud.update, localProof: localProof))
     }
 
     /// An unclaimed board makes its key itself. So does one that signs challenges and was given none: no cloud knows that key.

@@ -44,8 +44,6 @@ final class CloudLink: EventSource {
     private var inFlight: (id: Int32, publication: NodePublication)?
     /// What the application reports beside what its core does, and answers to commands.
     private var waiting: [NodePublication] = []
-    /// Commands and values arrive while libmosquitto reads: what follows from them is done afterwards.
-    private var isRestarting = false
 
     /// - Parameter board: with a certificate and a key, or one that is still to be claimed.
     init(
@@ -167,9 +165,12 @@ final class CloudLink: EventSource {
             nextTick = now + Self.tick
             check(mosquitto_loop_misc(client), now: now)
         }
-        if isTick || board.services.update.isUnderWay { carryOut(board.services.advance(to: .now(now)), now: now) }
+        if isTick || board.services.update.isUnderWay { board.advanceServices(now: now) }
+        for values in board.takeReports() {
+            report(.parameters, rule: "esp_set_params", suffix: "params/local", values.serialized())
+        }
         // What was reported goes first.
-        if isRestarting, inFlight == nil, waiting.isEmpty, board.core.nextPublication == nil {
+        if board.isRestarting, inFlight == nil, waiting.isEmpty, board.core.nextPublication == nil {
             return restart(now: now)
         }
         publishNext(now: now)
@@ -268,10 +269,7 @@ extension CloudLink {
         guard let values = RemoteParameters.parse(message) else {
             return board.log(.warning, "mqtt", "the cloud set parameters in \(payload.count) bytes that cannot be read")
         }
-        board.journal.state("parameters_set")
-        board.step { $0.setParameters(NodeParameters.Change(values)) }
-        let now = MonotonicClock.now
-        carryOut(board.services.set(values, at: .now(now)), now: now)
+        board.set(values, now: MonotonicClock.now)
     }
 
     private func command(_ message: [UInt8]) {
@@ -280,18 +278,6 @@ extension CloudLink {
         }
         board.journal.state("command")
         report(.answer, rule: "esp_cmd_resp", suffix: "from-node", answer)
-    }
-
-    private func carryOut(_ effects: NodeServices.Effects, now: UInt64) {
-        for values in effects.values { board.step { $0.setParameters(NodeParameters.Change(values)) } }
-        for values in effects.reports {
-            report(.parameters, rule: "esp_set_params", suffix: "params/local", values.serialized())
-        }
-        if !effects.reports.isEmpty {
-            let members = board.services.members
-            board.step { $0.setServices(members) }
-        }
-        isRestarting = isRestarting || effects.restarts
     }
 
     private func report(_ kind: NodePublication.Kind, rule: String, suffix: String, _ payload: [UInt8]) {
@@ -303,7 +289,7 @@ extension CloudLink {
 
     /// The board restarts: it leaves the broker without a word, and comes back.
     private func restart(now: UInt64) {
-        isRestarting = false
+        board.restarted()
         board.journal.state("restarted")
         mosquitto_disconnect(client)
         inFlight = nil

@@ -87,6 +87,9 @@ struct BoardLog {
         case .onNetworkDisabled:
             return line(.info, "on_network_chal_resp", "Disabling challenge-response for on-network service")
                 + line(.info, "on_network_chal_resp", "Service stop scheduled in 2000 ms")
+        // core/esp_rmaker_local_ctrl.c.
+        case .localControlStarted:
+            return line(.info, "esp_rmaker_local", "Local Control Service Enabled")
         case .onNetworkStopped:
             return line(.info, "on_network_chal_resp", "On-network challenge-response service stopped")
         case .serviceStopped:

@@ -43,7 +43,11 @@ final class SoftAPServer: EventSource {
         isListening = service == .provisioning
         listener = try ListeningSocket(address, listens: isListening)
         board.observe { [weak self] event in
-            if event == (service == .onNetwork ? .onNetworkStopped : .serviceStopped) { self?.shutDown() }
+            switch (event, service) {
+            case (.serviceStopped, .provisioning), (.onNetworkStopped, .onNetwork): self?.shutDown()
+            case (.localControlStarted, .localControl): self?.start()
+            default: break
+            }
             if event == .onNetworkStarted, service == .onNetwork { self?.start() }
             if event == .rebooted { self?.sessions = HTTPSessions() }
         }
@@ -198,7 +202,7 @@ final class SoftAPServer: EventSource {
         case .same(let current), .new(let current): id = current
         }
         let answer = board.respond(
-            to: body, on: endpoint, session: id, transport: service == .onNetwork ? "on-network" : "http", with: service
+            to: body, on: endpoint, session: id, transport: service.transport, with: service
         )
         deliver(answer, from: endpoint)
     }

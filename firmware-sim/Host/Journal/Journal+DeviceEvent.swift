@@ -43,6 +43,7 @@ extension Journal {
         case .onNetworkProofRefused: state("on_network_proof_refused")
         case .onNetworkDisabled: state("on_network_disabled")
         case .onNetworkStopped: state("on_network_stopped")
+        case .localControlStarted: state("local_control_started")
         case .serviceStopping: state("service_stopping")
         case .serviceStopped: state("service_stopped")
         }

@@ -13,19 +13,26 @@ final class AvahiAnnouncement: EventSource {
     /// `AVAHI_ENTRY_GROUP_COLLISION`: another host has the name.
     private static let collision = 3
 
+    /// What is announced.
+    enum Kind: Equatable {
+        /// With the scheme of its sessions.
+        case onNetwork(security: Int)
+        case localControl
+    }
+
     private let board: Board
+    private let kind: Kind
     private let port: UInt16
-    private let security: Int
     private let connection: DBusConnection
     private var name: String
     private var group: String?
 
     /// Connects to Avahi on the bus that `DBUS_SYSTEM_BUS_ADDRESS` names; nothing is announced before the service runs.
     /// - Parameter name: what the service is called, unless another one is called so.
-    init(_ board: Board, port: UInt16, security: Int, name: String) throws {
+    init(_ board: Board, _ kind: Kind, port: UInt16, name: String) throws {
         self.board = board
+        self.kind = kind
         self.port = port
-        self.security = security
         self.name = name
         do throws(DBusError) {
             connection = try DBusConnection(.system)
@@ -39,8 +46,11 @@ final class AvahiAnnouncement: EventSource {
                 "--announce: no Avahi at \(DBusAddress.system): \(error); start dbus-daemon and avahi-daemon")
         }
         board.observe { [weak self] event in
-            if event == .onNetworkStarted { self?.announce() }
-            if event == .onNetworkDisabled || event == .onNetworkStopped { self?.withdraw() }
+            switch (event, kind) {
+            case (.onNetworkStarted, .onNetwork), (.localControlStarted, .localControl): self?.announce()
+            case (.onNetworkDisabled, .onNetwork), (.onNetworkStopped, .onNetwork): self?.withdraw()
+            default: break
+            }
         }
     }
 
@@ -98,12 +108,17 @@ final class AvahiAnnouncement: EventSource {
     /// interface, protocol, flags, name, type, domain, host, port, TXT: any interface, both versions of IP, this machine's host name.
     private var arguments: [DBusValue] {
         [
-            .int32(-1), .int32(-1), .uint32(0), .string(name), .string("_esp_rmaker_chal_resp._tcp"), .string(""),
+            .int32(-1), .int32(-1), .uint32(0), .string(name),
+            .string(kind == .localControl ? "_esp_local_ctrl._tcp" : "_esp_rmaker_chal_resp._tcp"), .string(""),
             .string(""), .uint16(port), .array(text.map { .bytes(Array($0.utf8)) }, of: "ay"),
         ]
     }
 
     private var text: [String] {
+        guard case .onNetwork(let security) = kind else {
+            let endpoints = ["version", "session", "control"].map { "\($0)_endpoint=/esp_local_ctrl/\($0)" }
+            return endpoints + ["node_id=\(board.nodeID)"]
+        }
         var text = ["node_id=\(board.nodeID)", "port=\(port)", "sec_version=\(security)"]
         if security == 1 { text.append("pop_required=\(!board.identity.proofOfPossession.isEmpty)") }
         return text

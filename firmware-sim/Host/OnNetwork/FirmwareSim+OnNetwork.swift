@@ -7,7 +7,7 @@ extension FirmwareSim {
 
     /// A board that nobody can provision, or whose log says that it was, is on its network from the start.
     var isOnNetworkAlready: Bool {
-        guard listening.onNetwork != nil else { return false }
+        guard listening.onNetwork != nil || listening.localControl != nil else { return false }
         return !isProvisionable || listening.hasConsole && listening.bootLog == .provisioned
     }
 
@@ -19,7 +19,7 @@ extension FirmwareSim {
         if listening.announce {
             loop.add(
                 try AvahiAnnouncement(
-                    board, port: server.address.port, security: firmware.security,
+                    board, .onNetwork(security: firmware.security), port: server.address.port,
                     name: listening.announceAs ?? board.nodeID))
         }
         board.observe { [weak board] event in

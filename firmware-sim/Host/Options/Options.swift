@@ -13,6 +13,12 @@ struct ListeningOptions: ParsableArguments {
             """, valueName: "host:port"))
     var onNetwork: BindAddress?
 
+    @Option(
+        help: ArgumentHelp(
+            "Serve local control there, the node's values for clients on its network, once the board is on it.",
+            valueName: "host:port"))
+    var localControl: BindAddress?
+
     @Flag(help: "Announce that through Avahi, on the bus that DBUS_SYSTEM_BUS_ADDRESS names.")
     var announce = false
 

@@ -24,8 +24,12 @@ struct NodeServices {
     private var timeZone = ""
     private(set) var update: FirmwareUpdate
 
-    init(_ kinds: Set<ServiceKind>, update end: FirmwareUpdate.End = .success) {
+    /// What the node tells the cloud for clients of its local control; nil where there is none, or it wants no proof of possession.
+    private let localProof: String?
+
+    init(_ kinds: Set<ServiceKind>, update end: FirmwareUpdate.End = .success, localProof: String? = nil) {
         self.kinds = kinds
+        self.localProof = localProof
         update = FirmwareUpdate(end)
     }
 
@@ -69,7 +73,7 @@ struct NodeServices {
 
     /// All values, as members of a JSON object.
     var members: [UInt8] {
-        let all: [JSONValue.Member] = ServiceKind.allCases.filter { kinds.contains($0) }.compactMap { kind in
+        var all: [JSONValue.Member] = ServiceKind.allCases.filter { kinds.contains($0) }.compactMap { kind in
             switch kind {
             case .schedule: .init("Schedule", ["Schedules": schedules.json])
             case .scenes: .init("Scenes", ["Scenes": scenes.json])
@@ -78,6 +82,7 @@ struct NodeServices {
             case .system: .init("System", ["Reboot": false])
             }
         }
+        if let localProof { all.append(.init("Local Control", ["POP": .string(localProof), "Type": 1])) }
         guard !all.isEmpty else { return [] }
         return Array(JSONValue.object(all).serialized().dropFirst().dropLast())
     }

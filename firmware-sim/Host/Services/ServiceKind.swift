@@ -47,6 +47,16 @@ enum ServiceKind: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
+    /// `esp_rmaker_create_local_control_service`, which firmware has for Security 1 alone.
+    static var localControl: JSONValue {
+        service(
+            "Local Control", "esp.service.local_control",
+            [
+                parameter("POP", "esp.param.local_control_pop", "string", ["read"]),
+                parameter("Type", "esp.param.local_control_type", "int", ["read"]),
+            ])
+    }
+
     private static func service(_ name: String, _ type: String, _ parameters: [JSONValue]) -> JSONValue {
         ["name": .string(name), "type": .string(type), "params": .array(parameters)]
     }

@@ -30,7 +30,9 @@ public struct OnNetworkBoards: BoardTransport {
 
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
         if let location = address.location { return board(at: try HostAndPort(location), announced: nil, opening) }
-        let found = try await announced(address.parameters["device-name"], by: opening.foundBy)
+        let found = try await announced(
+            address.parameters["device-name"], as: address.parameters["service"] ?? AnnouncedBoard.serviceType,
+            by: opening.foundBy)
         return board(at: try HostAndPort(found.place), announced: found.security, opening)
     }
 
@@ -46,16 +48,16 @@ public struct OnNetworkBoards: BoardTransport {
     /// The one board of that name, or the only one. Once the first is heard, others get a moment to be heard as well: hosts answer a question
     /// within 120 ms (RFC 6762, 6), and one whose answer was lost is asked again after a second.
     private func announced(
-        _ name: String?, by end: ContinuousClock.Instant
+        _ name: String?, as type: String, by end: ContinuousClock.Instant
     ) async throws(ProvisioningError) -> AnnouncedBoard {
         let heard = HeardOnNetwork(wanted: name)
         let limit = min(.seconds(10), ContinuousClock.now.duration(to: end))
-        try await browse(for: limit) { board in
+        try await browse(for: limit, type) { board in
             _ = await heard.take(board)
             return await heard.boards.candidates.isEmpty
         }
         if await heard.boards.unmistakable == nil, await !heard.boards.candidates.isEmpty {
-            try await browse(for: min(.milliseconds(1500), limit)) { board in
+            try await browse(for: min(.milliseconds(1500), limit), type) { board in
                 _ = await heard.take(board)
                 return await heard.boards.unmistakable == nil
             }
@@ -64,10 +66,11 @@ public struct OnNetworkBoards: BoardTransport {
     }
 
     private func browse(
-        for limit: Duration, _ found: @Sendable (AnnouncedBoard) async -> Bool
+        for limit: Duration, _ type: String = AnnouncedBoard.serviceType,
+        _ found: @Sendable (AnnouncedBoard) async -> Bool
     ) async throws(ProvisioningError) {
         do throws(ServiceDiscoveryError) {
-            try await browser.browse(AnnouncedBoard.serviceType, for: limit) { await found(AnnouncedBoard($0)) }
+            try await browser.browse(type, for: limit) { await found(AnnouncedBoard($0)) }
         } catch {
             throw ProvisioningError(error)
         }
@@ -79,6 +82,14 @@ extension BoardAddress {
     /// - Parameter name: what the board announces: its name, its node id or its host's name.
     public static func onNetwork(_ host: String? = nil, name: String? = nil) -> BoardAddress {
         BoardAddress(scheme: "on-network", location: host, parameters: name.map { ["device-name": $0] } ?? [:])
+    }
+
+    /// The local control of a node on this machine's network (``ESPProvisioning/LocalControl``): at a host, with or without `:PORT`, or the one
+    /// that is announced by that node id, name or host.
+    public static func localControl(_ host: String? = nil, name: String? = nil) -> BoardAddress {
+        var address = onNetwork(host, name: name)
+        address.parameters["service"] = "_esp_local_ctrl._tcp"
+        return address
     }
 }
 

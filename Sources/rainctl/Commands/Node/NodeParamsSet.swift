@@ -10,7 +10,8 @@ struct NodeParamsSet: AsyncParsableCommand {
             Example: rainctl node params set 'Kitchen lamp' Light.Power=on Light.Brightness=40
 
             Names, types and bounds are checked by what the board has said of itself before anything is sent. The cloud hands the values on \
-            and does not wait for the board: --wait does, until the board has reported them.
+            and does not wait for the board: --wait does, until the board has reported them. With --local the board is told itself: NODE is its \
+            node id then, or what it announces.
             """)
 
     @Argument(help: "The board or boards, NODE[,NODE…]: node ids, or the names that you gave them.")
@@ -27,12 +28,15 @@ struct NodeParamsSet: AsyncParsableCommand {
     @Flag(help: "Wait until the board has reported the values.")
     var wait = false
 
+    @OptionGroup(title: "Without the cloud") var local: LocalOptions
+
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
+        if local.local, nodes.contains(",") { throw ValidationError("--local is for one board at a time.") }
         guard changes.isEmpty != (file == nil) else {
             throw ValidationError("Give values as PATH=VALUE, or a --file with them.")
         }
@@ -45,6 +49,7 @@ struct NodeParamsSet: AsyncParsableCommand {
         let context = try Context(options)
         let time = TimeBudget(timeout)
         let given = try fileChanges(within: time.left)
+        if local.local { return try await runLocally(given, context, time) }
         let client = try context.rainMakerClient()
         let cloud = try client.rainMakerNodes()
         let choice = NodeChoice(client: client)
@@ -55,6 +60,34 @@ struct NodeParamsSet: AsyncParsableCommand {
         let setter = ParameterSetter(cloud: cloud, wait: wait ? time.leftForWaiting : nil)
         let outcomes = try await time.run { try await setter.set(wanted) }
         try ParamsSetResult(outcomes).tell(context)
+    }
+
+    private func runLocally(_ given: [ParameterChange]?, _ context: Context, _ time: TimeBudget) async throws {
+        let node = LocalNode(nodes, local, context, time)
+        let changes = changes
+        let outcome = try await node.session { session -> ParameterSetter.Outcome in
+            let wanted: [ParameterChange]
+            do throws(ParameterError) {
+                guard let configuration = session.described else {
+                    throw ParameterError(.noConfiguration, message: "The board has not said what it consists of.")
+                }
+                if let given {
+                    try configuration.check(given)
+                    wanted = given
+                } else {
+                    wanted = try GivenValue.changes(changes, by: configuration)
+                }
+            } catch {
+                throw CommandFailure(error, of: session.nodeID.onOneLine)
+            }
+            try await session.control.set(session.parameters, to: wanted.json.serialized())
+            // The node has taken them; it says itself what it has now.
+            let now = try await session.control.property("params").value
+            let values = (try? JSONValue(parsing: now)) ?? .object([])
+            return ParameterSetter.Outcome(
+                node: NodeID(session.nodeID), isReported: ParameterSetter.holds(wanted, in: values))
+        }
+        try ParamsSetResult([outcome]).tell(context)
     }
 
     private func fileChanges(within limit: Duration) throws(CommandFailure) -> [ParameterChange]? {

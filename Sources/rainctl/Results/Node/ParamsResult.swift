@@ -33,7 +33,7 @@ struct ParamsResult: CommandResult {
     }
 
     /// - Parameter paths: `Light` or `Light.Power`; all if there are none. Throws `bad_data` for one that the board has not reported.
-    static func chosen(_ paths: [String], of values: JSONValue, _ node: Node) throws(CommandFailure) -> Chosen {
+    static func chosen(_ paths: [String], of values: JSONValue, _ node: String) throws(CommandFailure) -> Chosen {
         guard !paths.isEmpty else { return Chosen(params: values, isSingle: false) }
         let all = [ParameterChange](values) ?? []
         var wanted: [ParameterChange] = []
@@ -44,7 +44,7 @@ struct ParamsResult: CommandResult {
                 throw CommandFailure(
                     .badData, reason: "no_such_parameter",
                     message:
-                        "\((node.displayName ?? node.id.rawValue).onOneLine) has reported no \(path.onOneLine); it has "
+                        "\(node) has reported no \(path.onOneLine); it has "
                         + "\(known.isEmpty ? "reported nothing" : known).")
             }
             wanted += found.filter { !wanted.contains($0) }

@@ -47,7 +47,14 @@ struct NodeOTA: CloudCommand {
         screen.say("the cloud has told \(found.shownName); it fetches the image by itself")
         guard wait else { return UpdateResult(found.id, head, state: "sent", info: nil) }
         let watch = UpdateWatch(cloud: scene.cloud, node: found.id, service: service, before: before)
-        let end = try await watch.end(within: scene.time.leftForWaiting) { screen.say($0) }
+        let end: UpdateWatch.End
+        do {
+            end = try await watch.end(within: scene.time.leftForWaiting) { screen.say($0) }
+        } catch is CancellationError {
+            throw CommandFailure(
+                .cancelled,
+                message: "Cancelled: the update itself goes on. \(UpdateWatch.follow(found)) shows how far it is.")
+        }
         let result = UpdateResult(found.id, head, state: end.status, info: end.info)
         if let failure = end.failure(at: found) {
             var failure = failure

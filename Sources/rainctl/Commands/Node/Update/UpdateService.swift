@@ -52,6 +52,9 @@ struct UpdateWatch: Sendable {
     /// What stood there before this update.
     let before: UpdateService.State
 
+    /// The command that tells what a board says of its update.
+    static func follow(_ node: Node) -> String { "rainctl node params get \(node.id.rawValue.onOneLine)" }
+
     /// How it ended: `success`, `failed`, `rejected`, or what there was last when the time was over.
     struct End: Sendable {
         let status: String
@@ -60,7 +63,7 @@ struct UpdateWatch: Sendable {
 
         func failure(at node: Node) -> CommandFailure? {
             let words = info.map { " (\($0.onOneLine))" } ?? ""
-            let follow = "rainctl node params get \(node.id.rawValue.onOneLine) shows how it goes on"
+            let follow = "\(UpdateWatch.follow(node)) shows how it goes on"
             switch status {
             case "success": return nil
             case "failed" where isOver:
@@ -105,6 +108,7 @@ struct UpdateWatch: Sendable {
                     return End(status: status, info: state.info, isOver: true)
                 }
             } catch {
+                if error.code == .cancelled { throw CancellationError() }
                 guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
             }
             let left = ContinuousClock.now.duration(to: end)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import RainCore
+import RainJSON
+import RainKit
+
+/// A node that is asked over this machine's network.
+struct LocalNode {
+    private let context: Context
+    private let options: LocalOptions
+    private let name: String
+    private let time: TimeBudget
+
+    init(_ name: String, _ options: LocalOptions, _ context: Context, _ time: TimeBudget) {
+        self.name = name
+        self.options = options
+        self.context = context
+        self.time = time
+    }
+
+    /// What the node has, and what may be done with it while the session stands.
+    struct Session: Sendable {
+        let control: LocalControl
+        let configuration: JSONValue
+        let parameters: LocalControl.Property
+
+        var values: JSONValue { (try? JSONValue(parsing: parameters.value)) ?? .object([]) }
+        /// As the node names itself; what the user typed where it does not.
+        let nodeID: String
+
+        /// The node as the cloud would describe it.
+        var described: NodeConfiguration? { NodeConfiguration(configuration) }
+    }
+
+    /// Opens a session with the node, and ends it.
+    func session<Answer: Sendable>(
+        _ body: @escaping @Sendable (Session) async throws -> Answer
+    ) async throws -> Answer {
+        let credentials = try await credentials()
+        let kit = context.boardClient()
+        let (name, host) = (name, options.host)
+        return try await time.run { [time] in
+            let board = try await Self.open(kit, name, at: host, credentials, time)
+            do {
+                _ = try await board.identify()
+                try await board.secure()
+                let control = LocalControl(board)
+                let properties = try await control.properties()
+                guard let configuration = properties.first(where: { $0.name == "config" }),
+                    let parameters = properties.first(where: { $0.name == "params" }),
+                    let json = try? JSONValue(parsing: configuration.value)
+                else {
+                    throw CommandFailure(
+                        .unavailable, reason: "not_rainmaker",
+                        message: "\(board.peer.onOneLine) has local control, and is no RainMaker node.")
+                }
+                let answer = try await body(
+                    Session(
+                        control: control, configuration: json, parameters: parameters,
+                        nodeID: json["node_id"]?.string ?? name))
+                await board.close()
+                return answer
+            } catch {
+                await board.close()
+                throw error
+            }
+        }
+    }
+
+    private static func open(
+        _ kit: RainKitClient, _ name: String, at host: String?, _ credentials: BoardCredentials, _ time: TimeBudget
+    ) async throws(CommandFailure) -> any Board {
+        do throws(ProvisioningError) {
+            return try await kit.open(
+                .localControl(host, name: host == nil ? name : nil), with: credentials, within: time.left)
+        } catch {
+            var failure = CommandFailure(error)
+            let shown = name.onOneLine
+            switch failure.reason {
+            case "not_found":
+                failure.message =
+                    "No board \(shown) announces local control on this machine's network: check that it is powered, on this network, and that its "
+                    + "firmware has it; or say where it is with --host."
+            case "several_boards":
+                failure.message = "Several boards on the network are called \(shown): use a node id, or --host."
+            case "no_avahi", "no_bus", "not_allowed":
+                failure.message = "\(error.message) Say where it is with --host."
+            default: break
+            }
+            throw failure
+        }
+    }
+
+    /// The proof of possession that is given; or the one that the node has told the cloud, where the cloud can be asked.
+    private func credentials() async throws -> BoardCredentials {
+        var proof: Secret?
+        if let file = options.popFile {
+            proof = try SecretSource.contents(of: file, name: "proof of possession", within: time.left)
+        } else if options.securityVersion != 0 {
+            proof = await proofFromCloud()
+        }
+        return BoardCredentials(
+            proof: proof.map { ProofOfPossession($0) }, username: options.username ?? BoardCredentials.defaultUsername,
+            securityVersion: options.securityVersion)
+    }
+
+    private func proofFromCloud() async -> Secret? {
+        do {
+            let choice = NodeChoice(client: try context.rainMakerClient())
+            let name = name
+            let node = try await withTimeout(min(time.left / 3, .seconds(5))) { try await choice.node(name) }
+            return node.localProof.map { Secret($0) }
+        } catch {
+            // Not signed in, or no internet: the board says itself whether it wants one.
+            context.logger.debug("the cloud was not asked for the proof of possession: \(CommandFailure(error).reason)")
+            return nil
+        }
+    }
+}
+
+extension Node {
+    /// What the node has told the cloud for clients of its local control (`esp.param.local_control_pop`).
+    fileprivate var localProof: String? {
+        let services = NodeConfiguration(configuration)?.components ?? []
+        guard let service = services.first(where: { $0.type == "esp.service.local_control" }),
+            let parameter = service.parameters.first(where: { $0.type == "esp.param.local_control_pop" }),
+            let proof = parameters?[service.name]?[parameter.name]?.string, !proof.isEmpty
+        else { return nil }
+        return proof
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainHTTP
+import RainJSON
+import RainKitTesting
+import Testing
+
+@testable import RainMaker
+
+/// The calls for nodes in an account, as Espressif's interface description 3.8.0 has them: method, path, members.
+@Suite("Sharing, groups, automations, commands, images: calls")
+struct NodeCallsTests {
+    private let light = NodeID("n1")
+
+    @Test("tags and metadata")
+    func notes() async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(.put, "/v1/user/nodes?node_id=n1", #"{"status":"success"}"#)
+        try await script.cloud.addTags(["room:kitchen"], to: light)
+        script.http.expect(.delete, "/v1/user/nodes?node_id=n1", #"{"status":"success"}"#)
+        try await script.cloud.removeTags(["room:kitchen"], from: light)
+        script.http.expect(.put, "/v1/user/nodes?node_id=n1", #"{"status":"success"}"#)
+        try await script.cloud.changeMetadata(["x": .null], of: light)
+        script.http.expect(.put, "/v1/user/nodes?node_id=n1", #"{"status":"success"}"#)
+        try await script.cloud.removeMetadata(of: light)
+        #expect(
+            script.bodies == [
+                ["tags": ["room:kitchen"]], ["tags": ["room:kitchen"]], ["metadata": ["x": .null]], ["metadata": .null],
+            ])
+        for tag in ["kitchen", ":kitchen", "room:", ""] {
+            let error = await accountError { () throws(AccountError) in try await script.cloud.addTags([tag], to: light)
+            }
+            #expect(error?.code == .invalidTag, "\(tag)")
+        }
+        try script.http.finish()
+    }
+
+    @Test(
+        "what the other user becomes, on the wire",
+        arguments: [
+            (SharedRole.secondary, []), (.primary, ["primary"]), (.newOwner(formerOwnerStays: false), ["transfer"]),
+            (.newOwner(formerOwnerStays: true), ["transfer", "new_role"]),
+        ])
+    func roles(role: SharedRole, more: [String]) async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(.put, "/v1/user/nodes/sharing", #"{"status":"success","request_id":"r1"}"#)
+        let id = try await script.cloud.share(.nodes, ["n1", "n2"], with: "b@example.com", as: role)
+        #expect(id == "r1")
+        let body = try #require(script.bodies.first ?? nil)
+        #expect(body["nodes"] == ["n1", "n2"] && body["user_name"] == "b@example.com")
+        #expect(body.members?.dropFirst(2).map(\.name) == more)
+    }
+
+    @Test("sharing of nodes and of groups has calls of its own, and requests come in pages")
+    func sharing() async throws {
+        for (kind, root, id) in [(SharedKind.nodes, "nodes", "node_id"), (.groups, "node_group", "group_id")] {
+            let script = try ScriptedCloud()
+            let base = "/v1/user/\(root)/sharing"
+            script.http.expect(
+                .get, "\(base)?\(id)=x",
+                "{\"\(kind.listMember)\":[{\"\(id)\":\"x\",\"users\":{\"primary\":[\"a\"]}}]}")
+            #expect(try await script.cloud.sharing(kind, of: "x").map(\.primaryUsers) == [["a"]])
+            script.http.expect(
+                .delete, "\(base)?\(kind.rawValue)=x%2Cy&user_name=b%40example.com", #"{"status":"success"}"#)
+            try await script.cloud.stopSharing(kind, ["x", "y"], with: "b@example.com")
+            script.http.expect(
+                .get, "\(base)/requests?primary_user=true",
+                #"{"sharing_requests":[{"request_id":"r1"}],"next_request_id":"r2","next_user_name":"b"}"#)
+            script.http.expect(
+                .get, "\(base)/requests?primary_user=true&start_request_id=r2&start_user_name=b",
+                #"{"sharing_requests":[{"request_id":"r2","request_status":"declined"}]}"#)
+            #expect(try await script.cloud.sharingRequests(kind, sent: true).map(\.status) == ["pending", "declined"])
+            script.http.expect(.put, "\(base)/requests", #"{"status":"success"}"#)
+            try await script.cloud.answerSharing(kind, request: "r1", accepting: false)
+            #expect(script.bodies.last == ["accept": false, "request_id": "r1"])
+            script.http.expect(.delete, "\(base)/requests?request_id=r1", #"{"status":"success"}"#)
+            try await script.cloud.cancelSharing(kind, request: "r1")
+            try script.http.finish()
+        }
+    }
+
+    @Test("groups are read with those within them, up to a depth, and changed by what is given")
+    func groups() async throws {
+        let script = try ScriptedCloud()
+        var nested = #"{"group_id":"last"}"#
+        for level in 0..<12 { nested = "{\"group_id\":\"g\(level)\",\"sub_groups\":[\(nested)]}" }
+        script.http.expect(.get, "/v1/user/node_group?sub_groups=true", "{\"groups\":[\(nested)]}")
+        var (group, depth) = (try await script.cloud.groups(withSubgroups: true).first, 0)
+        while let next = group { (group, depth) = (next.subgroups?.first, depth + 1) }
+        #expect(depth == NodeGroup.maximumDepth)
+        script.http.expect(.post, "/v1/user/node_group", #"{"group_id":"g1","status":"success"}"#)
+        _ = try await script.cloud.createGroup(NodeGroupChange(name: "Home", summary: "Ours"), nodes: [light])
+        #expect(script.bodies.last == ["group_name": "Home", "description": "Ours", "nodes": ["n1"]])
+        script.http.expect(.put, "/v1/user/node_group?group_id=g1", #"{"status":"success"}"#)
+        try await script.cloud.addNodes([light], toGroup: "g1")
+        #expect(script.bodies.last == ["operation": "add", "nodes": ["n1"]])
+        script.http.expect(.delete, "/v1/user/node_group?group_id=g1", #"{"status":"success"}"#)
+        try await script.cloud.removeGroup("g1")
+        try script.http.finish()
+    }
+
+    @Test("automations without any, in pages, and what an answer may lack")
+    func automations() async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(.get, "/v1/user/node_automation?node_id=n1", "{}")
+        #expect(try await script.cloud.automations(of: light).isEmpty)
+        script.http.expect(
+            .get, "/v1/user/node_automation",
+            #"{"automation_trigger_actions":[{"automation_id":"a"},{"x":1}],"next_id":"b"}"#)
+        script.http.expect(
+            .get, "/v1/user/node_automation?start_id=b",
+            #"{"automation_trigger_actions":[{"automation_id":"b","enabled":false,"new":7}]}"#)
+        let all = try await script.cloud.automations()
+        #expect(all.map(\.isEnabled) == [true, false] && all[1].document["new"] == 7)
+        script.http.expect(.post, "/v1/user/node_automation", #"{"status":"success"}"#)
+        let error = await accountError { () throws(AccountError) in try await script.cloud.createAutomation([:]) }
+        #expect(error?.code == .malformedAnswer, "an answer without the id")
+        try script.http.finish()
+    }
+
+    @Test("a command's data, and those to whom the cloud did not send it")
+    func commands() async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(
+            .post, "/v1/user/nodes/cmd",
+            status: 207,
+            #"{"request_id":"r","responses":[{"node_id":"n1","status":"success"},{"node_id":"n2","status":"failure","description":"no","error_code":"100010"}]}"#
+        )
+        let sent = try await script.cloud.sendCommand(7, .bytes([0xFF]), to: [light, NodeID("n2")], lifetime: nil)
+        #expect(sent.refused == [ParameterOutcome(node: NodeID("n2"), failure: "no", serverCode: 100_010)])
+        #expect(
+            script.bodies.last == [
+                "node_ids": ["n1", "n2"], "cmd": 7, "timeout": -1, "is_base64": true, "data": "/w==",
+            ])
+        script.http.expect(
+            .get, "/v1/user/nodes/cmd?request_id=r",
+            #"{"requests":[{"node_id":"n1","status":"weird"},{"status":"success"}]}"#)
+        let records = try await script.cloud.commandRecords(RequestID("r"))
+        #expect(records.map(\.status) == [.other("weird")] && records[0].status.isFinal)
+        try script.http.finish()
+    }
+
+    @Test("an image that is too large is not sent")
+    func images() async throws {
+        let script = try ScriptedCloud()
+        let large = [UInt8](repeating: 0, count: RainMakerCloud.maximumImage + 1)
+        let error = await accountError { () throws(AccountError) in
+            try await script.cloud.uploadImage(large, name: "a.bin")
+        }
+        #expect(error?.code == .invalidInput)
+        script.http.expect(.post, "/v1/user/otaimage", #"{"status":"success","image_url":"https://x/y"}"#)
+        #expect(try await script.cloud.uploadImage([1, 2, 3], name: "a.bin") == "https://x/y")
+        #expect(script.bodies.last == ["image_name": "a.bin", "base64_fwimage": "AQID"])
+        try script.http.finish()
+    }
+
+    @Test(
+        "a list that does not end is left", arguments: ["sharing", "groups", "automations", "commands"])
+    func endless(list: String) async throws {
+        let script = try ScriptedCloud()
+        let (path, page): (String, String) =
+            switch list {
+            case "sharing":
+                (
+                    "/v1/user/nodes/sharing/requests?primary_user=false",
+                    #"{"sharing_requests":[],"next_request_id":"a"}"#
+                )
+            case "groups": ("/v1/user/node_group", #"{"groups":[],"next_id":"a"}"#)
+            case "automations": ("/v1/user/node_automation", #"{"automation_trigger_actions":[],"next_id":"a"}"#)
+            default: ("/v1/user/nodes/cmd?request_id=r", #"{"requests":[],"next_id":"a"}"#)
+            }
+        let name = list == "sharing" ? "start_request_id" : "start_id"
+        script.http.expect(.get, path, page)
+        script.http.expect(.get, path + (path.contains("?") ? "&" : "?") + "\(name)=a", page)
+        let error = await accountError { () throws(AccountError) in
+            switch list {
+            case "sharing": _ = try await script.cloud.sharingRequests(.nodes, sent: false)
+            case "groups": _ = try await script.cloud.groups()
+            case "automations": _ = try await script.cloud.automations()
+            default: _ = try await script.cloud.commandRecords(RequestID("r"))
+            }
+        }
+        #expect(error?.code == .malformedAnswer)
+        #expect(error?.message.contains("does not end") == true)
+    }
+
+    @Test(
+        "documented refusals come as they are meant",
+        arguments: [
+            (101_025, 404, AccountError.Code.unknownUser), (107_085, 400, .forbidden), (100_010, 400, .unknownNode),
+            (100_015, 404, .unknownNode), (105_046, 400, .invalidTag), (100_070, 429, .rateLimited),
+            (131_001, 400, .rejected),
+            (100_012, 400, .rejected), (100_006, 400, .rejected), (103_055, 400, .unknownNode),
+        ])
+    func refusals(number: Int, status: Int, code: AccountError.Code) async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(
+            .put, "/v1/user/nodes/sharing", status: status,
+            "{\"status\":\"failure\",\"error_code\":\(number),\"description\":\"x\"}")
+        let error = await accountError { () throws(AccountError) in
+            try await script.cloud.share(.nodes, ["n1"], with: "b@example.com")
+        }
+        #expect(error?.code == code && error?.serverCode == number)
+    }
+
+    @Test("ten thousand nodes are handed on in one pass, and none is kept")
+    func tenThousand() async throws {
+        let script = try ScriptedCloud()
+        let pages = 400
+        for page in 0..<pages {
+            let details = (0..<25).map { "{\"id\":\"n\(page * 25 + $0)\",\"params\":{\"Light\":{\"Power\":true}}}" }
+            let next = page + 1 < pages ? ",\"next_id\":\"p\(page + 1)\"" : ""
+            script.http.expect(
+                .get, "/v1/user/nodes?node_details=true" + (page == 0 ? "" : "&start_id=p\(page)"),
+                "{\"node_details\":[\(details.joined(separator: ","))]\(next)}")
+        }
+        var (count, last) = (0, "")
+        try await script.cloud.eachNode { (count, last) = (count + 1, $0.id.rawValue) }
+        #expect(count == 10_000 && last == "n9999")
+        try script.http.finish()
+    }
+}
+
+@Suite("Firmware images")
+struct FirmwareImageTests {
+    private static func image() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 288)
+        (bytes[0], bytes[12]) = (0xE9, 5)
+        bytes.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
+        bytes.replaceSubrange(48..<53, with: Array("1.2.3".utf8))
+        bytes.replaceSubrange(80..<84, with: Array("lamp".utf8))
+        bytes.replaceSubrange(144..<148, with: Array("v5.5".utf8))
+        return bytes
+    }
+
+    @Test("chip, project, version and ESP-IDF stand in the head")
+    func head() throws {
+        let image = try FirmwareImage(Self.image())
+        #expect(image.chip == "esp32c3" && image.project == "lamp" && image.version == "1.2.3")
+        #expect(image.idfVersion == "v5.5" && image.size == 288)
+        var other = Self.image()
+        other[13] = 0x7F
+        #expect(try FirmwareImage(other).chip == nil)
+    }
+
+    @Test("every truncation says that it is one, and other bytes that they are no image")
+    func refused() {
+        let whole = Self.image()
+        for length in 0..<whole.count {
+            #expect(throws: length == 0 ? FirmwareImage.Failure.notAnImage : .truncated) {
+                try FirmwareImage(Array(whole.prefix(length)))
+            }
+        }
+        var loader = whole
+        loader[32] = 0
+        #expect(throws: FirmwareImage.Failure.notAnApplication) { try FirmwareImage(loader) }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import ProtocommSecurity
+import ProtocommWire
+
+/// ESP-IDF's local control as RainMaker nodes have it (`esp_local_ctrl`, esp-rainmaker's `esp_rmaker_local_ctrl.c`): a protocomm instance of its own on
+/// the board's network, with a session of its own.
+struct LocalControlService<Security: DeviceSecurityScheme>: Sendable {
+    var session: DeviceSession<Security>
+
+    static var endpoints: [Endpoint] { [.localControlVersion, .localControlSession, .localControl] }
+}
+
+/// What a request to local control comes to.
+public enum LocalControlStep: Sendable, Equatable {
+    case answer(DeviceAnswer)
+    /// A message for the application, decrypted; ``DeviceCore/DeviceCore/sealLocally(_:)`` takes its answer.
+    case control([UInt8])
+}
+
+extension DeviceCore {
+    public func servesLocally(_ endpoint: Endpoint) -> Bool {
+        localControl != nil && LocalControlService<Security>.endpoints.contains { $0.name == endpoint.name }
+    }
+
+    /// - Parameter security: the board's end of its scheme, for sessions of this service alone.
+    public mutating func startLocalControl(security: Security) {
+        guard localControl == nil else { return }
+        localControl = LocalControlService(session: DeviceSession(configuration.security, security))
+        note(.localControlStarted)
+    }
+
+    public mutating func openLocalSession(_ id: UInt32) {
+        localControl?.session.open(id)
+        note(.sessionOpened)
+    }
+
+    public mutating func respondLocally(
+        to request: [UInt8], on endpoint: Endpoint, session id: UInt32
+    ) -> LocalControlStep {
+        guard servesLocally(endpoint) else { return .answer(.refused) }
+        if localControl?.session.id != id { openLocalSession(id) }
+        switch endpoint.name {
+        case Endpoint.localControlVersion.name: return .answer(.reply(localControlVersion))
+        case Endpoint.localControlSession.name:
+            switch localControl?.session.shakeHands(request) {
+            case .reply(let reply)?: return .answer(.reply(reply))
+            case .established(let reply)?:
+                note(.sessionEstablished)
+                return .answer(.reply(reply))
+            case .wrongProof?:
+                note(.onNetworkProofRefused)
+                return .answer(.refused)
+            case .refused?, nil: return .answer(.refused)
+            }
+        default:
+            guard let plain = localControl?.session.decrypt(request) else { return .answer(.refused) }
+            return .control(plain)
+        }
+    }
+
+    public mutating func sealLocally(_ reply: [UInt8]) -> DeviceAnswer {
+        localControl?.session.encrypt(reply).map { .reply($0) } ?? .refused
+    }
+
+    /// `{"local_ctrl":{"ver":"v1.0","sec_ver":1,"sec_patch_ver":0}}`.
+    private var localControlVersion: [UInt8] {
+        var text = bytes("{\"local_ctrl\":{\"ver\":\"v1.0\",\"sec_ver\":")
+        let security = configuration.security
+        text.append(security == .security0 ? "0" : security == .security1 ? "1" : "2")
+        text.append(",\"sec_patch_ver\":")
+        text.append(security == .security2 && configuration.patchVersion == 1 ? "1" : "0")
+        text.append("}}")
+        return text
+    }
+
+    /// The two properties of a RainMaker node, as JSON.
+    public var nodeConfiguration: [UInt8] {
+        NodeMessages.config(nodeID: nodeID, services: configuration.services).payload
+    }
+    public var nodeParameters: [UInt8] { parameters.all(nodeID: nodeID).payload }
+}
