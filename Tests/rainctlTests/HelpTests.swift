@@ -11,6 +11,7 @@ struct HelpTests {
     static let commands: [[String]] = [
         [], ["login"], ["logout"], ["whoami"], ["provision"], ["device"], ["device", "discover"], ["device", "info"],
         ["device", "scan"], ["device", "claim"], ["device", "reset"], ["device", "monitor"], ["device", "send"],
+        ["device", "params"], ["device", "params", "get"], ["device", "params", "set"],
         ["node"],
         ["node", "list"], ["node", "show"], ["node", "status"],
         ["node", "config"], ["node", "params"], ["node", "params", "get"], ["node", "params", "set"],
@@ -66,7 +67,8 @@ struct HelpTests {
 
     /// Commands that hold others and do nothing themselves.
     static let groups: [[String]] = [
-        [], ["account"], ["account", "data"], ["account", "password"], ["device"], ["node"], ["node", "params"],
+        [], ["account"], ["account", "data"], ["account", "password"], ["device"], ["device", "params"], ["node"],
+        ["node", "params"],
         ["node", "tags"], ["node", "metadata"], ["node", "schedule"], ["node", "scene"], ["node", "share"],
         ["node", "command"], ["group"], ["group", "share"], ["automation"], ["profile"],
     ]

@@ -39,6 +39,8 @@ public struct DeviceConfiguration: Sendable {
     public var provisioning: ProvisioningOptions
     /// The application's own endpoint, which answers as ESP-IDF's `custom-data` example does.
     public var customEndpoint: Endpoint?
+    /// The node's values can be read and set in the provisioning session.
+    public var hasLocalData = false
     /// The services of the node's configuration: a JSON array, `[]` where there are none.
     public var services: [UInt8]
 
@@ -70,6 +72,7 @@ public struct DeviceConfiguration: Sendable {
         if association == .userMapping { all.append(.userMapping) }
         if !isClaimed { all.append(.claim) }
         if association == .challengeResponse { all.append(.challengeResponse) }
+        if hasLocalData { all += [.getParameters, .setParameters, .getConfiguration] }
         if let customEndpoint { all.append(customEndpoint) }
         return all
     }

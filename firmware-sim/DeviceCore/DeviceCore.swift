@@ -23,6 +23,7 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     private var events: [DeviceEvent] = []
     /// The service by which a board that is on its network is put into an account; nil while it does not run.
     var onNetwork: OnNetworkService<Security>?
+    private var localData = LocalData()
     /// Nil while it does not run.
     var localControl: LocalControlService<Security>?
     private var wrongProofs: UInt32 = 0
@@ -167,6 +168,16 @@ extension DeviceCore {
             if challenge.signatures > before { note(.challengeSigned) }
             return .reply(reply)
         case Endpoint.claim.name: return .reply(try respondToClaim(request))
+        case Endpoint.getParameters.name:
+            return .reply(try localData.respond(to: request, .parameters, current: nodeParameters))
+        case Endpoint.getConfiguration.name:
+            return .reply(try localData.respond(to: request, .configuration, current: nodeConfiguration))
+        case Endpoint.setParameters.name:
+            guard LocalData.isObject(request) else {
+                return .reply(bytes("{\"status\":\"fail\",\"description\":\"failed to set params\"}"))
+            }
+            note(.parametersReceived(request))
+            return .reply(bytes("{\"status\":\"success\"}"))
         default:
             guard configuration.customEndpoint?.name == endpoint.name else { throw HandlerFailure() }
             note(.customDataReceived(request))

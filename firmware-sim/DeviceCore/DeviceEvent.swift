@@ -22,6 +22,8 @@ public enum DeviceEvent: Sendable, Equatable {
     case userMappingReceived
     /// What came to the application's own endpoint.
     case customDataReceived([UInt8])
+    /// New values for the node, as JSON, from a client in the provisioning session.
+    case parametersReceived([UInt8])
     case challengeSigned
     case claimStarted
     /// The last fragment of the request for a certificate was handed out.

@@ -31,6 +31,12 @@ public struct Endpoint: Hashable, Sendable {
     public static let localControlSession = Endpoint("esp_local_ctrl/session")
     /// ``LocalControlMessage``: a node's properties.
     public static let localControl = Endpoint("esp_local_ctrl/control")
+    /// RainMaker: ``LocalDataPayload``, the values of the node that the board is.
+    public static let getParameters = Endpoint("get_params")
+    /// RainMaker: new values, as JSON.
+    public static let setParameters = Endpoint("set_params")
+    /// RainMaker: ``LocalDataPayload``, what the node consists of.
+    public static let getConfiguration = Endpoint("get_config")
     /// RainMaker: assisted claiming.
     public static let claim = Endpoint("rmaker_claim")
 }

@@ -6,8 +6,12 @@ extension DeviceConfiguration {
     var versionText: [UInt8] {
         var text = bytes("{\n")
         if !isClaimed { text.append("\t\"rmaker\":\t{\n\t\t\"ver\":\t\"1.0\",\n\t\t\"cap\":\t[\"claim\"]\n\t},\n") }
-        if association == .challengeResponse {
-            text.append("\t\"rmaker_extra\":\t{\n\t\t\"ver\":\t\"1.0\",\n\t\t\"cap\":\t[\"ch_resp\"]\n\t},\n")
+        let signs = association == .challengeResponse
+        if signs || hasLocalData {
+            text.append("\t\"rmaker_extra\":\t{\n\t\t\"ver\":\t\"1.0\",\n\t\t\"cap\":\t[")
+            if signs { text.append("\"ch_resp\"") }
+            if hasLocalData { text.append(signs ? ", \"local_ctrl\"" : "\"local_ctrl\"") }
+            text.append("]\n\t},\n")
         }
         text.append("\t\"prov\":\t{\n\t\t\"ver\":\t\"")
         text.append(component == .networkProvisioning ? "netprov-v1.2\"" : "v1.1\"")

@@ -45,7 +45,7 @@ extension FirmwareSim {
             listening.localControl != nil && firmware.security == 1 && !identity.proofOfPossession.isEmpty
         let localProof = hasLocalProof ? identity.proofOfPossession : nil
         let services = ServiceKind.allCases.filter { kind.services.kinds.contains($0) }
-        let configuration = DeviceConfiguration(
+        var configuration = DeviceConfiguration(
             nodeID: Array(identity.nodeID.utf8), security: SecurityVersion(rawValue: Int32(firmware.security)),
             patchVersion: UInt32(firmware.patch), hasProofOfPossession: !identity.proofOfPossession.isEmpty,
             association: firmware.mapping.association, isClaimed: !kind.unclaimed,
@@ -59,13 +59,21 @@ extension FirmwareSim {
             services: JSONValue.array(
                 services.map(\.configuration) + (localProof == nil ? [] : [ServiceKind.localControl])
             ).serialized())
+        configuration.hasLocalData = kind.localData
         let core = SimulatedCore(
             configuration: configuration, radio: accessPoints,
             security: try security(of: identity, &verifiers, random: &random), signer: try credential(credentials))
-        return Board(
+        let board = Board(
             core: core, identity: identity, credentials: credentials, journal: journal, logLevel: watching.logLevel,
             random: random.fork(), security: try security(of: identity, &verifiers, random: &random),
             services: NodeServices(kind.services.kinds, update: cloud.update, localProof: localProof))
+        board.observe { [weak board] event in
+            guard case .parametersReceived(let bytes) = event, let values = RemoteParameters.parse(bytes) else {
+                return
+            }
+            board?.set(values, now: MonotonicClock.now)
+        }
+        return board
     }
 
     /// An unclaimed board makes its key itself. So does one that signs challenges and was given none: no cloud knows that key.

@@ -69,6 +69,7 @@ struct BoardLog {
                 + manager(.info, "STA Got IP") + network(.info, "Connected with IP Address:\(address)")
                 + application(.info, "Provisioning successful")
         case .customDataReceived(let data): return line(.info, "app", "Received \(data.count) bytes of custom data")
+        case .parametersReceived: return line(.info, "esp_rmaker_prov_local_ctrl", "Set params handler invoked")
         case .userMappingReceived: return line(.info, "esp_rmaker_user_mapping", "User Node mapping data received.")
         case .claimStarted: return line(.info, "esp_claim", "Assisted Claiming Started.")
         case .certificateRequested: return []

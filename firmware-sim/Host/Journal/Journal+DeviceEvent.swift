@@ -30,6 +30,8 @@ extension Journal {
         case .resetAfterFailure: state("reset_after_failure")
         case .joined(let ssid, _): state("joined", [name(ssid)])
         case .customDataReceived(let data): state("custom_data", [.init("bytes", .integer(Int64(data.count)))])
+        // What the application does with them is told by itself.
+        case .parametersReceived: break
         case .userMappingReceived: state("user_mapping_received")
         case .challengeSigned: state("challenge_signed")
         case .claimStarted: state("claim_started")

@@ -190,6 +190,10 @@ struct BoardOptions: ParsableArguments {
     @Option(help: "An endpoint of the application's own, such as custom-data, that takes anything.")
     var customEndpoint: String?
 
+    @Flag(
+        help: "The node's values can be read and set in the provisioning session (get_params, set_params, get_config).")
+    var localData = false
+
     @Option(
         help: ArgumentHelp(
             "The services beside the light: \(ServiceKind.allCases.map(\.rawValue).joined(separator: ", ")), or none.",

@@ -39,7 +39,8 @@ struct AutomationAdd: CloudCommand {
         discussion: """
             Example: rainctl automation add 'Door light' --when 'Door.Open=true' --of Door --set 'Kitchen lamp:Light.Power=on'
 
-            A condition is DEVICE.PARAM and =, !=, <, >, <= or >= and a value; with several, all must hold, or one with --any. What else the             cloud knows (weather, daylight) is given as it takes it, with --file.
+            A condition is DEVICE.PARAM and =, !=, <, >, <= or >= and a value; with several, all must hold, or one with --any. What else the \
+            cloud knows (weather, daylight) is given as it takes it, with --file.
             """)
 
     @Argument(help: "What you call it.")

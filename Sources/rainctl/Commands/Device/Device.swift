@@ -8,7 +8,7 @@ struct Device: ParsableCommand {
         commandName: "device", abstract: "Find boards, look at one, talk to it, claim it, or make it forget its Wi-Fi.",
         subcommands: [
             DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceClaim.self, DeviceReset.self,
-            DeviceMonitor.self, DeviceSend.self,
+            DeviceMonitor.self, DeviceSend.self, DeviceParams.self,
         ])
 }
 

@@ -48,9 +48,11 @@ struct ParamsSetResult: CommandResult {
     }
 
     /// Prints it; throws where not all boards have what was wanted, so that a script notices.
-    func tell(_ context: Context) throws(CommandFailure) {
-        guard var failure else { return context.output.result(self) }
-        if !context.output.isJSON { context.output.result(self) }
+    func tell(_ context: Context) throws(CommandFailure) { try tell(context.output) }
+
+    func tell(_ output: Output) throws(CommandFailure) {
+        guard var failure else { return output.result(self) }
+        if !output.isJSON { output.result(self) }
         failure.result = self
         throw failure
     }
