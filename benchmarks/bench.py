@@ -253,7 +253,7 @@ class Bench:
         self.official("login", "--user_name", USER)
 
     def run(self):
-        if {"rest", "serial"} & set(self.options.rows):
+        if {"rest", "serial", "nodes"} & set(self.options.rows):
             self.run_rest()
         if "bluetooth" in self.options.rows:
             Bluetooth(self, {
@@ -270,6 +270,10 @@ class Bench:
             if "serial" in self.options.rows:
                 self.check([self.rainctl("login", USER, "--password-file", f"{self.folder}/password")])
                 Serial(self, {"pop": POP, "ssid": SSID, "passphrase": PASSPHRASE}).run()
+            if "nodes" in self.options.rows:
+                self.check([self.rainctl("login", USER, "--password-file", f"{self.folder}/password")])
+                self.official("login", "--user_name", USER)
+                self.nodes()
             if "rest" not in self.options.rows:
                 return
             self.cold_start()
@@ -277,7 +281,6 @@ class Bench:
             self.account()
             self.provision()
             self.wrong_password()
-            self.nodes()
             self.exchanges()
             self.handshake()
 
@@ -335,7 +338,7 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
     parser.add_argument(
-        "--rows", nargs="+", choices=("rest", "serial", "bluetooth"), default=("rest", "serial", "bluetooth"), help="which part of the table")
+        "--rows", nargs="+", choices=("rest", "nodes", "serial", "bluetooth"), default=("rest", "nodes", "serial", "bluetooth"), help="which part of the table")
     parser.add_argument("--fleet-boards", type=int, default=1000, help="boards of ours that meet a faulty radio")
     parser.add_argument(
         "--official-boards", type=int, default=40, help="boards of the official client's that meet it; 13 s each")

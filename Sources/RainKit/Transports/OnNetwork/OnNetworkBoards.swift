@@ -84,7 +84,7 @@ extension BoardAddress {
         BoardAddress(scheme: "on-network", location: host, parameters: name.map { ["device-name": $0] } ?? [:])
     }
 
-    /// The local control of a node on this machine's network (``ESPProvisioning/LocalControl``): at a host, with or without `:PORT`, or the one
+    /// The local control of a node on this machine's network (`LocalControl` of ESPProvisioning): at a host, with or without `:PORT`, or the one
     /// that is announced by that node id, name or host.
     public static func localControl(_ host: String? = nil, name: String? = nil) -> BoardAddress {
         var address = onNetwork(host, name: name)
