@@ -19,7 +19,7 @@ struct CommandAnswers: Sendable {
                 if !records.isEmpty, records.allSatisfy(\.status.isFinal) { return records }
             } catch {
                 // The command is on its way: a call that fails for the moment is made again.
-                guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
+                guard error.isTransient else { throw error }
             }
             let left = ContinuousClock.now.duration(to: end)
             guard left > .zero else { return records }

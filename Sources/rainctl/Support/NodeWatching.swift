@@ -49,7 +49,7 @@ struct NodeWatching: Sendable {
                 if !changes.isEmpty { (quietSince, pause) = (.now, Self.shortest) }
                 for change in changes where !take(change) { return }
             } catch {
-                guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
+                guard error.isTransient else { throw error }
                 pause = max(pause, error.retryAfter ?? Self.longest)
             }
             if quietSince.duration(to: .now) > Self.patience { pause = min(pause * 3 / 2, Self.longest) }

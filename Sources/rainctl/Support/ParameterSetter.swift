@@ -64,7 +64,7 @@ struct ParameterSetter: Sendable {
                 if known.connectivity?.isConnected == true, isDone(known) { return true }
             } catch {
                 // The values are on their way: a call that fails for the moment is made again.
-                guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
+                guard error.isTransient else { throw error }
             }
             let left = ContinuousClock.now.duration(to: end)
             guard left > .zero else { return false }

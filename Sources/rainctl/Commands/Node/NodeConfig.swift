@@ -2,7 +2,7 @@
 import ArgumentParser
 import RainKit
 
-struct NodeConfig: AsyncParsableCommand {
+struct NodeConfig: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Print all that a board has said of itself, as JSON.",
         discussion: "Example: rainctl node config 'Kitchen lamp'")
@@ -15,15 +15,12 @@ struct NodeConfig: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func run() async throws {
-        let context = try Context(options)
-        let client = try context.rainMakerClient()
-        let choice = NodeChoice(client: client)
+    func result(_ scene: CloudScene) async throws -> NodeDocumentResult {
         let name = node
-        let (id, config) = try await withTimeout(timeout.duration) {
-            let node = try await choice.node(name)
-            return (node.id, try await client.rainMakerNodes().nodeConfiguration(node.id))
+        let (id, config) = try await scene.time.run {
+            let node = try await scene.choice.node(name)
+            return (node.id, try await scene.cloud.nodeConfiguration(node.id))
         }
-        context.output.result(NodeDocumentResult(node: id, member: "config", document: config))
+        return NodeDocumentResult(node: id, member: "config", document: config)
     }
 }

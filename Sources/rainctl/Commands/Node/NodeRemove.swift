@@ -2,7 +2,7 @@
 import ArgumentParser
 import RainKit
 
-struct NodeRemove: AsyncParsableCommand {
+struct NodeRemove: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Take a board out of your account.",
         discussion: """
@@ -22,28 +22,15 @@ struct NodeRemove: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func run() async throws {
-        let context = try Context(options)
-        let time = TimeBudget(timeout)
-        let client = try context.rainMakerClient()
-        let choice = NodeChoice(client: client)
+    func result(_ scene: CloudScene) async throws -> NodeRemovedResult {
         let name = node
-        let found = try await time.run { try await choice.node(name) }
-        try time.asking { () throws(CommandFailure) in try confirm(found, context) }
-        let cloud = try client.rainMakerNodes()
-        try await time.run { try await cloud.removeMapping(node: found.id) }
-        context.output.result(NodeRemovedResult(nodeID: found.id.rawValue))
-    }
-
-    private func confirm(_ found: Node, _ context: Context) throws(CommandFailure) {
-        if yes { return }
-        let words = [found.displayName, found.id.rawValue].compactMap { $0?.onOneLine }.joined(separator: ", ")
-        guard context.mayAsk else {
-            throw CommandFailure(
-                .usage, reason: "missing_confirmation",
-                message: "This takes the board \(words) out of your account: add --yes if you mean it.")
+        let found = try await scene.time.run { try await scene.choice.node(name) }
+        if !yes {
+            let words = [found.displayName, found.id.rawValue].compactMap { $0?.onOneLine }.joined(separator: ", ")
+            try scene.confirm(
+                "Take \(words) out of your account?", otherwise: "This takes the board \(words) out of your account")
         }
-        guard let answer = Terminal.ask("Take \(words) out of your account? Type yes: "), answer.lowercased() == "yes"
-        else { throw CommandFailure(.cancelled, message: "Cancelled: nothing was removed.") }
+        try await scene.time.run { try await scene.cloud.removeMapping(node: found.id) }
+        return NodeRemovedResult(nodeID: found.id.rawValue)
     }
 }

@@ -2,7 +2,7 @@
 import ArgumentParser
 import RainKit
 
-struct NodeShow: AsyncParsableCommand {
+struct NodeShow: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a board: whether it is online, its devices and their values.",
         discussion: "Example: rainctl node show 'Kitchen lamp'")
@@ -15,12 +15,9 @@ struct NodeShow: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func run() async throws {
-        let context = try Context(options)
-        let choice = NodeChoice(client: try context.rainMakerClient())
+    func result(_ scene: CloudScene) async throws -> NodeShowResult {
         let name = node
-        let found = try await withTimeout(timeout.duration) { try await choice.node(name) }
-        context.output.result(NodeShowResult(found))
+        return NodeShowResult(try await scene.time.run { try await scene.choice.node(name) })
     }
 }
 

@@ -2,7 +2,7 @@
 import ArgumentParser
 import RainKit
 
-struct NodeStatus: AsyncParsableCommand {
+struct NodeStatus: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Say whether a board is online, and since when.",
         discussion: "Example: rainctl node status 'Kitchen lamp'")
@@ -15,11 +15,8 @@ struct NodeStatus: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func run() async throws {
-        let context = try Context(options)
-        let choice = NodeChoice(client: try context.rainMakerClient())
+    func result(_ scene: CloudScene) async throws -> NodeStatusResult {
         let name = node
-        let found = try await withTimeout(timeout.duration) { try await choice.node(name) }
-        context.output.result(NodeStatusResult(found))
+        return NodeStatusResult(try await scene.time.run { try await scene.choice.node(name) })
     }
 }

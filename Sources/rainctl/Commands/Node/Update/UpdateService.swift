@@ -109,7 +109,7 @@ struct UpdateWatch: Sendable {
                 }
             } catch {
                 if error.code == .cancelled { throw CancellationError() }
-                guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
+                guard error.isTransient else { throw error }
             }
             let left = ContinuousClock.now.duration(to: end)
             guard left > .zero else {
