@@ -73,6 +73,9 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        // Without its Foundation half, which would triple what starts with every command.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ] + documentation,
     targets: [
         // System. RainCrypto is Embedded-safe.
@@ -185,7 +188,8 @@ let package = Package(
             [
                 "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainHTTP", "RainJSON", "RainKit",
                 "RainMaker", "RainOAuth", "RainPrivateFiles", "RainWaiting", "CRainDescriptors", argumentParser,
-                logging,
+                logging, .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]),
         tool("cloud-sim", path: "Sources/Simulators/cloud-sim", ["CloudSimulator", "RainJSON", argumentParser]),
         tool(

@@ -60,6 +60,8 @@ public final class TemporaryFolder: Sendable {
     }
 
     public func read(_ name: String) throws -> String { try readFile(file(name)) }
+
+    public func readBytes(_ name: String) throws -> [UInt8] { try readFileBytes(file(name)) }
 }
 
 /// Makes a folder for `body` and removes it afterwards.
@@ -75,7 +77,10 @@ public func files(in folder: String) throws -> [String] {
 }
 
 /// The whole text of a file.
-public func readFile(_ path: String) throws -> String {
+public func readFile(_ path: String) throws -> String { String(decoding: try readFileBytes(path), as: UTF8.self) }
+
+/// All bytes of a file.
+public func readFileBytes(_ path: String) throws -> [UInt8] {
     guard let stream = fopen(path, "re") else {
         throw ProcessError("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
@@ -84,7 +89,7 @@ public func readFile(_ path: String) throws -> String {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
         let count = fread(&buffer, 1, buffer.count, stream)
-        guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+        guard count > 0 else { return bytes }
         bytes += buffer[..<count]
     }
 }

@@ -138,6 +138,16 @@ extension RainKitClient {
         }
         return try await ports.monitor(path, waitsForBoard: waitsForBoard, within: limit, tools: configuration.tools)
     }
+
+    /// The path of the one serial port that may have a board, for other programs that open it.
+    /// - Throws: `unavailable` (`no_port`) or `invalidArgument` (`several_ports`).
+    public func onlySerialPort() async throws(ProvisioningError) -> String {
+        let ports = configuration.transports.lazy.compactMap { $0 as? SerialBoards }.first
+        guard let ports else {
+            throw ProvisioningError(.invalidArgument, message: "There are no serial ports among the transports here.")
+        }
+        return try await ports.onlyPort(tools: configuration.tools)
+    }
 }
 
 private actor FoundCounter {

@@ -30,6 +30,8 @@ public struct HTTPRequest: Sendable {
     public var maximumResponseBytes: Int
     /// Which connection carries the request.
     public var connection: Connection
+    /// Is told how much of the body has been sent, in bytes, from time to time and at its end. Called on the client's own thread: quick.
+    public var uploadProgress: (@Sendable (_ sentBytes: Int) -> Void)?
 
     public init(
         method: Method, url: String, headers: [HTTPHeader] = [], body: [UInt8] = [], deadline: Duration = .seconds(10),

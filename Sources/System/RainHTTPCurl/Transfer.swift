@@ -19,6 +19,8 @@ final class Transfer {
     private var received = ReceivedResponse()
     private var attempts = 0
     private var refusal: HTTPError?
+    /// How much of the body was last said to be sent.
+    private var told = 0
 
     init(_ pending: PendingTransfer, easy: UnsafeMutableRawPointer, share: UnsafeMutableRawPointer?) {
         self.easy = easy
@@ -36,6 +38,7 @@ final class Transfer {
         rk_curl_setopt_pointer(easy, CURLOPT_POSTFIELDS, nil)
         rk_curl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
         rk_curl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, nil)
+        long(CURLOPT_NOPROGRESS, 1)
         curl_slist_free_all(headerList)
         for index in body.indices { body[index] = 0 }
         body.deallocate()
@@ -100,6 +103,11 @@ final class Transfer {
         rk_curl_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
         rk_curl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
         offset(CURLOPT_MAXFILESIZE_LARGE, max(1, request.maximumResponseBytes))
+        if request.uploadProgress != nil {
+            rk_curl_setopt_pointer(easy, CURLOPT_XFERINFODATA, context)
+            rk_curl_setopt_progress(easy, tellProgress)
+            long(CURLOPT_NOPROGRESS, 0)
+        }
     }
 
     private func setBody() {
@@ -156,6 +164,12 @@ final class Transfer {
         guard attempts > 1, !mayRepeat else { return true }
         refusal = pending.error(.closed, "the server had closed the connection; the request was not sent again")
         return false
+    }
+
+    fileprivate func tellSent(_ bytes: Int) {
+        guard bytes > told else { return }
+        told = bytes
+        pending.request.uploadProgress?(bytes)
     }
 
     fileprivate func take(header line: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -241,6 +255,13 @@ private func aboutToSend(
     guard let context else { return Int32(CURL_PREREQFUNC_ABORT) }
     let mayGoOn = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().prepareToSend()
     return Int32(mayGoOn ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
+}
+
+private func tellProgress(
+    _ context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _ sent: curl_off_t
+) -> Int32 {
+    if let context { Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().tellSent(Int(sent)) }
+    return 0
 }
 
 private func takeHeader(

@@ -19,7 +19,9 @@ struct NodeChange: Sendable, Equatable {
         if let now = new.connectivity?.isConnected, now != old.connectivity?.isConnected { add(.connected(now)) }
         for change in [ParameterChange](new.parameters ?? .object([])) ?? [] {
             let previous = old.parameters?[change.path.component]?[change.path.parameter]
-            if previous != change.value { add(.value(change.path, change.value, previous: previous)) }
+            guard previous != change.value else { continue }
+            let isSecret = change.path.isSecret
+            add(.value(change.path, isSecret ? .masked : change.value, previous: isSecret ? nil : previous))
         }
         return changes
     }

@@ -44,6 +44,20 @@ struct LocalParamsTests {
         }
     }
 
+    @Test("the board's proof of possession is among its values, and shown only to those who ask for it by name")
+    func secret() async throws {
+        try await Self.with(["--security", "1"]) { scene in
+            let way = ["--local", "--host", scene.host, "--pop-file", scene.folder.file("pop")]
+            let all = try await scene.maker.rainctl(["node", "params", "get", "nodelight", "--json"] + way)
+            #expect(all.document?["params"]?["Local Control"]?["POP"] == "<secret>", "\(all.standardOutput)")
+            let service = try await scene.maker.rainctl(["node", "params", "get", "nodelight", "Local Control"] + way)
+            #expect(service.standardOutput.contains("Local Control.POP: <secret>"), "\(service.standardOutput)")
+            let named = try await scene.maker.rainctl(
+                ["node", "params", "get", "nodelight", "Local Control.POP"] + way)
+            #expect(named.standardOutput == "\(SimulatedBoard.proofOfPossession)\n")
+        }
+    }
+
     @Test("what the board does not take is told before it is sent, and a service is set as in the cloud")
     func refused() async throws {
         try await Self.with(["--security", "1"]) { scene in

@@ -39,6 +39,22 @@ struct NodeUpdateTests {
         }
     }
 
+    @Test("a terminal sees a bar with the bytes, then what the board says, and what is waited for")
+    func bar() async throws {
+        try await Self.with(["--update", "delayed"]) { scene, _ in
+            let folder = scene.maker.folder
+            folder.writePrivately(Self.image(size: 3 << 20), to: "large.bin")
+            let person = try await Person.start(
+                Executables.path("rainctl"), ["node", "ota", "nodelight", folder.file("large.bin")],
+                environment: scene.maker.environment.merging(["TERM": "xterm"]) { $1 })
+            try await person.hears("uploading led_light 2.0")
+            try await person.hears("████████████████████ 3072 of 3072 KiB")
+            try await person.hears("waiting for")
+            #expect(try await person.process.wait(within: .seconds(30)) == .exited(0), "\(person.transcript)")
+            #expect(person.transcript.contains("delayed: Not a good time"))
+        }
+    }
+
     @Test(
         "boards that do not take it, and one that does not come back",
         arguments: [

@@ -50,6 +50,23 @@ extension GoldenResult {
                 name: PROV_a1b2c3
                 """),
         GoldenResult(
+            ClaimResult(
+                node: NodeID("N1"), mac: "7CDFA1000042", image: nil, flashAddress: "0x340000", port: "/dev/ttyUSB0"),
+            json: #"{"node_id":"N1","claimed":true,"mac":"7CDFA1000042","flash_address":"0x340000"}"#,
+            text: """
+                node id: N1
+                board: 7CDFA1000042
+                The board has its certificate. Next: rainctl provision --port /dev/ttyUSB0 --ssid NETWORK
+                """),
+        GoldenResult(
+            ClaimResult(node: NodeID("N1"), mac: "7CDFA1000042", image: "claim.bin", flashAddress: nil),
+            json: #"{"node_id":"N1","claimed":true,"mac":"7CDFA1000042","image":"claim.bin"}"#,
+            text: """
+                node id: N1
+                board: 7CDFA1000042
+                image: claim.bin, with the board's private key; flash it to the partition fctry, then delete it
+                """),
+        GoldenResult(
             SendResult("custom-data", sent: [1, 2], answered: Array("SUCCESS\0".utf8)),
             json: #"{"endpoint":"custom-data","bytes":2,"answer":"SUCCESS","answer_hex":"5355434345535300"}"#,
             text: "SUCCESS"),

@@ -16,6 +16,8 @@ struct RainMakerCall: Sendable {
     /// The time that one call to the cloud may take.
     static let deadline = Duration.seconds(10)
     var deadline = Self.deadline
+    /// Is told how many bytes of the body have been sent.
+    var uploadProgress: (@Sendable (Int) -> Void)?
 
     init(
         _ method: HTTPRequest.Method, _ path: String, query: [(name: String, value: String)] = [],
@@ -39,9 +41,11 @@ struct RainMakerCall: Sendable {
         }
         var headers = [HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "RainKit")]
         if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
-        return HTTPRequest(
+        var request = HTTPRequest(
             method: method, url: url, headers: headers, body: body?.serialized() ?? [], deadline: deadline,
             maximumResponseBytes: Self.maximumResponseBytes)
+        request.uploadProgress = uploadProgress
+        return request
     }
 
     /// A page of nodes with all details is some hundred kilobytes.

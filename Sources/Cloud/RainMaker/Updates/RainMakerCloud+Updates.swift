@@ -10,8 +10,12 @@ extension RainMakerCloud {
 
     /// Uploads an image, and returns the address from which nodes get it.
     ///
-    /// - Parameter name: of the file, 1 to 256 characters.
-    public func uploadImage(_ bytes: [UInt8], name: String) async throws(AccountError) -> String {
+    /// - Parameters:
+    ///   - name: of the file, 1 to 256 characters.
+    ///   - progress: is told how many bytes of the image have been sent.
+    public func uploadImage(
+        _ bytes: [UInt8], name: String, progress: @escaping @Sendable (_ sentBytes: Int) -> Void = { _ in }
+    ) async throws(AccountError) -> String {
         guard bytes.count <= Self.maximumImage else {
             throw AccountError(
                 .invalidInput, message: "the image has \(bytes.count) bytes, and the cloud takes \(Self.maximumImage)")
@@ -23,6 +27,9 @@ extension RainMakerCloud {
                 "base64_fwimage": .string(String(decoding: Base64.encoded(bytes), as: UTF8.self)),
             ])
         call.deadline = Self.uploadDeadline
+        let size = bytes.count
+        // Four characters for three bytes, with little around them.
+        call.uploadProgress = { progress(min(size, $0 / 4 * 3)) }
         guard let url = try await self.call(call)["image_url"]?.string, !url.isEmpty else {
             throw incomplete("image_url")
         }

@@ -144,4 +144,9 @@ extension SerialBoards {
         monitor.waitsForBoard = waitsForBoard
         return monitor
     }
+
+    /// The path of the one port that may have a board.
+    func onlyPort(tools: RainKitTools) async throws(ProvisioningError) -> String {
+        try await chosen(nil, PortOpening(files: files, timer: tools.timer, waitsUntil: nil))
+    }
 }

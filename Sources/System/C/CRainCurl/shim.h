@@ -32,6 +32,9 @@ typedef int (*rk_curl_prerequest)(void *, char *, char *, int, int);
 static inline CURLcode rk_curl_setopt_prerequest(CURL *handle, CURLoption option, rk_curl_prerequest value) {
     return curl_easy_setopt(handle, option, value);
 }
+static inline CURLcode rk_curl_setopt_progress(CURL *handle, curl_xferinfo_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, value);
+}
 static inline CURLSHcode rk_curl_share_connections(CURLSH *share) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
 }

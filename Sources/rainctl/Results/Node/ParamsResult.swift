@@ -32,9 +32,11 @@ struct ParamsResult: CommandResult {
             : changes.map { "\($0.path): \($0.value.shown)".withoutControls }
     }
 
+    /// A secret is shown only where its whole path is named.
+    ///
     /// - Parameter paths: `Light` or `Light.Power`; all if there are none. Throws `bad_data` for one that the board has not reported.
     static func chosen(_ paths: [String], of values: JSONValue, _ node: String) throws(CommandFailure) -> Chosen {
-        guard !paths.isEmpty else { return Chosen(params: values, isSingle: false) }
+        guard !paths.isEmpty else { return Chosen(params: values.withoutSecretParameters, isSingle: false) }
         let all = [ParameterChange](values) ?? []
         var wanted: [ParameterChange] = []
         for path in paths {
@@ -47,7 +49,9 @@ struct ParamsResult: CommandResult {
                         "\(node) has reported no \(path.onOneLine); it has "
                         + "\(known.isEmpty ? "reported nothing" : known).")
             }
-            wanted += found.filter { !wanted.contains($0) }
+            let isNamed = path.contains(".")
+            let shown = isNamed ? found : ([ParameterChange](found.json.withoutSecretParameters) ?? found)
+            wanted += shown.filter { !wanted.contains($0) }
         }
         return Chosen(params: wanted.json, isSingle: paths.count == 1 && paths[0].contains("."))
     }

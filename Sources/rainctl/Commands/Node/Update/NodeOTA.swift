@@ -36,11 +36,13 @@ struct NodeOTA: CloudCommand {
         let found = try await scene.time.run { try await scene.choice.node(name) }
         let service = try UpdateService(of: found)
         try Self.check(head, for: found)
-        let screen = UpdateScreen(scene.context)
+        let screen = UpdateScreen(scene.context, options)
         screen.say("uploading \(head.project) \(head.version), \(bytes.count) bytes")
         let fileName = String(image.split(separator: "/").last ?? "image.bin")
         let url = try await scene.time.run {
-            try await scene.cloud.uploadImage(bytes, name: String(fileName.suffix(256)))
+            try await scene.cloud.uploadImage(bytes, name: String(fileName.suffix(256))) {
+                screen.draw(sent: $0, of: bytes.count)
+            }
         }
         let before = service.state(of: found)
         try await scene.time.run { try await scene.cloud.set([service.change(to: url)], at: found.id) }
@@ -48,6 +50,7 @@ struct NodeOTA: CloudCommand {
         guard wait else { return UpdateResult(found.id, head, state: "sent", info: nil) }
         let watch = UpdateWatch(cloud: scene.cloud, node: found.id, service: service, before: before)
         let end: UpdateWatch.End
+        async let _ = screen.count("waiting for \(found.shownName)")
         do {
             end = try await watch.end(within: scene.time.leftForWaiting) { screen.say($0) }
         } catch is CancellationError {

@@ -120,16 +120,3 @@ struct UpdateWatch: Sendable {
         }
     }
 }
-
-/// Says on standard error how far an update is.
-struct UpdateScreen: Sendable {
-    private let output: Output
-    private let start = ContinuousClock.now
-
-    init(_ context: Context) { output = context.output }
-
-    func say(_ line: String) {
-        let seconds = start.duration(to: ContinuousClock.now).components.seconds
-        output.say("[\(seconds) s] \(line)".onOneLine)
-    }
-}
