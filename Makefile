@@ -3,10 +3,9 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 # The tests build by scripts/test-build, into a folder of their own.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
-STATIC := -c release --static-swift-stdlib -Xlinker -s --product rainctl
 FUZZ_ROUNDS_SOAK := 100000
 
-.PHONY: demo examples test soak test-bluez test-wifi bench docs lint format install build setup clean
+.PHONY: demo examples test soak test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
 
 demo: build
 	@scripts/demo
@@ -46,9 +45,20 @@ lint:
 format:
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks examples
 
+# The program, completions for bash, zsh and fish, manual pages, and rules for udev.
 install: setup
-	scripts/swift-build $(SWIFT_FLAGS) $(STATIC) --scratch-path .build/static
-	install -D -m 0755 .build/static/release/rainctl "$(DESTDIR)$(PREFIX)/bin/rainctl"
+	scripts/release-build $(SWIFT_FLAGS) --product rainctl
+	scripts/install-files "$(DESTDIR)" "$(PREFIX)"
+
+uninstall:
+	scripts/install-files "$(DESTDIR)" "$(PREFIX)" --uninstall
+
+# Packages for Debian, in .build/deb; test-deb tries them in a clean Debian 12.
+deb: setup
+	@scripts/build-deb
+
+test-deb: setup
+	@scripts/test-deb
 
 build: setup
 	@scripts/swift-build $(SWIFT_FLAGS) --product rainctl

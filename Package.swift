@@ -84,6 +84,8 @@ let package = Package(
         system("CRainMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
         system("CRainCurl", "libcurl", apt: "libcurl4-openssl-dev"),
         system("CRainDescriptors"),
+        // Its libraries are opened when they are needed (libqrencode, libpng, libzbar).
+        system("CRainQRCode"),
         target("RainByteStream", on: .system, ["RainWaiting"]),
         target("RainCore", on: .system),
         target("RainCrypto", on: .system),
@@ -94,6 +96,7 @@ let package = Package(
         target("RainJSON", on: .system, ["CRainJSONC"]),
         target("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainWaiting"]),
         target("RainPrivateFiles", on: .system, ["RainJSON"]),
+        target("RainQRCode", on: .system, ["CRainQRCode"]),
         target("RainSerialPort", on: .system, ["RainByteStream", "RainWaiting"]),
         target("RainServiceDiscovery", on: .system, ["RainDBus"]),
         target("RainWaiting", on: .system, ["CRainDescriptors"]),
@@ -157,6 +160,7 @@ let package = Package(
                 "RainByteStream", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
                 "RainJSON", "RainMaker",
                 "RainMakerConsole", "RainNetworkManager", "RainOAuth", "RainOnboarding", "RainPrivateFiles",
+                "RainQRCode",
                 "RainSecretService", "RainSerialPort", "RainServiceDiscovery", "RainWaiting", logging,
             ]),
         target(
@@ -206,6 +210,7 @@ let package = Package(
 
         tests("RainByteStream", on: .system, ["RainByteStream", "TestSupport"]),
         tests("RainCore", on: .system, ["RainCore", "TestSupport"]),
+        tests("RainQRCode", on: .system, ["RainQRCode", "TestSupport"]),
         tests("RainPrivateFiles", on: .system, ["RainPrivateFiles", "TestSupport"]),
         tests("RainWaiting", on: .system, ["RainWaiting", "RainKitTesting"]),
         tests("RainCryptoOpenSSL", on: .system, ["RainCrypto", "RainCryptoOpenSSL", "TestSupport"]),

@@ -24,6 +24,7 @@
 
 @_exported import RainMakerConsole
 @_exported import ImprovSerial
+@_exported import RainQRCode
 @_exported import RainSecretService
 @_exported import RainSerialPort
 @_exported import RainCore

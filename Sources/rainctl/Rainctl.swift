@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainKit
 
 /// The root of the command tree. An error that a command throws becomes its exit status here, and nowhere else.
 struct Rainctl: AsyncParsableCommand {
@@ -10,10 +11,11 @@ struct Rainctl: AsyncParsableCommand {
             Example: rainctl login me@example.com
                      rainctl provision --ssid Home --passphrase-file wifi.txt
             """,
-        version: "0.1.0",
+        version: RainKitVersion.current,
         subcommands: [
             Login.self, Logout.self, Whoami.self, AccountCommand.self, Provision.self, Device.self, NodeCommand.self,
-            GroupCommand.self, AutomationCommand.self, ProfileCommand.self,
+            GroupCommand.self, AutomationCommand.self, QRCommand.self, ProfileCommand.self,
+            Doctor.self,
         ])
 
     /// The command that the arguments name. Help, a version and a mistake are printed at once, and end with a status.
@@ -68,10 +70,16 @@ struct Rainctl: AsyncParsableCommand {
         }
         var failure = CommandFailure(error)
         if failure.status == .other, parserStatus == .validationFailure {
-            failure = CommandFailure(.usage, message: message(for: error))
-            if !wantsJSON {
-                StandardStreams.err(fullMessage(for: error) + "\n")
-                return .usage
+            if let suggestion = CommandSuggestion.sentence(for: arguments) {
+                failure = CommandFailure(.usage, reason: "no_such_command", message: suggestion)
+            } else {
+                failure = CommandFailure(.usage, message: message(for: error))
+                if !wantsJSON {
+                    // One style for every error; how the command is used follows.
+                    let words = fullMessage(for: error)
+                    StandardStreams.err("error: \(words.hasPrefix("Error: ") ? String(words.dropFirst(7)) : words)\n")
+                    return .usage
+                }
             }
         }
         Output(isJSON: wantsJSON, isQuiet: false).failure(failure)

@@ -207,6 +207,7 @@ struct HostClaimTests {
 
             // esptool gives up by itself; before, the time of the command may be over.
             let silent = try PseudoTerminal()
+            defer { withExtendedLifetime(silent) {} }
             let board = try await place.claim(["--port", silent.path])
             #expect(board.status == 69 && board.failure?["reason"] == "no_boot_loader", "\(board.standardOutput)")
             let began = ContinuousClock.now

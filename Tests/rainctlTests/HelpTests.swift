@@ -32,6 +32,7 @@ struct HelpTests {
         ["group", "share", "accept"], ["group", "share", "decline"], ["group", "share", "cancel"],
         ["automation"], ["automation", "list"], ["automation", "add"], ["automation", "edit"],
         ["automation", "remove"],
+        ["qr"], ["qr", "show"], ["qr", "read"], ["doctor"],
         ["profile"],
         ["profile", "list"], ["profile", "add"],
         ["profile", "use"], ["profile", "show"], ["profile", "remove"],
@@ -44,7 +45,7 @@ struct HelpTests {
         ["account", "convert"], ["account", "delete"], ["account", "versions"],
     ]
 
-    private static func snapshot(_ command: [String]) -> String {
+    static func snapshot(_ command: [String]) -> String {
         Repository.path("Tests/rainctlTests/Snapshots/\((["rainctl"] + command).joined(separator: "-")).txt")
     }
 
@@ -70,7 +71,7 @@ struct HelpTests {
         [], ["account"], ["account", "data"], ["account", "password"], ["device"], ["device", "params"], ["node"],
         ["node", "params"],
         ["node", "tags"], ["node", "metadata"], ["node", "schedule"], ["node", "scene"], ["node", "share"],
-        ["node", "command"], ["group"], ["group", "share"], ["automation"], ["profile"],
+        ["node", "command"], ["group"], ["group", "share"], ["automation"], ["qr"], ["profile"],
     ]
 
     @Test("every command that the help names has a snapshot", arguments: groups)

@@ -8,7 +8,8 @@ struct ChallengeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Your name at the server in front, if it asks.", valueName: "name"))
     var gateUser: String?
 
-    @Option(help: ArgumentHelp("Read the password for that server from a file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Read the password for that server from a file.", valueName: "file"), completion: .file())
     var gatePasswordFile: String?
 
     /// Answers with what was given, or with what a person types. A second challenge is not answered: the password was wrong.

@@ -9,7 +9,7 @@ struct CodeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The code that was sent (seen by other users: prefer --code-stdin).", valueName: "code"))
     var code: String?
 
-    @Option(help: ArgumentHelp("Read the code from a file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the code from a file.", valueName: "file"), completion: .file())
     var codeFile: String?
 
     @Flag(help: "Read the code from standard input.")

@@ -12,7 +12,7 @@ struct GlobalOptions: ParsableArguments {
     @Flag(name: .customShort("v"), help: "Tell more on standard error; -vv tells most.")
     var verbosity: Int
 
-    @Option(name: .long, help: ArgumentHelp("Write the log to this file.", valueName: "file"))
+    @Option(name: .long, help: ArgumentHelp("Write the log to this file.", valueName: "file"), completion: .file())
     var logFile: String?
 
     @Option(name: .long, help: ArgumentHelp("The log's form: text or json.", valueName: "form"))
@@ -21,13 +21,18 @@ struct GlobalOptions: ParsableArguments {
     @Flag(name: .long, help: "Never ask; fail and name the missing option instead.")
     var noInput = false
 
-    @Option(name: .long, help: ArgumentHelp("The deployment to use (see: rainctl profile list).", valueName: "name"))
+    @Option(
+        name: .long, help: ArgumentHelp("The deployment to use (see: rainctl profile list).", valueName: "name"),
+        completion: .profiles)
     var profile: String?
 
-    @Option(name: .long, help: ArgumentHelp("The account to use (see: rainctl account list).", valueName: "name"))
+    @Option(
+        name: .long, help: ArgumentHelp("The account to use (see: rainctl account list).", valueName: "name"),
+        completion: .accounts)
     var account: String?
 
-    @Option(name: .long, help: ArgumentHelp("Trust this file of CA certificates.", valueName: "file"))
+    @Option(
+        name: .long, help: ArgumentHelp("Trust this file of CA certificates.", valueName: "file"), completion: .file())
     var caFile: String?
 }
 

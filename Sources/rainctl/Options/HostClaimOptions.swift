@@ -17,7 +17,7 @@ struct HostClaimOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Write the image into this new file, and nothing into the board. With --mac no board is needed.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var image: String?
 
     @Option(help: ArgumentHelp("The Python that has esptool and esp-idf-nvs-partition-gen.", valueName: "program"))

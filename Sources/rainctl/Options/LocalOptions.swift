@@ -14,7 +14,7 @@ struct LocalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Read the proof of possession from a file (--local); the cloud is asked for it unless given.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var popFile: String?
 
     @Option(

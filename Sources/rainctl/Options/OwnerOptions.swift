@@ -9,7 +9,7 @@ struct OwnerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The file that describes your own cloud, for users of that provider (see docs/own-cloud.md).",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var backend: String?
 
     /// - Parameter noMapping: whether the board is put into no account.

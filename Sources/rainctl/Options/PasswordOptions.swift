@@ -5,7 +5,7 @@ import RainCore
 
 /// The password of an account.
 struct PasswordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Read the password from a file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the password from a file.", valueName: "file"), completion: .file())
     var passwordFile: String?
 
     @Flag(help: "Read the password from standard input.")
@@ -32,7 +32,7 @@ struct PasswordOptions: ParsableArguments {
 
 /// A new password for an account that has one.
 struct NewPasswordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Read the new password from a file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the new password from a file.", valueName: "file"), completion: .file())
     var newPasswordFile: String?
 
     @Flag(help: "Read the new password from standard input.")

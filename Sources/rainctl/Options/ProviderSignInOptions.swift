@@ -25,7 +25,9 @@ struct ProviderSignInOptions: ParsableArguments {
     @Option(name: .customLong("client-id"), help: ArgumentHelp("This client's id at the provider.", valueName: "id"))
     var clientID: String?
 
-    @Option(help: ArgumentHelp("Read the client's secret from this file, now and later.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Read the client's secret from this file, now and later.", valueName: "file"),
+        completion: .file())
     var clientSecretFile: String?
 
     @Option(help: ArgumentHelp("What to ask for, separated by spaces.", valueName: "scope"))
@@ -51,7 +53,8 @@ struct ProviderSignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Sign in with another provider's token, such as facebook's.", valueName: "provider"))
     var thirdParty: String?
 
-    @Option(help: ArgumentHelp("Read that token from a file; - is standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Read that token from a file; - is standard input.", valueName: "file"), completion: .file())
     var thirdPartyTokenFile: String?
 
     @Option(
@@ -65,7 +68,9 @@ struct ProviderSignInOptions: ParsableArguments {
     )
     var applicationID: String?
 
-    @Option(help: ArgumentHelp("Read a signed assertion from a file; - is standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Read a signed assertion from a file; - is standard input.", valueName: "file"),
+        completion: .file())
     var assertionFile: String?
 
     @Flag(help: "Keep a password, or cookies that are renewed with one; without this they serve this sign-in only.")

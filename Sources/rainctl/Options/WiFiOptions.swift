@@ -16,7 +16,7 @@ struct WiFiOptions: ParsableArguments {
     )
     var passphrase: String?
 
-    @Option(help: ArgumentHelp("Read the Wi-Fi password from a file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the Wi-Fi password from a file.", valueName: "file"), completion: .file())
     var passphraseFile: String?
 
     @Flag(help: "Read the Wi-Fi password from standard input.")

@@ -10,7 +10,7 @@ struct BoardTarget {
     let label: String?
     private let kit: RainKitClient
     private let transport: any BoardTransport
-    private let credentials: BoardCredentials
+    private var credentials: BoardCredentials
     private let waits: Bool
 
     init(_ options: DeviceOptions, _ context: Context, _ kit: RainKitClient, within time: TimeBudget) async throws {
@@ -42,6 +42,41 @@ struct BoardTarget {
         }
     }
 
+    /// Does the work, and asks a person for another proof of possession where the board has refused the one that it got: three times in all.
+    /// Boards stop after five wrong ones, and one attempt with Security 2 is two.
+    func askingForProofAgain<Value: Sendable>(
+        _ context: Context, within time: TimeBudget, _ work: (BoardTarget) async throws -> Value
+    ) async throws -> Value {
+        var target = self
+        var refused = 0
+        while true {
+            do {
+                return try await work(target)
+            } catch {
+                guard context.mayAsk, let cause = Self.wrongProof(error) else { throw error }
+                refused += cause.remedies.contains(.securityUserName) ? 2 : 1
+                guard refused < 3 else { throw error }
+                context.screen.say(cause.message)
+                let answer = await time.asking {
+                    await context.screen.askSecret("Proof of possession again (Enter to stop): ")
+                }
+                guard let answer, !answer.isEmpty else { throw error }
+                target.credentials.proofOfPossession = { ProofOfPossession(answer) }
+            }
+        }
+    }
+
+    private static func wrongProof(_ error: any Error) -> ProvisioningError? {
+        let cause: ProvisioningError? =
+            switch error {
+            case let error as ProvisioningError: error
+            case let error as OnboardingError:
+                if case .board(let cause) = error.cause { cause } else { nil }
+            default: nil
+            }
+        return cause?.code == .wrongProofOfPossession ? cause : nil
+    }
+
     /// The board that somebody means who named none.
     private static func search(
         _ kit: RainKitClient, _ context: Context, waits: Bool, within time: TimeBudget
@@ -68,19 +103,7 @@ struct BoardTarget {
         _ options: DeviceOptions, _ context: Context, within time: TimeBudget
     ) throws -> QRPayload? {
         guard let text = options.qrcode else { return nil }
-        let bytes: [UInt8]
-        if text == "-" {
-            bytes = try SecretSource.standardInput(name: "QR code", within: time.left).revealBytes()
-        } else if access(text, R_OK) == 0 {
-            bytes = try SecretSource.contents(of: text, name: "QR code", within: time.left).revealBytes()
-        } else {
-            bytes = Array(text.utf8)
-            if text.contains("pop") || text.hasPrefix("NP:") {
-                context.output.warn(
-                    "the QR code on the command line can be read by other users; --qrcode FILE or - cannot.",
-                    reason: "secret_in_arguments")
-            }
-        }
+        let bytes = try QRText.bytes(text, context.output, within: time.left)
         let code: QRPayload
         do {
             code = try QRPayload(bytes)

@@ -30,6 +30,8 @@ struct ChildProgram: Sendable {
                     program.contains("/") ? .path(FilePath(program)) : .name(program),
                     arguments: Arguments(Array(words.dropFirst())), environment: .custom(variables),
                     platformOptions: options, output: .string(limit: Self.maximumOutput), error: .combinedWithOutput)
+                // It may have ended because it was told to, and what it says then is nobody's answer.
+                try Task.checkCancellation()
                 return Outcome(isSuccess: ended.terminationStatus.isSuccess, output: ended.standardOutput)
             } catch let error as SubprocessError {
                 try Task.checkCancellation()

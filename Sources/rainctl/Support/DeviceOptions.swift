@@ -8,7 +8,7 @@ struct DeviceOptions: ParsableArguments {
     @Option(help: "How to reach the board.")
     var transport: TransportName = .auto
 
-    @Option(help: ArgumentHelp("The serial port, such as /dev/ttyUSB0.", valueName: "path"))
+    @Option(help: ArgumentHelp("The serial port, such as /dev/ttyUSB0.", valueName: "path"), completion: .serialPorts)
     var port: String?
 
     @Option(
@@ -27,17 +27,20 @@ struct DeviceOptions: ParsableArguments {
     var deviceName: String?
 
     @Option(
-        help: ArgumentHelp("Read the password of the board's own network from a file (SoftAP).", valueName: "file"))
+        help: ArgumentHelp("Read the password of the board's own network from a file (SoftAP).", valueName: "file"),
+        completion: .file())
     var apPasswordFile: String?
 
     @Option(
-        help: ArgumentHelp("What the board's QR code says: text, a file, or - for standard input.", valueName: "code"))
+        help: ArgumentHelp(
+            "The board's QR code: its text, a file, a picture (PNG, JPEG), or - for standard input.", valueName: "code")
+    )
     var qrcode: String?
 
     @Option(help: ArgumentHelp("The proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))
     var pop: String?
 
-    @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"), completion: .file())
     var popFile: String?
 
     @Flag(help: "Read the proof of possession from standard input.")
@@ -55,8 +58,9 @@ struct DeviceOptions: ParsableArguments {
     var wait = false
 
     @Option(
-        help: ArgumentHelp("Keep what the board prints on its cable in this file, secrets left out.", valueName: "file")
-    )
+        help: ArgumentHelp(
+            "Keep what the board prints on its cable in this file, secrets left out.", valueName: "file"),
+        completion: .file())
     var deviceLog: String?
 
     func validate() throws {

@@ -23,4 +23,11 @@ final class TimeBudget: Sendable {
         defer { end.withLock { $0 += start.duration(to: ContinuousClock.now) } }
         return try question()
     }
+
+    /// The same for a question whose wait suspends.
+    func asking<Answer: Sendable>(_ question: () async -> Answer) async -> Answer {
+        let start = ContinuousClock.now
+        defer { end.withLock { $0 += start.duration(to: ContinuousClock.now) } }
+        return await question()
+    }
 }

@@ -9,12 +9,12 @@ struct BoardQuestions: Sendable {
     func choose(from boards: [FoundBoard]) async -> FoundBoard? {
         await screen.asking {
             for (index, board) in boards.enumerated() { screen.say("\(index + 1)  \(board.line)") }
-            while let answer = await screen.ask("Number of the board: "), !answer.isEmpty {
+            while let answer = await screen.ask("Board (number or name, Enter to stop): "), !answer.isEmpty {
                 if let number = Int(answer), boards.indices.contains(number - 1) { return boards[number - 1] }
                 if let board = boards.first(where: { $0.name == answer || $0.address.location == answer }) {
                     return board
                 }
-                screen.say("A number from 1 to \(boards.count), or Enter to stop.")
+                screen.say("A number from 1 to \(boards.count), a name, or Enter to stop.")
             }
             return nil
         }

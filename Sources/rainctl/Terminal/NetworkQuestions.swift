@@ -1,49 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainKit
 import RainCore
+import Synchronization
 
 /// The questions about the network that a board is to join. An empty answer never means an open network.
-struct NetworkQuestions: Sendable {
-    let screen: Screen
+final class NetworkQuestions: Sendable {
+    private struct State {
+        /// What the board hears, each name once.
+        var heard: [AccessPoint] = []
+        /// The last network that the board was given.
+        var last: SSID?
+    }
 
-    /// One of the networks that the board hears; nil without an answer.
+    private let screen: Screen
+    private let state: Mutex<State>
+
+    /// - Parameter first: the network that options have named, if they did.
+    init(screen: Screen, first: SSID? = nil) {
+        self.screen = screen
+        state = Mutex(State(last: first))
+    }
+
+    /// One of the networks that the board hears, or a hidden one by its name; nil without an answer.
     /// - Parameter passphrase: as given by an option, if it was.
     func choose(from heard: [AccessPoint], passphrase: Secret?) async -> WiFiNetwork? {
         var seen: Set<SSID> = []
         let networks = heard.filter { !$0.ssid.bytes.isEmpty && seen.insert($0.ssid).inserted }
-        guard !networks.isEmpty else {
-            screen.say("The board hears no network.")
-            return nil
-        }
+        state.withLock { $0.heard = networks }
         return await screen.asking {
-            for (index, network) in networks.enumerated() {
-                screen.say("\(index + 1)  \(network.ssid)  \(network.rssi) dBm  \(network.protection)")
-            }
-            guard let chosen = await oneOf(networks) else { return nil }
-            if chosen.protection.isOpen { return try? WiFiNetwork(ssid: chosen.ssid, passphrase: Secret("")) }
-            if let passphrase, let network = network(chosen.ssid, passphrase) { return network }
-            return await withPassword(chosen.ssid, mayBeOpen: false)
+            if networks.isEmpty { screen.say("The board hears no network.") }
+            return await fromList(passphrase: passphrase)
         }
     }
 
-    /// Another network, after one that the board could not join; nil for none.
+    /// The same network with another password, or another one, after one that the board could not join; nil for none.
     func another(after error: ProvisioningError) async -> WiFiNetwork? {
         await screen.asking {
             screen.say(error.message)
-            while let name = await screen.ask("Network to try instead (Enter to stop): "), !name.isEmpty {
-                let ssid = SSID(name)
-                if network(ssid, Secret("")) != nil { return await withPassword(ssid, mayBeOpen: true) }
+            if error.code == .wifiAuthenticationFailed, let last = state.withLock({ $0.last }) {
+                switch await passwordAgain(last) {
+                case .network(let network): return network
+                case .stop: return nil
+                case .other: break
+                }
             }
-            return nil
+            return await fromList(passphrase: nil)
         }
     }
 
-    private func oneOf(_ networks: [AccessPoint]) async -> AccessPoint? {
-        while let answer = await screen.ask("Number of the network: "), !answer.isEmpty {
-            if let number = Int(answer), networks.indices.contains(number - 1) { return networks[number - 1] }
-            screen.say("A number from 1 to \(networks.count), or Enter to stop.")
+    private enum Again { case network(WiFiNetwork), other, stop }
+
+    /// No password of Wi-Fi has one letter, so `n` can only be the answer that it is said to be.
+    private func passwordAgain(_ ssid: SSID) async -> Again {
+        while let secret = await screen.askSecret(
+            "Password for \(ssid) again (n for another network, Enter to stop): "), !secret.isEmpty
+        {
+            if ["n", "N"].contains(secret.revealString()) { return .other }
+            if let network = network(ssid, secret) { return .network(network) }
+        }
+        return .stop
+    }
+
+    private func fromList(passphrase: Secret?) async -> WiFiNetwork? {
+        let networks = state.withLock { $0.heard }
+        for (index, network) in networks.enumerated() {
+            screen.say(
+                "\(index + 1)  \(Self.bars(network.rssi))  \(network.ssid)  \(network.protection)  \(network.rssi) dBm")
+        }
+        let question = networks.isEmpty ? "Network, by its name (Enter to stop): " : Self.question
+        while let answer = await screen.ask(question), !answer.isEmpty {
+            guard let ssid = chosen(answer, among: networks) else {
+                screen.say("A number from 1 to \(networks.count), a name, or Enter to stop.")
+                continue
+            }
+            let known = networks.first { $0.ssid == ssid }
+            if known?.protection.isOpen == true { return network(ssid, Secret("")) }
+            if known != nil, let passphrase, let network = network(ssid, passphrase) { return network }
+            if known == nil {
+                guard (1...32).contains(ssid.bytes.count) else {
+                    _ = network(ssid, Secret(""))
+                    continue
+                }
+                if !networks.isEmpty { screen.say("The board does not hear \(ssid): it is tried as a hidden network.") }
+            }
+            return await withPassword(ssid, mayBeOpen: known == nil)
         }
         return nil
+    }
+
+    static let question = "Network (number or name, Enter to stop): "
+
+    /// A number of the list goes before a name; any other number is a name only where a network is called so.
+    private func chosen(_ answer: String, among networks: [AccessPoint]) -> SSID? {
+        if let number = Int(answer) {
+            if networks.indices.contains(number - 1) { return networks[number - 1].ssid }
+            if !networks.isEmpty { return networks.first { $0.ssid == SSID(answer) }?.ssid }
+        }
+        return SSID(answer)
+    }
+
+    /// How well the board hears it, as telephones draw it: from -55, -67, -75 dBm.
+    static func bars(_ rssi: Int) -> String {
+        switch rssi {
+        case (-55)...: "▂▄▆█"
+        case (-67)...: "▂▄▆ "
+        case (-75)...: "▂▄  "
+        default: "▂   "
+        }
     }
 
     private func withPassword(_ ssid: SSID, mayBeOpen: Bool) async -> WiFiNetwork? {
@@ -66,10 +129,26 @@ struct NetworkQuestions: Sendable {
     /// Nil, with a message, where name or password break a rule of Wi-Fi.
     private func network(_ ssid: SSID, _ passphrase: Secret) -> WiFiNetwork? {
         do throws(ProvisioningError) {
-            return try WiFiNetwork(ssid: ssid, passphrase: passphrase)
+            let network = try WiFiNetwork(possible: ssid, passphrase: passphrase)
+            state.withLock { $0.last = ssid }
+            return network
         } catch {
             screen.say(error.message)
             return nil
         }
+    }
+}
+
+extension WiFiNetwork {
+    /// The same, with a passphrase that an access point can have: WPA's has 8 to 63 bytes (IEEE 802.11, J.4.1), a key of WEP 5 or 13. A board
+    /// would try any other in vain.
+    init(possible ssid: SSID, passphrase: Secret) throws(ProvisioningError) {
+        guard passphrase.isEmpty || passphrase.count >= 8 || passphrase.count == 5 else {
+            throw ProvisioningError(
+                .invalidArgument,
+                message:
+                    "A Wi-Fi password has 8 to 63 bytes, and this one has \(passphrase.count): no network takes it.")
+        }
+        try self.init(ssid: ssid, passphrase: passphrase)
     }
 }

@@ -88,8 +88,8 @@ struct ProvisioningAutoTests {
                 try Executables.path("rainctl"), Self.command(maker),
                 environment: maker.environment.merging(tree.environment) { $1 })
             try await person.hears("1  \(tree.port("ttyUSB0"))  on a cable  CP2102N Bridge")
-            try await person.answers("Number of the board: ", "7")
-            try await person.answers("Number of the board: ", "2")
+            try await person.answers("Board (number or name, Enter to stop): ", "7")
+            try await person.answers("Board (number or name, Enter to stop): ", "2")
             #expect(try await person.process.wait(within: .seconds(30)) == .exited(0), "\(person.transcript)")
             #expect(try boards[1].journal.entries(where: ["event": "state", "change": "joined"]).count == 1)
             #expect(try boards[0].journal.entries(where: ["event": "state", "change": "joined"]).isEmpty)

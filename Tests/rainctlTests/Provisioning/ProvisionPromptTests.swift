@@ -48,6 +48,8 @@ struct ProvisionPromptTests {
         }
     }
 
+    private static let network = "Network (number or name, Enter to stop): "
+    private static let again = "Password for Home again (n for another network, Enter to stop): "
     private let provision = ["provision", "--no-mapping", "--pop-file", "pop"]
 
     @Test("an empty password for a network that was named is asked for again, and --open is told of")
@@ -64,18 +66,34 @@ struct ProvisionPromptTests {
     @Test("of the networks that the board hears, an open one asks for no password")
     func chooseOpen() async throws {
         try await scene(provision) { scene in
-            try await scene.person.hears("2  Cafe")
-            try await scene.person.answers("Number of the network: ", "2")
+            try await scene.person.hears("  Cafe  ")
+            try await scene.person.answers(Self.network, "2")
             try await scene.ends(0)
             try scene.expectJoined("Cafe")
+        }
+    }
+
+    @Test("a network is chosen by its name as well, and one that the board does not hear is tried as a hidden one")
+    func chooseByName() async throws {
+        try await scene(
+            provision,
+            board: ["--ap", #"{"ssid_hex":"4174746963","passphrase":"\#(SimulatedBoard.passphrase)","hidden":true}"#]
+        ) { scene in
+            try await scene.person.answers(Self.network, "Attic")
+            try await scene.person.hears("does not hear Attic")
+            try await scene.person.answers("Wi-Fi password: ", "short")
+            try await scene.person.answers(
+                "Password for Attic again (n for another network, Enter to stop): ", SimulatedBoard.passphrase)
+            try await scene.ends(0)
+            try scene.expectJoined("Attic")
         }
     }
 
     @Test("and one with a password asks until there is one; a number that is none is asked for again")
     func chooseProtected() async throws {
         try await scene(provision) { scene in
-            try await scene.person.answers("Number of the network: ", "7")
-            try await scene.person.answers("Number of the network: ", "1")
+            try await scene.person.answers(Self.network, "7")
+            try await scene.person.answers(Self.network, "1")
             try await scene.person.answers("Wi-Fi password: ", "")
             try await scene.person.answers("Wi-Fi password: ", String(repeating: "x", count: 64))
             try await scene.person.hears("63 bytes")
@@ -90,12 +108,53 @@ struct ProvisionPromptTests {
         let command = provision + ["--ssid", "Home", "--passphrase-file", "wrong"]
         try await scene(command) { scene in
             let name = isOpen ? "Cafe" : "Home"
-            try await scene.person.answers("Network to try instead (Enter to stop): ", name)
+            try await scene.person.answers(Self.again, "n")
+            try await scene.person.answers("Network, by its name (Enter to stop): ", name)
             try await scene.person.answers("Wi-Fi password: ", "")
             try await scene.person.answers("Is \(name) open, without a password? Type yes: ", isOpen ? "yes" : "")
             if !isOpen { try await scene.person.answers("Wi-Fi password: ", SimulatedBoard.passphrase) }
             try await scene.ends(0)
             try scene.expectJoined(name)
+        }
+    }
+
+    @Test("after a wrong password the password is asked for again, hidden, and one that no network takes is not tried")
+    func passwordAgain() async throws {
+        try await scene(provision + ["--ssid", "Home", "--passphrase-file", "wrong"]) { scene in
+            try await scene.person.answers(Self.again, "seven77")
+            try await scene.person.hears("8 to 63 bytes")
+            try await scene.person.answers(Self.again, SimulatedBoard.passphrase)
+            try await scene.ends(0)
+            try scene.expectJoined("Home")
+            #expect(try scene.board.journal.entries(where: ["change": "credentials_received"]).count == 2)
+        }
+    }
+
+    private static let proofAgain = "Proof of possession again (Enter to stop): "
+
+    @Test("a wrong proof of possession is asked for again", arguments: ["1", "2"])
+    func proofAgain(security: String) async throws {
+        try await scene(
+            ["provision", "--no-mapping", "--ssid", "Cafe", "--open"], board: ["--security", security]
+        ) { scene in
+            try await scene.person.answers("Proof of possession: ", "wrong one")
+            try await scene.person.answers(Self.proofAgain, SimulatedBoard.proofOfPossession)
+            try await scene.ends(0)
+            try scene.expectJoined("Cafe")
+        }
+    }
+
+    @Test(
+        "three times in all, or twice with Security 2, where an attempt is two wrong ones to the board, which stops after five",
+        arguments: [("1", 3), ("2", 2)])
+    func wrongProofs(security: String, attempts: Int) async throws {
+        try await scene(
+            ["provision", "--no-mapping", "--ssid", "Cafe", "--open"], board: ["--security", security]
+        ) { scene in
+            try await scene.person.answers("Proof of possession: ", "wrong 1")
+            for attempt in 2...attempts { try await scene.person.answers(Self.proofAgain, "wrong \(attempt)") }
+            try await scene.person.hears("error: ")
+            try await scene.ends(10)
         }
     }
 
@@ -113,7 +172,7 @@ struct ProvisionPromptTests {
         arguments: ["\u{3}", "\u{4}", "\n"])
     func stopped(keys: String) async throws {
         try await scene(provision) { scene in
-            try await scene.person.hears("Number of the network: ")
+            try await scene.person.hears(Self.network)
             await scene.person.types(keys)
             try await scene.ends(130)
         }
@@ -128,9 +187,9 @@ struct ProvisionPromptTests {
     }
 
     static let questions = [
-        Question(command: ["provision", "--no-mapping", "--pop-file", "pop"], last: "Number of the network: "),
+        Question(command: ["provision", "--no-mapping", "--pop-file", "pop"], last: Self.network),
         Question(
-            command: ["provision", "--no-mapping", "--pop-file", "pop"], answers: [("Number of the network: ", "1")],
+            command: ["provision", "--no-mapping", "--pop-file", "pop"], answers: [(Self.network, "1")],
             last: "Wi-Fi password: "),
         Question(command: ["provision", "--no-mapping", "--ssid", "Cafe", "--open"], last: "Proof of possession: "),
         Question(command: ["device", "scan"], last: "Proof of possession: "),
@@ -138,7 +197,7 @@ struct ProvisionPromptTests {
         Question(
             command: [
                 "provision", "--no-mapping", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wrong",
-            ], last: "Network to try instead (Enter to stop): ", status: 11),
+            ], last: again, status: 11),
     ]
 
     @Test(

@@ -67,6 +67,38 @@ extension GoldenResult {
                 image: claim.bin, with the board's private key; flash it to the partition fctry, then delete it
                 """),
         GoldenResult(
+            QRShowResult(name: "PROV_a1b2c3", png: "code.png", svg: nil, modules: 33),
+            json: #"{"name":"PROV_a1b2c3","png":"code.png","modules":33}"#, text: ""),
+        GoldenResult(
+            QRReadResult([
+                Array(#"{"ver":"v1","name":"PROV_a1b2c3","pop":"p","transport":"ble","x":1}"#.utf8),
+                Array("hello".utf8),
+            ]),
+            json: #"""
+                {"codes":[{"payload":"{\"ver\":\"v1\",\"name\":\"PROV_a1b2c3\",\"pop\":\"p\",\"transport\":\"ble\",\"x\":1}","name":"PROV_a1b2c3",\#
+                "transport":"ble"},{"payload":"hello"}]}
+                """#,
+            text: #"{"ver":"v1","name":"PROV_a1b2c3","pop":"p","transport":"ble","x":1}"# + "\nhello"),
+        GoldenResult(
+            DoctorResult(findings: [
+                .ok("cloud", "api.example answers."),
+                .warn("bluetooth", "powered_off", "hci0 is off.", fix: "bluetoothctl power on"),
+                .fail("session", "not_signed_in", "Nobody is signed in.", fix: "rainctl login USER"),
+            ]),
+            json: """
+                {"findings":[{"check":"cloud","state":"ok","reason":"ok","message":"api.example answers."},\
+                {"check":"bluetooth","state":"warn","reason":"powered_off","message":"hci0 is off.","fix":"bluetoothctl power on"},\
+                {"check":"session","state":"fail","reason":"not_signed_in","message":"Nobody is signed in.","fix":"rainctl login USER"}],\
+                "failed":1,"warned":1}
+                """,
+            text: """
+                ok    cloud      api.example answers.
+                warn  bluetooth  hci0 is off.
+                                 → bluetoothctl power on
+                fail  session    Nobody is signed in.
+                                 → rainctl login USER
+                """),
+        GoldenResult(
             SendResult("custom-data", sent: [1, 2], answered: Array("SUCCESS\0".utf8)),
             json: #"{"endpoint":"custom-data","bytes":2,"answer":"SUCCESS","answer_hex":"5355434345535300"}"#,
             text: "SUCCESS"),

@@ -18,7 +18,9 @@ struct AccountExport: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write a configuration folder of esp-rainmaker-cli's.", valueName: "folder"))
     var to: String?
 
-    @Option(help: ArgumentHelp("Write the session to a file for LoadCredential= of systemd.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the session to a file for LoadCredential= of systemd.", valueName: "file"),
+        completion: .file())
     var credential: String?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

@@ -19,7 +19,9 @@ struct AccountFetch: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The URL, or a path.", valueName: "url"))
     var url: String
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Write it to this file, readable by you alone.", valueName: "file"))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Write it to this file, readable by you alone.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Option(help: .timeLimit)

@@ -51,7 +51,7 @@ struct AutomationAdd: CloudCommand {
     @Option(
         help: ArgumentHelp(
             "Read the whole rule from a JSON file: event_type, events, actions, node_id; - is standard input.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var file: String?
 
     @Option(help: .timeLimit)
@@ -102,7 +102,9 @@ struct AutomationEdit: CloudCommand {
     @Flag(help: "Keep it from acting.")
     var disable = false
 
-    @Option(help: ArgumentHelp("Read members to change from a JSON file; - is standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Read members to change from a JSON file; - is standard input.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Option(help: .timeLimit)

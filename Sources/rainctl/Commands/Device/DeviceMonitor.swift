@@ -12,7 +12,7 @@ struct DeviceMonitor: AsyncParsableCommand {
             Passwords and proofs of possession are left out of what is shown. Ctrl-C ends it.
             """)
 
-    @Option(help: ArgumentHelp("The serial port, such as /dev/ttyUSB0.", valueName: "path"))
+    @Option(help: ArgumentHelp("The serial port, such as /dev/ttyUSB0.", valueName: "path"), completion: .serialPorts)
     var port: String?
 
     @Flag(help: "Restart the board first, so that all that it says is heard.")
@@ -28,7 +28,8 @@ struct DeviceMonitor: AsyncParsableCommand {
     var timeout: DurationArgument?
 
     @Option(
-        help: ArgumentHelp("Keep what the board prints in this file, secrets left out.", valueName: "file"))
+        help: ArgumentHelp("Keep what the board prints in this file, secrets left out.", valueName: "file"),
+        completion: .file())
     var deviceLog: String?
 
     @Option(help: ArgumentHelp("Stream what happens as lines of JSON.", valueName: "form"))

@@ -25,7 +25,8 @@ struct DeviceSend: DeviceCommand {
     @Option(help: ArgumentHelp("Send this JSON document.", valueName: "json"))
     var jsonData: String?
 
-    @Option(help: ArgumentHelp("Send what this file holds; - is standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Send what this file holds; - is standard input.", valueName: "file"), completion: .file())
     var file: String?
 
     @Flag(help: "Print the answer's bytes as they are.")

@@ -33,7 +33,9 @@ struct NodeCommandSend: CloudCommand {
     @Option(help: ArgumentHelp("Send these bytes with it.", valueName: "digits"))
     var hex: String?
 
-    @Option(help: ArgumentHelp("Send the bytes of this file with it; - is standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Send the bytes of this file with it; - is standard input.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Option(

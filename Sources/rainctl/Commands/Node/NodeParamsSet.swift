@@ -22,7 +22,8 @@ struct NodeParamsSet: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Read the values from a JSON file, {\"Light\":{\"Power\":true}}; - is standard input.", valueName: "file"))
+            "Read the values from a JSON file, {\"Light\":{\"Power\":true}}; - is standard input.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Flag(help: "Wait until the board has reported the values.")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
+import RainWaiting
 
 /// Shows what boards report, as it comes.
 struct NodeWatch: AsyncParsableCommand {
@@ -24,6 +25,9 @@ struct NodeWatch: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
+    /// A hundred years, in seconds: without --timeout Ctrl-C ends it.
+    private static let longest = 3_153_600_000
+
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count is at least 1.") }
     }
@@ -33,20 +37,29 @@ struct NodeWatch: AsyncParsableCommand {
         let client = try context.rainMakerClient()
         let names = nodes
         let choice = NodeChoice(client: client)
-        let found = try await withTimeout(.seconds(30)) { try await choice.nodes(names) }
+        let found = try await withTimeout(min(timeout?.duration ?? .seconds(30), .seconds(30))) {
+            try await choice.nodes(names)
+        }
         let printer = WatchPrinter(context.output, count: count)
         for node in found { printer.start(node) }
         let watch = NodeWatching(cloud: try client.rainMakerNodes())
         let end = timeout.map { ContinuousClock.now + $0.duration }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for node in found {
-                group.addTask {
-                    try await watch.run(node, until: end) { change in printer.take(change) }
+        // A question that is under way when the time is over is given up.
+        let outcome = await withDeadline(
+            end.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(Self.longest),
+            sleep: { try await Task.sleep(for: $0) }
+        ) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for node in found {
+                    group.addTask {
+                        try await watch.run(node, until: end) { change in printer.take(change) }
+                    }
                 }
+                // The first that has seen enough ends the others.
+                for try await _ in group where printer.isDone { group.cancelAll() }
             }
-            // The first that has seen enough ends the others.
-            for try await _ in group where printer.isDone { group.cancelAll() }
         }
+        if case .failure(let error)? = outcome, end.map({ ContinuousClock.now < $0 }) ?? true { throw error }
         try Task.checkCancellation()
         if let count, !printer.isDone {
             throw CommandFailure(

@@ -7,7 +7,7 @@ struct ProfileUse: AsyncParsableCommand {
         commandName: "use", abstract: "Use this deployment from now on.",
         discussion: "Example: rainctl profile use global")
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Its name.", completion: .profiles)
     var name: String
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

@@ -6,7 +6,7 @@ import RainCore
 /// Which network the board is to join, and which one after a failure.
 extension Provision {
     func requestedNetwork(
-        _ context: Context, within time: TimeBudget
+        _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
     ) throws(CommandFailure) -> OnboardingRequest.Network {
         if wifi.noWifi { return .none }
         if device.transport.isForConnectedBoards {
@@ -38,16 +38,14 @@ extension Provision {
                 .usage, reason: "missing_ssid",
                 message: "No network given: use --ssid NAME, or --no-wifi to leave it alone.")
         }
-        let questions = NetworkQuestions(screen: context.screen)
         return .chosen { heard in await questions.choose(from: heard, passphrase: passphrase) }
     }
 
     /// Only a person can offer other credentials; scripts run the command again.
     func otherNetwork(
-        _ context: Context, within time: TimeBudget
+        _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
     ) -> (@Sendable (ProvisioningError) async -> WiFiNetwork?)? {
         guard context.mayAsk else { return nil }
-        let questions = NetworkQuestions(screen: context.screen)
         return { error in
             // If no answer comes, the rest of the time is for resetting the board, and the error tells why it could not join instead of
             // "deadline".
@@ -62,7 +60,7 @@ extension Provision {
 
     private func network(_ name: SSID, _ passphrase: Secret) throws(CommandFailure) -> WiFiNetwork {
         do {
-            return try WiFiNetwork(ssid: name, passphrase: passphrase)
+            return try WiFiNetwork(possible: name, passphrase: passphrase)
         } catch {
             throw CommandFailure(error)
         }

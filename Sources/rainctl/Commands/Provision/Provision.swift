@@ -33,7 +33,7 @@ struct Provision: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Send the board's own application what this file holds (- is standard input), before it gets its network.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var customData: String?
 
     @Option(help: ArgumentHelp("The endpoint of the application.", valueName: "name"))
@@ -65,23 +65,25 @@ struct Provision: AsyncParsableCommand {
         let custom = try customData.map { file throws(CommandFailure) in
             CustomData(try Payload(file: file).bytes(within: time.left), for: customEndpoint)
         }
-        let network = try requestedNetwork(context, within: time)
+        let questions = NetworkQuestions(screen: context.screen, first: try wifi.name())
+        let network = try requestedNetwork(context, questions, within: time)
         // Fails with `notSignedIn` before a byte goes to the board.
         let client = try owner.client(context, noMapping: noMapping)
         if !noMapping { try await time.run { try await client.checkCanProvision(notes) } }
         let target = try await BoardTarget(device, context, client, within: time)
-        let board = try await target.open(within: time)
+        return try await target.askingForProofAgain(context, within: time) { target in
+            let board = try await target.open(within: time)
+            var request = OnboardingRequest(
+                network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
+                deadline: time.left, fetchesChallengeFirst: target.leavesNetwork && !noMapping,
+                waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, questions, within: time))
+            request.customData = custom.map { [$0] } ?? []
+            stream.name(device.deviceName ?? board.peer)
+            let report = ProgressReport(context, options, events: stream, peer: board.peer)
 
-        var request = OnboardingRequest(
-            network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
-            deadline: time.left, fetchesChallengeFirst: target.leavesNetwork && !noMapping,
-            waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, within: time))
-        request.customData = custom.map { [$0] } ?? []
-        stream.name(device.deviceName ?? board.peer)
-        let report = ProgressReport(context, options, events: stream, peer: board.peer)
-
-        async let _ = report.animate()
-        return ProvisionResult(try await client.provision(board, request) { report.take($0) })
+            async let _ = report.animate()
+            return ProvisionResult(try await client.provision(board, request) { report.take($0) })
+        }
     }
 
     private func mappingNotes() throws(CommandFailure) -> MappingNotes {

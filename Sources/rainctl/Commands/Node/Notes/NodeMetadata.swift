@@ -44,7 +44,9 @@ struct NodeMetadataSet: CloudCommand {
     @Argument(help: ArgumentHelp("Members and their values.", valueName: "key=value"))
     var members: [String] = []
 
-    @Option(help: ArgumentHelp("Read a JSON object of members from a file; - is standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Read a JSON object of members from a file; - is standard input.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Option(help: .timeLimit)

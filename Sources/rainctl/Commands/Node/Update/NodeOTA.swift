@@ -16,7 +16,8 @@ struct NodeOTA: CloudCommand {
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: ArgumentHelp("The application's image, as the build writes it.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The application's image, as the build writes it.", valueName: "file"), completion: .file())
     var image: String
 
     @Flag(inversion: .prefixedNo, help: "Wait until the board has it.")

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SerialPort {
+    /// Why this user may not open a port: a sentence for people, and the command that mends it, where there is one.
+    public static func rightsAdvice(for path: String) -> (sentence: String, command: String?) {
+        guard let rights = PortRights(of: path) else { return ("It cannot be opened.", nil) }
+        let command: String? =
+            switch rights.group {
+            case .named(let name): rights.isMember ? "newgrp \(name)" : "sudo usermod -aG \(name) $USER"
+            case .numbered, .none: nil
+            }
+        return (rights.advice, command)
+    }
+}

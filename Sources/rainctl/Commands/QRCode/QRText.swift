@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RainKit
+
+/// What `--qrcode` and `qr` are given: a code's text, a file with it, a picture of it, or `-` for one of these on standard input.
+enum QRText {
+    /// The text of the code, as it is.
+    static func bytes(_ given: String, _ output: Output, within limit: Duration = .seconds(120)) throws -> [UInt8] {
+        guard given == "-" || access(given, R_OK) == 0 else {
+            if given.contains("pop") || given.hasPrefix("NP:") {
+                output.warn(
+                    "the QR code on the command line can be read by other users; a file or - cannot.",
+                    reason: "secret_in_arguments")
+            }
+            return Array(given.utf8)
+        }
+        let bytes = try content(given, within: limit)
+        guard QRScanner.isPicture(bytes) else {
+            // One trailing newline, as of every secret in a file.
+            return bytes.last == 0x0A ? bytes.dropLast() : bytes
+        }
+        let codes: [[UInt8]]
+        do throws(QRCodeError) {
+            codes = try QRScanner.payloads(inPicture: bytes)
+        } catch {
+            throw CommandFailure(error)
+        }
+        let boards = codes.filter { (try? QRPayload($0)) != nil }
+        guard let board = boards.first else { return codes[0] }
+        guard boards.count == 1 else {
+            throw CommandFailure(
+                .badData, reason: "several_qr_codes",
+                message: "The picture has the codes of \(boards.count) boards: cut out the one that is meant.")
+        }
+        return board
+    }
+
+    /// A file, or standard input, to the byte.
+    static func content(_ path: String, within limit: Duration) throws(CommandFailure) -> [UInt8] {
+        path == "-"
+            ? try SecretSource.standardInput(
+                name: "QR code", maximumBytes: QRScanner.maximumBytes, isExact: true, within: limit
+            ).revealBytes()
+            : try SecretSource.contents(
+                of: path, name: "QR code", maximumBytes: QRScanner.maximumBytes, isExact: true, within: limit
+            ).revealBytes()
+    }
+}
+
+extension CommandFailure {
+    init(_ error: QRCodeError) {
+        switch error.code {
+        case .libraryMissing:
+            let package = error.package ?? "its library"
+            self.init(
+                .unavailable, reason: "no_library",
+                message: "For this the package \(package) is needed: sudo apt install \(package)")
+        case .unsuitableLength:
+            self.init(.badData, reason: "bad_qr_code", message: "There is nothing, or more than a QR code holds.")
+        case .unreadableImage:
+            self.init(
+                .badData, reason: "bad_picture", message: "This is no PNG or JPEG picture, or a damaged one.")
+        case .imageTooLarge:
+            self.init(
+                .badData, reason: "bad_picture",
+                message: "The picture is too large: scale it down, or cut out the code.")
+        case .noCode:
+            self.init(
+                .badData, reason: "no_qr_code",
+                message: "No QR code is to be seen in the picture: take it from nearer, straight on, and in even light."
+            )
+        case .failed: self.init(.other, message: "The QR code's library has failed.")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// What may have been meant by a command that does not exist.
+enum CommandSuggestion {
+    /// A sentence for arguments whose first words lead to no command; nil where they do, or where nothing is like them.
+    static func sentence(for arguments: [String]) -> String? {
+        var command: any ParsableCommand.Type = Rainctl.self
+        var path: [String] = []
+        for word in arguments {
+            let known = command.configuration.subcommands
+            guard !known.isEmpty, !word.hasPrefix("-") else { return nil }
+            if let next = known.first(where: { name(of: $0) == word }) {
+                command = next
+                path.append(word)
+                continue
+            }
+            var nearest: (name: String, distance: Int)?
+            for candidate in known where candidate.configuration.shouldDisplay {
+                let name = name(of: candidate)
+                let distance = distance(word, name)
+                if distance < nearest?.distance ?? .max { nearest = (name, distance) }
+            }
+            guard let nearest, nearest.distance <= max(1, nearest.name.count / 3) else { return nil }
+            let there = (["rainctl"] + path).joined(separator: " ")
+            return "\(there) has no \"\(word.onOneLine)\". Did you mean: \(there) \(nearest.name)?"
+        }
+        return nil
+    }
+
+    private static func name(of command: any ParsableCommand.Type) -> String {
+        command.configuration.commandName ?? command._commandName
+    }
+
+    /// How many letters are to be added, left out, changed, or swapped with the next one.
+    static func distance(_ first: String, _ second: String) -> Int {
+        let (a, b) = (Array(first.lowercased().prefix(64)), Array(second.lowercased().prefix(64)))
+        var rows = [Array(0...b.count)]
+        for i in 1...max(a.count, 1) where !a.isEmpty {
+            var row = [i]
+            for j in 1...max(b.count, 1) where !b.isEmpty {
+                var best = min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
+                if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { best = min(best, rows[i - 2][j - 2] + 1) }
+                row.append(best)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
+    }
+}

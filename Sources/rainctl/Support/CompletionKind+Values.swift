@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+
+/// What a shell offers where a value of this machine is meant. It asks rainctl itself; nothing is sent, and no port is opened.
+extension CompletionKind {
+    static var serialPorts: CompletionKind {
+        .custom { _, _, _ in
+            guard let context = try? Context.quiet() else { return [] }
+            return SerialPort.available(in: SystemFiles(root: context.variable("RAINKIT_SYSTEM_ROOT") ?? "")).map(
+                \.path)
+        }
+    }
+
+    static var profiles: CompletionKind {
+        .custom { _, _, _ in
+            let names = try? Context.quiet().deploymentFile.load().all.map(\.name)
+            return names ?? []
+        }
+    }
+
+    static var accounts: CompletionKind {
+        .custom { _, _, _ in
+            let entries = try? Context.quiet().accounts.known.load().entries
+            return entries?.map(\.name) ?? []
+        }
+    }
+}
+
+extension Context {
+    /// What no option was given for.
+    fileprivate static func quiet() throws -> Context { try Context(try GlobalOptions.parse([])) }
+}
