@@ -147,7 +147,8 @@ extension SoftAPTransport {
         case .unresolved, .unreachable, .invalidRequest:
             self.error(
                 .unreachable, endpoint,
-                "No connection to the board: \(error.message) Is this machine in the board's network?")
+                "No connection to the board: \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Is this machine in the board's network?"
+            )
         // A handler that fails makes firmware end the connection in order. Nobody decided anything where it breaks.
         case .closed where error.isReset:
             self.error(.lost, endpoint, "The connection to the board was reset.")

@@ -80,10 +80,11 @@ final class RunStatus: Sendable {
     func deadlineError(after deadline: Duration) -> OnboardingError {
         let now = now
         if let trouble = now.trouble { return error(trouble) }
-        let hint = now.step.whatHoldsItUp ?? "More time may do."
+        let late = "Not done after \(deadline.formattedSeconds) s, in step \(now.step.rawValue)."
+        // What is the matter comes first, where that is known.
         return OnboardingError(
             .deadline, step: now.step,
-            message: "Not done after \(deadline.formattedSeconds) s, in step \(now.step.rawValue). \(hint)",
+            message: now.step.whatHoldsItUp.map { "\($0) \(late)" } ?? "\(late) More time may do.",
             isPendingKept: now.isPendingKept)
     }
 

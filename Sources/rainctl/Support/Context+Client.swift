@@ -39,6 +39,7 @@ extension Context {
         configuration.certificateAuthorities = certificateAuthorities
         configuration.environment = environment
         configuration.transports = Transports.registered
+        configuration.tools = NotedHTTPClient.tools
         if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
         configuration.networkChange = { NetworkWords.tell($0, output) }
         return RainKitClient(configuration)
@@ -49,6 +50,7 @@ extension Context {
         var configuration = RainKitConfiguration(state: folders.state, logger: logger)
         configuration.environment = environment
         configuration.transports = Transports.registered
+        configuration.tools = NotedHTTPClient.tools
         if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
         configuration.networkChange = { NetworkWords.tell($0, output) }
         return RainKitClient(configuration)

@@ -12,8 +12,10 @@ func withTimeout<Value: Sendable>(
     case .failure? where Task.isCancelled: throw CancellationError()
     case .failure(let error)?: throw error
     case nil:
+        let time = DurationArgument(total ?? limit).defaultValueDescription
         throw CommandFailure(
             .deadline,
-            message: "Not done after \(DurationArgument(total ?? limit).defaultValueDescription) (--timeout).")
+            message: NotedHTTPClient.givenUp.map { "\($0) did not answer within \(time) (--timeout)." }
+                ?? "Not done after \(time) (--timeout).")
     }
 }
