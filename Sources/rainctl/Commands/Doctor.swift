@@ -17,7 +17,7 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options, checksAuthorities: false)
+        let context = try Context(options)
         var findings = await Checkup(context: context).run()
         if fix {
             let program = ChildProgram(environment: context.environmentOfPrograms)

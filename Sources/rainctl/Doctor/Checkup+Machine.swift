@@ -21,6 +21,12 @@ extension Checkup {
                     "\(name) names \(path.onOneLine), which cannot be read, so no server is trusted.",
                     fix: "unset \(name)"))
         }
+        if let path = context.options.caFile, access(path, R_OK) != 0 {
+            findings.append(
+                .fail(
+                    "environment", "no_ca_file", "--ca-file names \(path.onOneLine), which cannot be read.",
+                    fix: "ls -l \(path.onOneLine)"))
+        }
         if let root = context.variable("RAINKIT_SYSTEM_ROOT"), access("\(root)/dev", R_OK) != 0 {
             findings.append(
                 .fail(

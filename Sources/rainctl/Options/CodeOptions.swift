@@ -31,6 +31,29 @@ struct CodeOptions: ParsableArguments {
         return code
     }
 
+    /// Does the work with a code, and asks a person for it again where the cloud does not take it: three times in all.
+    func entering<Value: Sendable>(
+        _ code: Secret, sentTo user: String, within time: TimeBudget, _ context: Context,
+        _ work: @escaping @Sendable (Secret) async throws -> Value
+    ) async throws -> Value {
+        var code = code
+        for _ in 1..<3 {
+            do {
+                let entered = code
+                return try await time.run { try await work(entered) }
+            } catch let error as AccountError where error.code == .wrongCode && context.mayAsk && !isGiven {
+                context.screen.say(error.message.asSentence)
+                let question = "The code that was sent to \(user.onOneLine) again (Enter to stop): "
+                guard let another = time.asking({ Terminal.readSecret(prompt: question) }), !another.isEmpty else {
+                    throw error
+                }
+                code = another
+            }
+        }
+        let entered = code
+        return try await time.run { try await work(entered) }
+    }
+
     /// The code, for commands that can do nothing without it.
     func required(sentTo user: String, within time: TimeBudget, _ context: Context) throws(CommandFailure) -> Secret {
         if let code = try read(sentTo: user, within: time, context) { return code }

@@ -57,7 +57,7 @@ struct BoardTarget {
                 refused += cause.remedies.contains(.securityUserName) ? 2 : 1
                 guard refused < 3 else { throw error }
                 context.screen.say(cause.message)
-                let answer = await time.asking {
+                let answer = await time.askingOnScreen {
                     await context.screen.askSecret("Proof of possession again (Enter to stop): ")
                 }
                 guard let answer, !answer.isEmpty else { throw error }

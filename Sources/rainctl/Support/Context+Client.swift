@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainKit
 
 /// The client that a command works with: which deployment, account and provider the options and the environment name.
@@ -31,7 +32,9 @@ extension Context {
     func client(
         provider: ProviderSelection? = nil, backend: NodeMappingDescription? = nil
     ) throws(AccountError) -> RainKitClient {
-        var configuration = RainKitConfiguration(state: folders.state, deployment: try deployment(), logger: logger)
+        let deployment = try deployment()
+        try Self.checkAuthorities(deployment.certificateAuthorities)
+        var configuration = RainKitConfiguration(state: folders.state, deployment: deployment, logger: logger)
         configuration.provider = provider
         configuration.backend = backend
         configuration.account = accountName
@@ -43,6 +46,17 @@ extension Context {
         if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
         configuration.networkChange = { NetworkWords.tell($0, output) }
         return RainKitClient(configuration)
+    }
+
+    /// Otherwise every server would be one that cannot be reached.
+    private static func checkAuthorities(_ file: String?) throws(AccountError) {
+        guard let file, access(file, R_OK) != 0 else { return }
+        let why = String(cString: strerror(errno))
+        throw AccountError(
+            .invalidConfiguration,
+            message:
+                "The file of certificates \(file.onOneLine) cannot be read (--ca-file, RAINKIT_CA_FILE, or the profile's): \(why)"
+        )
     }
 
     /// For boards alone: neither the file of deployments nor an account is read.

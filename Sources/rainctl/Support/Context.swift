@@ -24,15 +24,11 @@ struct Context: Sendable {
         var noInput: Bool
     }
 
-    init(_ options: GlobalOptions, checksAuthorities: Bool = true) throws(CommandFailure) {
+    init(_ options: GlobalOptions) throws(CommandFailure) {
         environment = Self.processEnvironment()
         self.options = SharedOptions(
             profile: options.profile, account: options.account, caFile: options.caFile, noInput: options.noInput)
         output = Output(options)
-        if checksAuthorities {
-            try Self.checkAuthorities(
-                options.caFile ?? environment["RAINKIT_CA_FILE"].flatMap { $0.isEmpty ? nil : $0 })
-        }
         folders = try Folders(environment)
         let sink = try LogSink(path: options.logFile, format: options.logFormat)
         let level: Logger.Level =
@@ -43,16 +39,6 @@ struct Context: Sendable {
             }
         logger = Logger(label: "rainctl") { SinkLogHandler(label: $0, sink: sink, logLevel: level) }
         runID = RainKitTools().randomBytes(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
-    /// Otherwise every server would be one that cannot be reached.
-    private static func checkAuthorities(_ file: String?) throws(CommandFailure) {
-        guard let file, access(file, R_OK) != 0 else { return }
-        throw CommandFailure(
-            .config, reason: "no_ca_file",
-            message:
-                "The file of certificates \(file.onOneLine) cannot be read (--ca-file, RAINKIT_CA_FILE): \(String(cString: strerror(errno)))."
-        )
     }
 
     /// Whether a person can be asked.

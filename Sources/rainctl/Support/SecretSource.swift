@@ -20,6 +20,8 @@ struct SecretSource {
     /// How long reading from standard input, or from a file that is a pipe, may take.
     var time: TimeBudget?
 
+    /// How often a new secret is asked for.
+    private static let maximumAttempts = 3
     /// The largest secret that is read from a file or standard input.
     static let maximumBytes = 4096
 
@@ -88,11 +90,12 @@ struct SecretSource {
 
     /// Asks for a new secret twice, because typing errors cannot be seen.
     func promptTwice(mayAsk: Bool) throws(CommandFailure) -> Secret {
-        let first = try prompt(mayAsk: mayAsk)
-        guard try Self.ask("The same again: ") == first else {
-            throw CommandFailure(.usage, reason: "not_the_same", message: "The two are not the same: try again.")
+        for attempt in 1...Self.maximumAttempts {
+            let first = try prompt(mayAsk: mayAsk)
+            if try Self.ask("The same again: ") == first { return first }
+            if attempt < Self.maximumAttempts { StandardStreams.err("The two are not the same: once more.\n") }
         }
-        return first
+        throw CommandFailure(.usage, reason: "not_the_same", message: "The two are not the same: try again.")
     }
 
     private static func ask(_ question: String) throws(CommandFailure) -> Secret {

@@ -25,7 +25,7 @@ final class TimeBudget: Sendable {
     }
 
     /// The same for a question whose wait suspends.
-    func asking<Answer: Sendable>(_ question: () async -> Answer) async -> Answer {
+    func askingOnScreen<Answer: Sendable>(_ question: () async -> Answer) async -> Answer {
         let start = ContinuousClock.now
         defer { end.withLock { $0 += start.duration(to: ContinuousClock.now) } }
         return await question()

@@ -80,15 +80,34 @@ struct AccountPromptTests {
         }
     }
 
-    @Test("two passwords that differ are not sent")
+    @Test("a wrong code is asked for again, three times in all", arguments: [2, 3])
+    func wrongCode(attempts: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let wrong = [(status: Int, body: String)](repeating: CannedCloud.refusal(101_012), count: attempts - 1)
+            let last = attempts == 3 ? CannedCloud.refusal(101_012) : CannedCloud.created
+            let cloud = try CannedCloud(["POST /v1/user2": wrong + [last]])
+            let maker = try await cloud.maker(in: folder)
+            let person = try await maker.atTerminal(["account", "confirm", "new@example.com"])
+            try await person.answers("The code that was sent to new@example.com: ", "000000")
+            for _ in 1..<attempts {
+                try await person.answers("The code that was sent to new@example.com again (Enter to stop): ", Self.code)
+            }
+            try await ends(person, attempts == 3 ? 77 : 0)
+            #expect(cloud.bodies("POST /v1/user2").count == attempts)
+        }
+    }
+
+    @Test("two passwords that differ are asked for again, and not sent")
     func passwordsDiffer() async throws {
         try await withTemporaryFolder { folder in
             let cloud = try CannedCloud([:])
             let maker = try await cloud.maker(in: folder)
             let person = try await maker.atTerminal(["account", "signup", "new@example.com"])
-            try await person.answers("Password: ", Self.password)
-            try await person.answers("The same again: ", Self.password + "x")
-            try await person.hears("not the same")
+            for _ in 1...3 {
+                try await person.answers("Password: ", Self.password)
+                try await person.answers("The same again: ", Self.password + "x")
+                try await person.hears("not the same")
+            }
             try await ends(person, 64)
             #expect(cloud.calls.isEmpty)
         }

@@ -38,13 +38,13 @@ struct AccountConvert: AsyncParsableCommand {
         if !code.isGiven {
             try await time.run { try await rainMaker.requestGuestConversion(to: user) }
         }
-        guard let code = try code.read(sentTo: user, within: time, context) else {
+        guard let entered = try code.read(sentTo: user, within: time, context) else {
             return context.output.result(ConversionResult(profile: account.name, pending: user))
         }
         let password = try password.readNew(context, within: time)
         // The new session goes into the same store as the guest's, under its own name.
         let named = try await context.client().newAccount(user: user, in: .kind(account.place.kind))
-        let profile = try await time.run {
+        let profile = try await code.entering(entered, sentTo: user, within: time, context) { code in
             let profile = try await rainMaker.confirmGuestConversion(
                 to: user, password: password, code: code, signingIn: named.session)
             if named.newSession?.account?.key.account != account.place.account {

@@ -40,11 +40,13 @@ struct AccountDelete: AsyncParsableCommand {
             }
             if case .deleted = step { return try deleted(user, client, context) }
         }
-        guard let code = try code.read(sentTo: user, within: time, context) else {
+        guard let entered = try code.read(sentTo: user, within: time, context) else {
             return context.output.result(
                 DeletionResult(profile: account.name, userName: user, isDeleted: false))
         }
-        try await time.run { try await rainMaker.confirmDeletion(code: code) }
+        try await code.entering(entered, sentTo: user, within: time, context) {
+            try await rainMaker.confirmDeletion(code: $0)
+        }
         try deleted(user, client, context)
     }
 

@@ -40,13 +40,13 @@ struct AccountPasswordReset: AsyncParsableCommand {
                 try await rainMaker.requestPasswordReset(user, locale: locale)
             }
         }
-        guard let code = try code.read(sentTo: user, within: time, context) else {
+        guard let entered = try code.read(sentTo: user, within: time, context) else {
             return context.output.result(
                 PasswordResetResult(profile: account.name, userName: user, isReset: false))
         }
         let new = try newPassword.read(context, within: time)
-        try await time.run {
-            try await rainMaker.resetPassword(user, to: new, code: code)
+        try await code.entering(entered, sentTo: user, within: time, context) {
+            try await rainMaker.resetPassword(user, to: new, code: $0)
         }
         context.output.result(PasswordResetResult(profile: account.name, userName: user, isReset: true))
     }

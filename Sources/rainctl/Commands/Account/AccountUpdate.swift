@@ -64,8 +64,10 @@ struct AccountUpdate: AsyncParsableCommand {
         var confirmation = AccountUpdateResult.Phone.unchanged
         if confirmPhone || phone != nil {
             let place = phone ?? "your telephone"
-            if let code = try code.read(sentTo: place, within: time, context) {
-                try await time.run { try await rainMaker.update([.phoneCode(code)]) }
+            if let entered = try code.read(sentTo: place, within: time, context) {
+                try await code.entering(entered, sentTo: place, within: time, context) {
+                    try await rainMaker.update([.phoneCode($0)])
+                }
                 confirmation = .confirmed
             } else if confirmPhone {
                 _ = try code.required(sentTo: place, within: time, context)

@@ -11,18 +11,18 @@ struct Confirmation {
 
     /// Confirms with a code that is given or asked for. Without one, prints the command that takes it later.
     func orNext(_ account: AccountAccess, _ context: Context) async throws {
-        guard let code = try code.read(sentTo: user, within: time, context) else {
+        guard let entered = try code.read(sentTo: user, within: time, context) else {
             return context.output.result(
                 ConfirmationResult(profile: account.name, userName: user, isConfirmed: false))
         }
-        try await confirm(code, account, context)
+        try await confirm(entered, account, context)
     }
 
-    func confirm(_ code: Secret, _ account: AccountAccess, _ context: Context) async throws {
+    func confirm(_ entered: Secret, _ account: AccountAccess, _ context: Context) async throws {
         let (user, tags) = (user, tags)
         let rainMaker = try account.rainMakerAccount()
-        try await time.run {
-            try await rainMaker.confirmSignUp(user, code: code, tags: tags)
+        try await code.entering(entered, sentTo: user, within: time, context) {
+            try await rainMaker.confirmSignUp(user, code: $0, tags: tags)
         }
         context.output.result(
             ConfirmationResult(profile: account.name, userName: user, isConfirmed: true))
