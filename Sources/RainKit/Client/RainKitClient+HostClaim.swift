@@ -9,7 +9,7 @@ import RainMaker
 extension RainKitClient {
     /// Claims in the place of a board that cannot do so itself: makes its key here, and has the cloud certify it.
     ///
-    /// What comes back belongs into the board's flash (``RainMaker/NodeCredentials/partitionRows``), and nowhere else. The same board gets the
+    /// What comes back belongs into the board's flash (`NodeCredentials.partitionRows`), and nowhere else. The same board gets the
     /// same node id each time, and a new certificate.
     ///
     /// - Parameter mac: the board's address as claim services write it: twelve hexadecimal digits, `7CDFA1000042`.
