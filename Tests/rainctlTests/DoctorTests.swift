@@ -100,7 +100,7 @@ struct DoctorTests {
             return [:]
         },
         Fault("profile", "unknown_profile", fix: "rainctl profile list") { _ in ["RAINKIT_PROFILE": "nope"] },
-        Fault("profile", "unreadable_profiles", fix: "rm ") {
+        Fault("profile", "unreadable_profiles", fix: "mv ") {
             $0.folder.writePrivately(Array("{\"schema".utf8), to: "config/rainkit/deployments.json")
             return [:]
         },

@@ -8,11 +8,13 @@ extension Checkup {
         do throws(AccountError) {
             deployment = try context.deployment()
         } catch {
+            let file = context.deploymentFile.path.onOneLine
             let isUnknown = error.remedies.contains(.knownDeployment)
             return [
                 .fail(
                     "profile", isUnknown ? "unknown_profile" : "unreadable_profiles", error.message.asSentence,
-                    fix: isUnknown ? "rainctl profile list" : "rm \(context.deploymentFile.path.onOneLine)")
+                    // What is damaged may still be mended by hand: it is moved away, and not lost.
+                    fix: isUnknown ? "rainctl profile list" : "mv \(file) \(file).damaged")
             ]
         }
         guard deployment.claim != nil else {
@@ -124,7 +126,7 @@ extension Checkup {
         case .timeout:
             .fail(
                 "cloud", "timeout", "\(host) does not answer: a firewall may be in the way.",
-                fix: "curl -v \("https://" + host)")
+                fix: "curl -v https://\(host)")
         default:
             .fail("cloud", "unreachable", "\(host) cannot be reached: \(error.message.onOneLine).", fix: "ip route")
         }

@@ -4,10 +4,8 @@ import RainKit
 
 /// The ways to boards: serial ports, Bluetooth, Wi-Fi, services on the network.
 extension Checkup {
-    private var systemFiles: SystemFiles { SystemFiles(root: context.variable("RAINKIT_SYSTEM_ROOT") ?? "") }
-
     func ports() async -> [Finding] {
-        let files = systemFiles
+        let files = context.systemFiles
         let ports = SerialPort.available(in: files)
         guard !ports.isEmpty else { return [.ok("ports", "No board is plugged in.")] }
         var findings: [Finding] = []

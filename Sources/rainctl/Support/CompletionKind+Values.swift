@@ -7,7 +7,7 @@ extension CompletionKind {
     static var serialPorts: CompletionKind {
         .custom { _, _, _ in
             guard let context = try? Context.quiet() else { return [] }
-            return SerialPort.available(in: SystemFiles(root: context.variable("RAINKIT_SYSTEM_ROOT") ?? "")).map(
+            return SerialPort.available(in: context.systemFiles).map(
                 \.path)
         }
     }

@@ -44,6 +44,9 @@ struct Context: Sendable {
     /// Whether a person can be asked.
     var mayAsk: Bool { !options.noInput && StandardStreams.inIsTerminal && StandardStreams.errIsTerminal }
 
+    /// Where serial ports are looked for: a container sees its host's system in a folder.
+    var systemFiles: SystemFiles { SystemFiles(root: variable("RAINKIT_SYSTEM_ROOT") ?? "") }
+
     /// A variable of the environment that is not empty.
     func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
