@@ -63,6 +63,8 @@ public struct ProtocommError: Error, Sendable, CustomStringConvertible {
     public var cause: TransportError?
     /// Whether this board has ever answered anything in this session.
     public var hasAnswered: Bool
+    /// Whether a proof had gone out in a handshake that then broke, so that the board may have counted it as a wrong one.
+    public var isProofInDoubt = false
 
     public init(
         _ code: Code, endpoint: Endpoint? = nil, peer: String, message: String, cause: TransportError? = nil,

@@ -36,10 +36,10 @@ struct TwoClientsTests {
                 async let wrong = maker.rainctl(scan + ["--pop-file", folder.file("wrong")])
                 let (good, bad) = (try await right, try await wrong)
                 #expect(good.status == 0, "round \(round): \(good.standardOutput)\(good.standardError)")
-                // Where the other client cut it off each time, the board's verdict never came.
-                #expect([10, 14].contains(bad.status), "round \(round): \(bad.standardOutput)\(bad.standardError)")
+                // Where the other client cut it off each time, the board's verdict never came: the connection broke, or the board is busy.
+                #expect([10, 14, 75].contains(bad.status), "round \(round): \(bad.standardOutput)\(bad.standardError)")
                 let counted = try board.journal.entries(where: ["change": "wrong_proof"]).count
-                #expect((1...3).contains(counted), "round \(round)")
+                #expect((1...4).contains(counted), "round \(round)")
                 try await board.process.terminate()
             }
         }

@@ -29,8 +29,11 @@ struct Contention: Sendable {
     ///
     /// - Parameters:
     ///   - isCertain: false where a handshake was cut off and nothing but the broken connection speaks of another client.
+    ///   - isCostly: where the board may have counted a proof, which it does not do often: better late than soon.
     ///   - chance: 0 to 255.
-    mutating func rest(now: Duration, isCertain: Bool, hasAnswered: Bool, chance: UInt8) -> Duration? {
+    mutating func rest(
+        now: Duration, isCertain: Bool, hasAnswered: Bool, isCostly: Bool = false, chance: UInt8
+    ) -> Duration? {
         if !isRecent(now) { self = Contention() }
         let first = span?.first ?? now
         span = (first, now)
@@ -38,6 +41,7 @@ struct Contention: Sendable {
         guard uncertain <= Self.maximumUncertain,
             now - first < (hasAnswered ? Self.patience : Self.patienceBeforeAnswer)
         else { return nil }
+        if isCostly { longest = max(longest, .seconds(1)) }
         defer { longest = min(longest * 2, .seconds(2)) }
         return longest / 4 + longest * 3 / 4 * Int(chance) / 255
     }
@@ -50,7 +54,7 @@ extension ProtocommBoard {
         guard
             let rest = contention.rest(
                 now: time.elapsed(), isCertain: isCertain, hasAnswered: error.hasAnswered,
-                chance: random.bytes(1).first ?? 0)
+                isCostly: error.isProofInDoubt, chance: random.bytes(1).first ?? 0)
         else { return false }
         logger.debug("another client took the session; taking it back", metadata: ["peer": "\(peer)", "in": "\(rest)"])
         // Where the task was cancelled, the next exchange says so.

@@ -45,6 +45,14 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     var contention = Contention()
     /// How many proofs the board has refused, and counted.
     private var refusedProofs = 0
+    /// How many may have been counted though no verdict came, since another client broke the handshake.
+    private var proofsInDoubt = 0
+    /// RainMaker boards stop at the fifth wrong proof: whoever comes to look has one left.
+    private static var maximumProofsBesideAnother: Int { 4 }
+    /// A proof that has opened a session is not wrong.
+    private var mayProveAgain: Bool {
+        sessions > 0 || refusedProofs + proofsInDoubt < Self.maximumProofsBesideAnother
+    }
     /// When the board accepted an Apply.
     var appliedAt: Duration?
     /// How many sessions the board has opened.
@@ -130,7 +138,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         let selection = SecuritySelection(
             required, username: credentials.username, secret: proofOfPossession?.secret)
         guard var refused = try await shakeHands(selection) else { return }
-        if refused.code == .wrongProofOfPossession, contention.isRecent(time.elapsed()) {
+        if refused.code == .wrongProofOfPossession, contention.isRecent(time.elapsed()), mayProveAgain {
             // With another client about, it may have been this one's connection that the board closed.
             guard let again = try await shakeHands(selection) else { return }
             refused = again
@@ -162,6 +170,10 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             } catch {
                 // A board that failed to prove itself has not refused anything.
                 if error.code == .wrongProofOfPossession, error.cause != nil { refusedProofs += 1 }
+                if error.code == .evicted, error.isProofInDoubt {
+                    proofsInDoubt += 1
+                    guard mayProveAgain else { return error }
+                }
                 guard await survives(error) else { return error }
             }
         }

@@ -30,7 +30,11 @@ extension ProtocommSession {
                 "The board does not take messages as long as this security scheme's. Use another transport, or firmware "
                     + "with Security 1.", cause: error)
         }
-        guard error.code == .refused else { return refine(error) }
+        guard error.code == .refused else {
+            var failure = refine(error)
+            failure.isProofInDoubt = round > 1 && !error.neverReachedTheCipher
+            return failure
+        }
         guard round > 1 else {
             return failure(
                 .securityMismatch, .session,
