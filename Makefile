@@ -8,10 +8,12 @@ FUZZ_ROUNDS_SOAK := 100000
 .PHONY: demo examples test soak test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
 
 demo: build
+	@scripts/setup demo
 	@scripts/demo
 
 # The programs of examples/ against the simulators, and a transport added to rainctl as the documentation says.
 examples: build
+	@scripts/setup demo
 	@scripts/check-examples
 	@scripts/check-transport
 
@@ -22,7 +24,7 @@ soak: setup
 	@RAINKIT_SOAK=1 RAINKIT_FUZZ_ROUNDS=$(FUZZ_ROUNDS_SOAK) scripts/test
 	@BIN=.build/tests/release scripts/test-bluez
 
-# Board and client through the real bluetoothd, in a small emulated machine: docs/bluetooth-testing.md.
+# Board and client through the real bluetoothd, in a small emulated machine: docs/internals/bluetooth-testing.md.
 test-bluez: setup
 	@scripts/test-bluez
 
@@ -33,20 +35,23 @@ test-wifi: setup
 bench: setup
 	@scripts/bench
 
-docs: setup
+docs:
+	@scripts/setup build
 	@scripts/build-docs
 
 lint:
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks examples
 	@scripts/check-messages
 	@scripts/check-documentation
+	@scripts/check-reasons
 	@scripts/spdx --check
 
 format:
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks examples
 
 # The program, completions for bash, zsh and fish, manual pages, and rules for udev.
-install: setup
+install:
+	@scripts/setup build people
 	scripts/release-build $(SWIFT_FLAGS) --product rainctl
 	scripts/install-files "$(DESTDIR)" "$(PREFIX)"
 
@@ -54,13 +59,16 @@ uninstall:
 	scripts/install-files "$(DESTDIR)" "$(PREFIX)" --uninstall
 
 # Packages for Debian, in .build/deb; test-deb tries them in a clean Debian 12.
-deb: setup
+deb:
+	@scripts/setup build
 	@scripts/build-deb
 
-test-deb: setup
+test-deb:
+	@scripts/setup build
 	@scripts/test-deb
 
-build: setup
+build:
+	@scripts/setup build
 	@scripts/swift-build $(SWIFT_FLAGS) --product rainctl
 	@scripts/swift-build $(SWIFT_FLAGS) --product cloud-sim
 	@scripts/swift-build $(SWIFT_FLAGS) --product firmware-sim

@@ -22,7 +22,7 @@ func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> T
         name: name, path: "Sources/System/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
-/// The floors of docs/architecture.md: folders of `Sources` in which the modules lie.
+/// The floors of docs/internals/architecture.md: folders of `Sources` in which the modules lie.
 enum Floor: String {
     case system = "System/", boards = "Boards/", cloud = "Cloud/", testing = "Testing/", simulators = "Simulators/",
         top = ""
@@ -316,7 +316,8 @@ let package = Package(
             "RainKit",
             [
                 "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit",
-                "RainKitTesting", "RainSerialPort", "RainServiceDiscovery", "TestSupport", "cloud-sim", "firmware-sim",
+                "RainKitTesting", "RainNetworkManager", "RainSerialPort", "RainServiceDiscovery", "TestSupport",
+                "cloud-sim", "firmware-sim",
                 logging,
             ]),
         tests(

@@ -213,7 +213,7 @@ struct HostClaimTests {
             let began = ContinuousClock.now
             let late = try await place.claim(["--port", silent.path], timeout: "1s")
             #expect(late.status == 16, "\(late.standardOutput)")
-            #expect(began.duration(to: .now) < .seconds(3))
+            #expect(began.duration(to: .now) < .seconds(8))
             #expect(try place.claims() == [])
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who may import whom: docs/architecture.md, read from the sources.
+/// Who may import whom: docs/internals/architecture.md, read from the sources.
 @Suite("Walls")
 struct WallTests {
     /// What a module on a floor may import besides its own floor. What is not listed imports nothing of ours.

@@ -4,7 +4,7 @@ import Logging
 
 /// A way to boards: finds them, and opens one at an address. Programs add their own to ``RainKitConfiguration/transports``.
 ///
-/// `docs/adding-a-transport.md` builds one, step by step.
+/// `docs/internals/adding-a-transport.md` builds one, step by step.
 public protocol BoardTransport: Sendable {
     /// The scheme of its addresses, such as `serial`: lower-case letters, digits and `-`.
     var scheme: String { get }

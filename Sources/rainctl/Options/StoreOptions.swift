@@ -25,11 +25,14 @@ struct StoreOptions: ParsableArguments {
         }
         if noSave { return .kind(.memory) }
         if let store { return store.choice }
-        guard let text = context.variable("RAINKIT_STORE") else { return .automatic }
+        let given = context.settings[.store]
+        let variable = context.variable("RAINKIT_STORE")
+        guard let text = variable ?? given?.text else { return .automatic }
         guard let name = Name(rawValue: text) else {
             let names = Name.allCases.map(\.rawValue).joined(separator: ", ")
+            let place = variable == nil ? "store in \(given?.path ?? "")" : "RAINKIT_STORE"
             throw CommandFailure(
-                .config, message: "RAINKIT_STORE is \"\(text.onOneLine)\", which is none of \(names).")
+                .config, message: "\(place.onOneLine) is \"\(text.onOneLine)\", which is none of \(names).")
         }
         return name.choice
     }

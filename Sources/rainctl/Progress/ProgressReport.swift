@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import RainKit
 import Synchronization
 
@@ -21,9 +20,11 @@ final class ProgressReport: Sendable {
     private let events: EventStream
     private let peer: String
     private let screen: Screen
+    private let boardWords: BoardWords
     private let state = Mutex(State())
 
-    init(form: Form, events: EventStream, peer: String, screen: Screen) {
+    init(form: Form, events: EventStream, peer: String, screen: Screen, boardWords: BoardWords) {
+        self.boardWords = boardWords
         self.form = form
         self.screen = screen
         self.events = events
@@ -34,7 +35,7 @@ final class ProgressReport: Sendable {
     convenience init(_ context: Context, _ options: GlobalOptions, events: EventStream, peer: String) {
         let form: Form =
             events.isOn && options.json ? .silent : Self.form(options, environment: context.environment)
-        self.init(form: form, events: events, peer: peer, screen: context.screen)
+        self.init(form: form, events: events, peer: peer, screen: context.screen, boardWords: context.boardWords)
     }
 
     /// The form that suits standard error and the user's wishes (`NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`).
@@ -43,6 +44,12 @@ final class ProgressReport: Sendable {
         guard StandardStreams.errIsTerminal, environment["TERM"] != "dumb" else { return .plain }
         let forced = environment["CLICOLOR_FORCE"].map { $0 != "0" } ?? false
         return .live(colour: forced || environment["NO_COLOR", default: ""].isEmpty)
+    }
+
+    /// The last words, to a person at a terminal only.
+    static func close(_ lines: [String], _ context: Context, _ options: GlobalOptions) {
+        guard case .live = form(options, environment: context.environment) else { return }
+        for line in lines { context.screen.write(line.withoutControls) }
     }
 
     func take(_ event: OnboardingEvent) {
@@ -85,7 +92,8 @@ final class ProgressReport: Sendable {
     private func draw(_ state: State) {
         guard case .live = form, let running = state.running else { return }
         let text = "… \(StepText.running(running.step, on: peer).withoutControls) (\(seconds(running.since)))"
-        screen.draw(String(text.prefix(terminalWidth - 1)))
+        let said = boardWords.last
+        screen.draw((said.isEmpty ? text : "\(text)  board: \(said)").cut(toColumns: TerminalSize.current.columns - 1))
     }
 
     private func erase() {
@@ -108,11 +116,5 @@ final class ProgressReport: Sendable {
         let milliseconds = Int((ContinuousClock.now - since) / .milliseconds(1))
         let hundredths = milliseconds / 10
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) s"
-    }
-
-    private var terminalWidth: Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 20 else { return 80 }
-        return Int(size.ws_col)
     }
 }

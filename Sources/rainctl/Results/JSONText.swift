@@ -30,7 +30,10 @@ private struct Document<Content: Encodable>: Encodable {
     let content: Content
     let warnings: [Warning]
 
-    private enum CodingKeys: CodingKey { case schemaVersion, warnings }
+    private enum CodingKeys: String, CodingKey {
+        case schemaVersion = "schema_version"
+        case warnings
+    }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)

@@ -8,7 +8,11 @@ struct NamedMembers: Encodable, Sendable {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
-        for member in members { try container.encode(member.value, forKey: Name(stringValue: member.name)) }
+        // A schema is not to promise that each is always there: which are, is known only when the program runs.
+        func add(_ value: some Encodable, _ name: String) throws {
+            try container.encodeIfPresent(Optional(value), forKey: Name(stringValue: name))
+        }
+        for member in members { try add(member.value, member.name) }
     }
 
     private struct Name: CodingKey {

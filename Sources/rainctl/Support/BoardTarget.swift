@@ -12,6 +12,8 @@ struct BoardTarget {
     private let transport: any BoardTransport
     private var credentials: BoardCredentials
     private let waits: Bool
+    /// Whether no other proof of possession has been asked for yet.
+    private var isFirst = true
 
     init(_ options: DeviceOptions, _ context: Context, _ kit: RainKitClient, within time: TimeBudget) async throws {
         let code = try Self.qrCode(options, context, within: time)
@@ -56,10 +58,17 @@ struct BoardTarget {
                 guard context.mayAsk, let cause = Self.wrongProof(error) else { throw error }
                 refused += cause.remedies.contains(.securityUserName) ? 2 : 1
                 guard refused < 3 else { throw error }
-                context.screen.say(cause.message)
+                // What the board has counted in one conversation is all that the cause knows of.
+                context.screen.say(
+                    refused == 1 || target.isFirst
+                        ? cause.message
+                        : "Refused, too. RainMaker boards stop provisioning after five wrong proofs, and these were \(refused) of them."
+                )
+                target.isFirst = false
                 let answer = await time.askingOnScreen {
                     await context.screen.askSecret("Proof of possession again (Enter to stop): ")
                 }
+                if Interruption.hasBegun { throw CancellationError() }
                 guard let answer, !answer.isEmpty else { throw error }
                 target.credentials.proofOfPossession = { ProofOfPossession(answer) }
             }

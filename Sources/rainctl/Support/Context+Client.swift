@@ -6,19 +6,21 @@ import RainKit
 extension Context {
     var deploymentFile: DeploymentFile { DeploymentFile(path: "\(folders.configuration)/deployments.json") }
 
-    /// The deployment that the flag names, then the environment, then the file, then Espressif's own.
+    /// The deployment that the flag names, then the environment, then a project, then the user, then the machine, then Espressif's own.
     func deployment() throws(AccountError) -> Deployment {
         let content = try deploymentFile.load()
         var deployment = try content.deployment(
-            named: options.profile ?? variable("RAINKIT_PROFILE") ?? content.currentName)
+            named: options.profile ?? variable("RAINKIT_PROFILE") ?? settings[.project, .profile]?.text ?? content
+                .current
+                ?? settings[.system, .profile]?.text ?? content.currentName)
         if let file = certificateAuthorities { deployment.certificateAuthorities = file }
         return deployment
     }
 
-    var certificateAuthorities: String? { options.caFile ?? variable("RAINKIT_CA_FILE") }
+    var certificateAuthorities: String? { options.caFile ?? variable("RAINKIT_CA_FILE") ?? settings[.caFile]?.text }
 
     /// What the account is to be called, or is called, if anybody said.
-    var accountName: String? { options.account ?? variable("RAINKIT_ACCOUNT") }
+    var accountName: String? { options.account ?? variable("RAINKIT_ACCOUNT") ?? settings[.account]?.text }
 
     /// The flag, then the environment; nil for RainMaker.
     func providerName(_ given: String?) -> String? {
@@ -43,7 +45,7 @@ extension Context {
         configuration.environment = environment
         configuration.transports = Transports.registered
         configuration.tools = NotedHTTPClient.tools
-        if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
+        followLog(in: &configuration)
         configuration.networkChange = { NetworkWords.tell($0, output) }
         return RainKitClient(configuration)
     }
@@ -65,9 +67,21 @@ extension Context {
         configuration.environment = environment
         configuration.transports = Transports.registered
         configuration.tools = NotedHTTPClient.tools
-        if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
+        followLog(in: &configuration)
         configuration.networkChange = { NetworkWords.tell($0, output) }
         return RainKitClient(configuration)
+    }
+
+    /// Hands the lines of the board's log on to those who look at them: a file, a person at a terminal.
+    private func followLog(in configuration: inout RainKitConfiguration) {
+        guard StandardStreams.errIsTerminal else {
+            if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
+            return
+        }
+        configuration.deviceLog = { [deviceLog, boardWords] in
+            deviceLog?.write($0)
+            boardWords.take($0)
+        }
     }
 
     /// For the account of the provider that is named, or of the RainMaker deployment in use.

@@ -10,11 +10,14 @@ struct Context: Sendable {
     let output: Output
     let screen = Screen()
     let folders: Folders
+    let settings: SettingsFiles
     let logger: Logger
     /// The `run` of every event.
     let runID: String
     /// Where the lines of the board's own log go, if anybody asked for them.
     var deviceLog: DeviceLogFile?
+    /// What the board has last printed on its cable.
+    let boardWords = BoardWords()
 
     /// The options that are used after parsing.
     struct SharedOptions: Sendable {
@@ -30,6 +33,7 @@ struct Context: Sendable {
             profile: options.profile, account: options.account, caFile: options.caFile, noInput: options.noInput)
         output = Output(options)
         folders = try Folders(environment)
+        settings = try SettingsFiles(environment, user: folders.configuration)
         let sink = try LogSink(path: options.logFile, format: options.logFormat)
         let level: Logger.Level =
             switch options.verbosity {

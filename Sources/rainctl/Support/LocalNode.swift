@@ -51,7 +51,7 @@ struct LocalNode {
                     let json = try? JSONValue(parsing: configuration.value)
                 else {
                     throw CommandFailure(
-                        .unavailable, reason: "not_rainmaker",
+                        .unavailable, reason: "not_rain_maker",
                         message: "\(board.peer.onOneLine) has local control, and is no RainMaker node.")
                 }
                 let answer = try await body(

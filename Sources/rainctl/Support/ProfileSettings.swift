@@ -35,8 +35,14 @@ struct ProfileSettings {
             chosen = (name, .option("--profile"))
         } else if let name = context.variable("RAINKIT_PROFILE") {
             chosen = (name, .variable("RAINKIT_PROFILE"))
+        } else if let given = context.settings[.project, .profile] {
+            chosen = (given.text, .file(given.path))
+        } else if let name = content.current {
+            chosen = (name, .file(path))
+        } else if let given = context.settings[.system, .profile] {
+            chosen = (given.text, .file(given.path))
         } else {
-            chosen = (content.currentName, content.current == nil ? .builtIn : .file(path))
+            chosen = (content.currentName, .builtIn)
         }
         let deployment = try content.deployment(named: chosen.name)
         let own: Origin = content.added.contains { $0.name == deployment.name } ? .file(path) : .builtIn
@@ -49,6 +55,8 @@ struct ProfileSettings {
             add("ca_file", file, .option("--ca-file"))
         } else if let file = context.variable("RAINKIT_CA_FILE") {
             add("ca_file", file, .variable("RAINKIT_CA_FILE"))
+        } else if let given = context.settings[.caFile] {
+            add("ca_file", given.text, .file(given.path))
         } else {
             add("ca_file", deployment.certificateAuthorities, own)
         }
@@ -65,6 +73,9 @@ struct ProfileSettings {
         } else if let name = context.variable("RAINKIT_ACCOUNT") {
             add("account", name, .variable("RAINKIT_ACCOUNT"))
             entry = list.entry(name, at: deployment)
+        } else if let given = context.settings[.account] {
+            add("account", given.text, .file(given.path))
+            entry = list.entry(given.text, at: deployment)
         } else {
             entry = list.current(at: deployment)
             add("account", entry?.name, .state(known.path))

@@ -3,7 +3,7 @@ import ArgumentParser
 import Glibc
 import RainKit
 
-/// The ways to boards that rainctl has. A transport of your own is one more line here: see docs/adding-a-transport.md.
+/// The ways to boards that rainctl has. A transport of your own is one more line here: see docs/internals/adding-a-transport.md.
 enum Transports {
     static let registered: [any BoardTransport] =
         .standard(in: SystemFiles(root: root))

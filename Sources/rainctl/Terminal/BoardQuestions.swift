@@ -8,8 +8,10 @@ struct BoardQuestions: Sendable {
     /// Nil without an answer.
     func choose(from boards: [FoundBoard]) async -> FoundBoard? {
         await screen.asking {
-            for (index, board) in boards.enumerated() { screen.say("\(index + 1)  \(board.line)") }
-            while let answer = await screen.ask("Board (number or name, Enter to stop): "), !answer.isEmpty {
+            var list = ChoiceList(boards.enumerated().map { "\($0 + 1)  \($1.line)" })
+            while let answer = await screen.ask("Board (number or name, Enter to stop): ", offering: &list),
+                !answer.isEmpty
+            {
                 if let number = Int(answer), boards.indices.contains(number - 1) { return boards[number - 1] }
                 if let board = boards.first(where: { $0.name == answer || $0.address.location == answer }) {
                     return board

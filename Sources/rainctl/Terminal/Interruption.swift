@@ -28,6 +28,9 @@ enum Interruption {
         }
     }
 
+    /// Whether the command is to end.
+    static var hasBegun: Bool { pipe.withLock { $0?.end == -1 } }
+
     /// Returns when there is something to read, the command is to end, `bell` rings, or the time is over.
     static func wait(
         for descriptor: Int32, or bell: WakePipe? = nil, until end: ContinuousClock.Instant? = nil

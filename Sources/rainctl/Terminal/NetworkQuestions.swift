@@ -63,12 +63,12 @@ final class NetworkQuestions: Sendable {
 
     private func fromList(passphrase: Secret?) async -> WiFiNetwork? {
         let networks = state.withLock { $0.heard }
-        for (index, network) in networks.enumerated() {
-            screen.say(
-                "\(index + 1)  \(Self.bars(network.rssi))  \(network.ssid)  \(network.protection)  \(network.rssi) dBm")
-        }
+        var list = ChoiceList(
+            networks.enumerated().map { index, network in
+                "\(index + 1)  \(Self.bars(network.rssi))  \(network.ssid)  \(network.protection.words)  \(network.rssi) dBm"
+            })
         let question = networks.isEmpty ? "Network, by its name (Enter to stop): " : Self.question
-        while let answer = await screen.ask(question), !answer.isEmpty {
+        while let answer = await screen.ask(question, offering: &list), !answer.isEmpty {
             guard let ssid = chosen(answer, among: networks) else {
                 screen.say("A number from 1 to \(networks.count), a name, or Enter to stop.")
                 continue
@@ -150,5 +150,14 @@ extension WiFiNetwork {
                     "A Wi-Fi password has 8 to 63 bytes, and this one has \(passphrase.count): no network takes it.")
         }
         try self.init(ssid: ssid, passphrase: passphrase)
+    }
+}
+
+extension NetworkProtection {
+    /// As people know it: `wpa2_psk` as WPA2, `wpa_wpa2_psk` as WPA/WPA2.
+    fileprivate var words: String {
+        let parts = "\(self)".split(separator: "_").filter { $0 != "psk" }
+        let names = parts.map { $0.hasPrefix("w") ? $0.uppercased() : String($0) }
+        return names.joined(separator: names.contains("enterprise") ? " " : "/")
     }
 }

@@ -69,7 +69,18 @@ struct DeviceTroubleTests {
             .noCloudCredentials
         ),
         (["E (9) esp_claim: Claim Init Sequence Failed."], .claimFailed),
+        (["E (9) app_network: Max PoP attempts reached. Stopping provisioning"], .proofsSpent),
     ]
+
+    /// The words that documents have for them, and docs/reasons.md.
+    static let words: Set = [
+        "crash", "stack_overflow", "firmware_stopped", "brown_out", "watchdog_reset", "download_mode", "empty_flash",
+        "no_application", "flash_too_small", "wrong_chip", "task_watchdog", "provisioning_timed_out",
+        "no_cloud_credentials", "claim_failed", "proofs_spent",
+    ]
+
+    @Test("each has the word that programs know it by")
+    func codes() { #expect(Set(Self.cases.map(\.1.code)) == Self.words) }
 
     @Test("each has its name and a sentence", arguments: cases)
     func trouble(lines: [String], expected: DeviceTrouble) {

@@ -12,7 +12,11 @@ public final class MockedNetworkManager: Sendable {
     private static let service = "org.freedesktop.NetworkManager"
 
     public static func start(boards: [String] = [], in folder: TemporaryFolder) async throws -> MockedNetworkManager {
-        let bus = try await SessionBusDaemon(in: folder)
+        try await start(boards: boards, on: SessionBusDaemon(in: folder))
+    }
+
+    /// The same on a bus where others may be.
+    public static func start(boards: [String] = [], on bus: SessionBusDaemon) async throws -> MockedNetworkManager {
         // Debian's own Python, which has the package python3-dbusmock.
         let process = try await ChildProcess.start(
             "/usr/bin/python3",

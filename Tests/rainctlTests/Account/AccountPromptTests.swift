@@ -102,13 +102,15 @@ struct AccountPromptTests {
         try await withTemporaryFolder { folder in
             let cloud = try CannedCloud([:])
             let maker = try await cloud.maker(in: folder)
-            let person = try await maker.atTerminal(["account", "signup", "new@example.com"])
-            for _ in 1...3 {
+            let person = try await maker.atTerminal(["account", "signup", "new@example.com", "--json"])
+            for attempt in 1...3 {
                 try await person.answers("Password: ", Self.password)
                 try await person.answers("The same again: ", Self.password + "x")
-                try await person.hears("not the same")
+                // The last time it is the error, and with --json that is a document.
+                if attempt < 3 { try await person.hears("not the same") }
             }
             try await ends(person, 64)
+            #expect(person.process.standardOutput.contains("\"reason\": \"not_the_same\""))
             #expect(cloud.calls.isEmpty)
         }
     }

@@ -58,13 +58,15 @@ struct NodeUpdateTests {
     @Test(
         "boards that do not take it, and one that does not come back",
         arguments: [
-            ("rejected", 1, "other", "rejected"), ("failed", 1, "other", "has failed"),
-            ("vanish", 16, "deadline", "rainctl node params get"),
+            ("rejected", 1, "other", "rejected", "update_rejected"),
+            ("failed", 1, "other", "has failed", "update_failed"),
+            ("vanish", 16, "deadline", "rainctl node params get", "deadline"),
         ])
-    func ends(end: String, status: Int, code: String, words: String) async throws {
+    func ends(end: String, status: Int, code: String, words: String, reason: String) async throws {
         try await Self.with(["--update", end]) { scene, file in
             let outcome = try await scene.rainctl("node", "ota", "nodelight", file, "--timeout", "4", "--json")
             outcome.expectFailure(status, code, says: words)
+            #expect(outcome.failure?["reason"]?.string == reason)
         }
     }
 

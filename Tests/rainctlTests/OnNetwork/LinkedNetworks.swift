@@ -74,7 +74,7 @@ struct LinkedNetworks {
     }
 
     /// Returns once it answers on its bus. Its process id's file is the machine's only one: each has a `/run` of its own.
-    private static func avahi(
+    static func avahi(
         _ host: String, _ command: (String, [String]) -> (executable: String, arguments: [String]), _ bus: String,
         _ folder: TemporaryFolder
     ) async throws -> ChildProcess {

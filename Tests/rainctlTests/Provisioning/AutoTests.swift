@@ -106,7 +106,7 @@ struct ProvisioningAutoTests {
             let person = try await Person.start(
                 try Executables.path("rainctl"), Self.command(maker, ["--wait", "--timeout", "8"]),
                 environment: environment)
-            try await person.hears("Looking for a board on a cable, over Bluetooth", within: .seconds(5))
+            try await person.hears("Looking for a board on a cable, over Bluetooth", within: .seconds(15))
             #expect(try await person.process.wait(within: .seconds(20)) == .exited(69))
             #expect(person.transcript.contains("hci0 is off: switch it on"), "\(person.transcript)")
             try await radio.process.terminate()

@@ -28,10 +28,10 @@ struct ResultTests {
     func document() {
         #expect(
             JSONText.document(ClaimResult(nodeID: "N1", claimed: true))
-                == "{\n  \"schemaVersion\": 1,\n  \"node_id\": \"N1\",\n  \"claimed\": true\n}\n")
+                == "{\n  \"schema_version\": 1,\n  \"node_id\": \"N1\",\n  \"claimed\": true\n}\n")
         #expect(
             JSONText.document(ErrorResult(CommandFailure(.usage, message: "No."))).hasPrefix(
-                "{\n  \"schemaVersion\": 1,\n  \"error\": {\n"))
+                "{\n  \"schema_version\": 1,\n  \"error\": {\n"))
     }
 
     @Test("only the two commands that exist to print a secret have a result that holds one")
@@ -60,7 +60,7 @@ struct ResultTests {
             #expect(
                 whole == """
                     {
-                      "schemaVersion": 1,
+                      "schema_version": 1,
                       "profile": "sim",
                       "user_name": "maker@example.com",
                       "user_id": "user-1",
@@ -112,7 +112,7 @@ struct ResultTests {
             #expect(
                 few == """
                     {
-                      "schemaVersion": 1,
+                      "schema_version": 1,
                       "profile": "sim",
                       "user_name": "maker@example.com",
                       "user_id": "user-1"

@@ -30,15 +30,17 @@ extension DeviceCommand {
         let context = try device.context(options)
         let time = TimeBudget(timeout)
         let target = try await BoardTarget(device, context, context.boardClient(), within: time)
-        let board = try await target.open(within: time, followsLog: followsLog)
-        let answer = try await time.run {
-            do {
-                let answer = try await ask(board)
-                await board.close()
-                return answer
-            } catch {
-                await board.close()
-                throw error
+        let answer = try await target.askingForProofAgain(context, within: time) { target in
+            let board = try await target.open(within: time, followsLog: followsLog)
+            return try await time.run {
+                do {
+                    let answer = try await ask(board)
+                    await board.close()
+                    return answer
+                } catch {
+                    await board.close()
+                    throw error
+                }
             }
         }
         return (answer, context.output)

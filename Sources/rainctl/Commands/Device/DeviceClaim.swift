@@ -37,15 +37,17 @@ struct DeviceClaim: AsyncParsableCommand {
         if host.host { return try await claimByHost(context, client, time) }
         try await time.run { try await client.checkCanProvision() }
         let target = try await BoardTarget(device, context, client, within: time)
-        let board = try await target.open(within: time)
-        stream.name(device.deviceName ?? board.peer)
-        let report = ProgressReport(context, options, events: stream, peer: board.peer)
+        return try await target.askingForProofAgain(context, within: time) { target in
+            let board = try await target.open(within: time)
+            stream.name(device.deviceName ?? board.peer)
+            let report = ProgressReport(context, options, events: stream, peer: board.peer)
 
-        async let _ = report.animate()
-        return ClaimResult(
-            try await client.provision(board, .claim(deadline: time.left, waitsForBoard: target.mayAppearLater)) {
-                report.take($0)
-            })
+            async let _ = report.animate()
+            return ClaimResult(
+                try await client.provision(board, .claim(deadline: time.left, waitsForBoard: target.mayAppearLater)) {
+                    report.take($0)
+                })
+        }
     }
 
     private func claimByHost(

@@ -9,7 +9,8 @@ struct ProfileShow: AsyncParsableCommand {
             Example: rainctl profile show --origin
 
             An option goes before a variable of the environment (RAINKIT_PROFILE, RAINKIT_ACCOUNT, RAINKIT_STORE, RAINKIT_CA_FILE), \
-            a variable before your file, and your file before what is built in.
+            a variable before a project's .rainkit.json, that before your own settings, yours before the machine's, and those before what \
+            is built in.
             """)
 
     @Argument(help: "Its name; the one in use if not given.")

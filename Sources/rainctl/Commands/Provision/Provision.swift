@@ -53,10 +53,19 @@ struct Provision: AsyncParsableCommand {
     func run() async throws {
         let context = try device.context(options)
         let stream = EventStream(context, events, device)
-        try await stream.ending { try await provision(context, stream) }
+        var done: (node: OnboardedNode, client: RainKitClient)?
+        try await stream.ending {
+            let ended = try await provision(context, stream)
+            done = ended
+            return ProvisionResult(ended.0)
+        }
+        guard let done, StandardStreams.errIsTerminal, !options.quiet, !options.json, events == nil else { return }
+        ProgressReport.close(await ClosingWords.lines(for: done.node, done.client), context, options)
     }
 
-    private func provision(_ context: Context, _ stream: EventStream) async throws -> ProvisionResult {
+    private func provision(
+        _ context: Context, _ stream: EventStream
+    ) async throws -> (OnboardedNode, RainKitClient) {
         let time = TimeBudget(timeout)
         if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-", customData == "-"].filter({ $0 }).count > 1 {
             throw CommandFailure(.usage, message: "Only one thing can be read from standard input.")
@@ -82,7 +91,7 @@ struct Provision: AsyncParsableCommand {
             let report = ProgressReport(context, options, events: stream, peer: board.peer)
 
             async let _ = report.animate()
-            return ProvisionResult(try await client.provision(board, request) { report.take($0) })
+            return (try await client.provision(board, request) { report.take($0) }, client)
         }
     }
 

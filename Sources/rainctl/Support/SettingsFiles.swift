@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RainJSON
+
+/// What files say beside the commands that change settings: a project's file for those who work in its folder, the user's, and the machine's.
+///
+/// An option goes before a variable of the environment, a variable before the project, the project before the user, the user before the machine.
+struct SettingsFiles: Sendable {
+    /// What can be set, under the name that it has in the files.
+    enum Name: String, CaseIterable { case profile, account, store, caFile = "ca_file" }
+
+    enum Level: Sendable, CaseIterable {
+        case project, user, system
+
+        /// A project may say which of the user's deployments and accounts is meant, and not whom to trust: its file may be somebody else's work.
+        /// The user's own deployment and account are what `profile use` and `account use` say.
+        var names: [Name] {
+            switch self {
+            case .project: [.profile, .account]
+            case .user: [.store, .caFile]
+            case .system: [.profile, .store, .caFile]
+            }
+        }
+    }
+
+    struct Setting: Sendable {
+        let text: String
+        let path: String
+    }
+
+    static let projectFile = ".rainkit.json"
+    private static let maximumBytes = 65536
+    private var values: [Level: [String: Setting]] = [:]
+
+    /// What that file says.
+    subscript(level: Level, name: Name) -> Setting? { values[level]?[name.rawValue] }
+
+    /// The first that says anything.
+    subscript(name: Name) -> Setting? { Level.allCases.lazy.compactMap { self[$0, name] }.first }
+
+    /// Throws `config` where a file is there and is none.
+    init(_ environment: [String: String], user folder: String) throws(CommandFailure) {
+        try read("\(folder)/config.json", .user)
+        let list = environment["XDG_CONFIG_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/etc/xdg"
+        for folder in list.split(separator: ":") where folder.hasPrefix("/") && values[.system] == nil {
+            try read("\(folder)/rainkit/config.json", .system)
+        }
+        try readProject()
+    }
+
+    /// The nearest one from the working folder upwards. One that somebody else may write is none.
+    private mutating func readProject() throws(CommandFailure) {
+        var folder = currentFolder() ?? ""
+        while folder.hasPrefix("/"), values[.project] == nil {
+            let path = folder == "/" ? "/\(Self.projectFile)" : "\(folder)/\(Self.projectFile)"
+            if Self.isOwn(path) { try read(path, .project) }
+            guard folder != "/", let slash = folder.lastIndex(of: "/") else { return }
+            folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
+        }
+    }
+
+    private static func isOwn(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && (status.st_uid == getuid() || status.st_uid == 0) && status.st_mode & 0o022 == 0
+    }
+
+    private mutating func read(_ path: String, _ level: Level) throws(CommandFailure) {
+        guard let bytes = try Self.bytes(path) else { return }
+        guard let json = try? JSONValue(parsing: bytes), let members = json.members else {
+            throw Self.unreadable(path, "it is no JSON object")
+        }
+        var found: [String: Setting] = [:]
+        for member in members {
+            guard level.names.contains(where: { $0.rawValue == member.name }) else {
+                let names = level.names.map(\.rawValue).joined(separator: ", ")
+                throw Self.unreadable(path, "\"\(member.name.onOneLine)\" is none of what it may set: \(names)")
+            }
+            guard let text = member.value.string, !text.isEmpty else {
+                throw Self.unreadable(path, "\"\(member.name)\" is no text")
+            }
+            found[member.name] = Setting(text: text, path: path)
+        }
+        values[level] = found
+    }
+
+    /// Nil where there is no such file.
+    private static func bytes(_ path: String) throws(CommandFailure) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
+            throw unreadable(path, String(cString: strerror(errno)))
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
+        var count = 0
+        while count < bytes.count {
+            let more = bytes.withUnsafeMutableBytes {
+                Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count)
+            }
+            if more < 0, errno == EINTR { continue }
+            guard more >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
+            if more == 0 { return Array(bytes[..<count]) }
+            count += more
+        }
+        throw unreadable(path, "it has more than \(maximumBytes) bytes")
+    }
+
+    private static func unreadable(_ path: String, _ why: String) -> CommandFailure {
+        CommandFailure(
+            .config, reason: "unreadable_settings",
+            message: "The settings in \(path.onOneLine) cannot be used: \(why). Mend the file, or move it away.")
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Lines to choose from, a screenful at a time: a small terminal would scroll the first ones away, which are the best.
+struct ChoiceList {
+    private let lines: [String]
+    private var shown = 0
+
+    init(_ lines: [String]) { self.lines = lines }
+
+    /// What brings the rest.
+    static let more = "+"
+
+    var isUntouched: Bool { shown == 0 }
+    var hasMore: Bool { shown < lines.count }
+
+    /// The next lines, and how to see what does not fit. Question and answer get two lines, since they may not fit on one.
+    mutating func page(_ size: TerminalSize) -> [String] {
+        let rest = lines[shown...]
+        let room = max(2, size.rows - 3)
+        let page = rest.count <= room ? rest : rest.prefix(room - 1)
+        shown += page.count
+        let cut = page.map { $0.withoutControls.cut(toColumns: size.columns) }
+        return hasMore ? cut + ["\(Self.more)  shows \(lines.count - shown) more"] : cut
+    }
+}
+
+extension Screen {
+    /// Shows the list when it is asked for the first time, more of it when that is wanted, and returns what is typed otherwise; nil as ``ask(_:)``.
+    func ask(_ prompt: String, offering list: inout ChoiceList) async -> String? {
+        if list.isUntouched { for line in list.page(.current) { say(line) } }
+        while let answer = await ask(prompt) {
+            guard answer == ChoiceList.more, list.hasMore else { return answer }
+            for line in list.page(.current) { say(line) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainSerialPort
+import Testing
+
+@testable import RainKit
+
+@Suite("Reasons why a serial port cannot be used")
+struct SerialPortReasonTests {
+    static let words: [(SerialPortError.Code, ProvisioningError.Code, String?)] = [
+        (.busy, .busy, nil), (.lost, .deviceLost, "port_gone"), (.notFound, .unavailable, "no_port"),
+        (.denied, .unavailable, "port_denied"), (.notATerminal, .unavailable, "not_a_port"), (.closed, .cancelled, nil),
+    ]
+
+    @Test("each is told by a word, and who is to blame", arguments: words)
+    func word(of code: SerialPortError.Code, told: ProvisioningError.Code, reason: String?) {
+        let error = ProvisioningError(SerialPortError(code, path: "/dev/ttyUSB0", message: "Said."))
+        #expect(error.code == told && error.reason == reason)
+    }
+}
