@@ -31,6 +31,23 @@ struct RainKitClientTests {
         }
     }
 
+    @Test("a board that only prints is known by its log, and takes no commands where its log is not followed")
+    func onlyPrints() async throws {
+        try await withTemporaryFolder { folder in
+            let bench = try await GatewayBench(nodes: [], in: folder)
+            let simulated = try await SimulatedBoard.start(
+                ["--console", folder.file("tty"), "--console-dialect", "log-only", "--boot-log", "led-light"],
+                in: folder)
+            let board = try await bench.kit.open(
+                .serial(simulated.console), with: BoardCredentials(proof: GatewayBench.proof), followsLog: false)
+            let identity = try await board.identify()
+            #expect(!identity.takesCommands && identity.reachedAt != nil)
+            let error = await #expect(throws: ProvisioningError.self) { try await board.scan() }
+            #expect(error?.code == .unsupported && error?.reason == "log_only")
+            await board.close()
+        }
+    }
+
     @Test("a proof that is known is not given up because somebody says in clear that none is wanted")
     func inClear() async throws {
         try await withTemporaryFolder { folder in

@@ -35,6 +35,7 @@ struct ReasonTests {
             "provision --no-mapping --transport softap --device-host 127.0.0.1:9 --pop-file FOLDER/pop", 64,
             "missing_ssid"),
         Case("login --provider spid --client-id c --mode nonsense", 64, "unknown_mode"),
+        Case("login --provider spid --client-id c --mode assertion", 64, "missing_assertion"),
         Case("device info --transport serial --port /dev/null", 69, "not_a_port"),
     ]
 

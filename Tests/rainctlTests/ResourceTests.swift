@@ -25,10 +25,11 @@ struct ResourceTests {
     func memory(megabytes: Int) async throws {
         try await withTemporaryFolder { folder in
             let outcome = try await run(
-                "prlimit", ["--as=\(megabytes * 1_000_000)", try Executables.path("rainctl"), "whoami"],
+                "prlimit", ["--as=\(megabytes * 1_000_000)", try Executables.path("rainctl"), "whoami", "--json"],
                 environment: try Maker(folder).environment, within: .seconds(20))
             guard outcome.status != .exited(75) else {
-                return #expect(outcome.standardError.contains("ulimit -v"), "\(outcome.standardError)")
+                let said = outcome.standardOutput
+                return #expect(said.contains("ulimit -v") && said.contains("\"reason\": \"no_threads\""), "\(said)")
             }
             #expect(outcome.status == .exited(77), "\(outcome.standardError)")
             #expect(!outcome.standardError.contains("remove"))

@@ -10,6 +10,7 @@ public final class DeviceLog: Sendable {
         var hasHeard = false
         var hasPrompt = false
         var nameHeard: Duration?
+        var failedStarts = FailedStarts()
         var lastTrouble: DeviceTrouble?
     }
 
@@ -23,6 +24,8 @@ public final class DeviceLog: Sendable {
         public var hasPrompt: Bool
         /// When the board said what it is called, or that it will not be provisioned, since its last start.
         public var decided: Duration?
+        /// Whether the board has failed to come up at two starts in a row, which no patience mends.
+        public var failsToStart: Bool
     }
 
     private let state = Mutex(State())
@@ -55,7 +58,9 @@ public final class DeviceLog: Sendable {
     /// What is known now.
     public var moment: Moment {
         state.withLock {
-            Moment(summary: $0.reader.summary, hasHeard: $0.hasHeard, hasPrompt: $0.hasPrompt, decided: $0.nameHeard)
+            Moment(
+                summary: $0.reader.summary, hasHeard: $0.hasHeard, hasPrompt: $0.hasPrompt, decided: $0.nameHeard,
+                failsToStart: $0.failedStarts.isDown)
         }
     }
 
@@ -95,11 +100,17 @@ extension DeviceLog.State {
             case .restarted:
                 nameHeard = nil
                 hasPrompt = false
+                failedStarts.restarted()
             case .provisioningStarted, .code, .announced, .alreadyProvisioned: nameHeard = nameHeard ?? time
             case .trouble(let trouble):
                 lastTrouble = trouble
-                if trouble.isFatal { nameHeard = nameHeard ?? time }
-            case .applicationStarted, .sessionEstablished, .joined: break
+                guard trouble.isFatal else { continue }
+                nameHeard = nameHeard ?? time
+                failedStarts.failed()
+            case .applicationStarted:
+                // The boot loader has found another one.
+                if !reader.summary.isDown { (nameHeard, failedStarts) = (nil, FailedStarts()) }
+            case .sessionEstablished, .joined: break
             }
         }
         return events

@@ -80,6 +80,7 @@ public struct DeviceLogReader: Sendable {
         case "esp_netif_handlers":
             return text.after("sta ip: ").flatMap { joined($0) }
         case "app_init" where text.hasPrefix("Project name:"), "cpu_start" where text.hasPrefix("Project name:"):
+            summary.startApplication()
             return .applicationStarted
         default: return nil
         }

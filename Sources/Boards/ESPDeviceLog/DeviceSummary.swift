@@ -52,6 +52,9 @@ public struct DeviceSummary: Sendable {
         if troubles.count > Self.maximumTroubles { troubles.removeFirst() }
     }
 
+    /// Forgets what kept applications from starting.
+    mutating func startApplication() { troubles.removeAll(where: \.endsWithApplication) }
+
     /// Forgets what a restart changes.
     mutating func restart() {
         var fresh = DeviceSummary()
@@ -75,8 +78,4 @@ public struct DeviceSummary: Sendable {
         if let fatal = troubles.last(where: { $0.isFatal && !$0.isLoop }) { return fatal }
         return troubles.last { !$0.isLoop && $0 != .watchdogReset } ?? troubles.last
     }
-}
-
-extension DeviceTrouble {
-    fileprivate var isLoop: Bool { if case .bootLoop = self { true } else { false } }
 }

@@ -69,4 +69,15 @@ public enum DeviceTrouble: Sendable, Equatable {
         default: false
         }
     }
+
+    /// Whether it is only that the board starts again and again.
+    public var isLoop: Bool { if case .bootLoop = self { true } else { false } }
+
+    /// Whether it is over once an application starts, from another partition or another start than the one that failed.
+    var endsWithApplication: Bool {
+        switch self {
+        case .emptyFlash, .noApplication, .wrongChip, .downloadMode: true
+        default: false
+        }
+    }
 }

@@ -61,7 +61,8 @@ struct ConsoleDialectTests {
         await clock.waitForSleepers(2)
         await terminal.send("I (24) boot: ESP-IDF v5.4 2nd stage bootloader\r\n")
         clock.advance(by: CommandConsole.probingDeadline)
-        #expect(await code { try await task.value } == .unavailable)
+        let error = await #expect(throws: ProvisioningError.self) { try await task.value }
+        #expect(error?.code == .unavailable && error?.reason == "no_prompt")
     }
 
     @Test("a board that is still booting is waited for")

@@ -107,6 +107,12 @@ struct ProviderVerbTests {
                 "account", "web-session", "--provider", "spid", "--redirect-uri", "http://127.0.0.1:4711/callback",
             ])
             #expect(session.document?["url"]?.string?.contains("/session/") == true)
+            let open = try await desk.maker.rainctl(
+                [
+                    "account", "web-session", "--provider", "spid", "--redirect-uri", "http://127.0.0.1:4711/callback",
+                    "--open", "--json",
+                ], environment: ["PATH": "/nonexistent", "BROWSER": ""])
+            #expect(open.status == 69 && open.failure?["reason"] == "no_browser", "\(open.standardOutput)")
             _ = try await desk.does(
                 ["account", "web-session", "--provider", "spid", "--redirect-uri", "https://elsewhere.example/"],
                 ends: 64,

@@ -124,9 +124,9 @@ struct PasteTests {
             // A stray first, by the command that the entry names; then the answer, by the desktop's own opener.
             let stray = try await run(
                 Executables.path("rainctl"),
-                ["account", "callback", "com.example.rainkit-test:/callback?code=x&state=y"],
+                ["account", "callback", "com.example.rainkit-test:/callback?code=x&state=y", "--json"],
                 environment: environment)
-            #expect(stray.status == .exited(65))
+            #expect(stray.status == .exited(65) && stray.standardOutput.contains("wrong_answer"))
             #expect(!(stray.standardError + stray.standardOutput).contains("code=x"))
             // Without a display xdg-open would look for a browser in the terminal instead of the handler.
             let opened = try await run(

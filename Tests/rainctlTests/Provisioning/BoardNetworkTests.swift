@@ -75,6 +75,19 @@ struct BoardNetworkTests {
         }
     }
 
+    @Test("a machine that does not get back to its own network is a warning, and what was done is done")
+    func notRestored() async throws {
+        try await with(["--security", "1"]) { scene in
+            try await scene.mock.replace(
+                "ActivateConnection", in: "ooo", out: "o",
+                by: #"raise dbus.exceptions.DBusException("no", name="org.freedesktop.NetworkManager.Failed")"#)
+            let outcome = try await scene.provision(["--json"])
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            let reasons = outcome.document?["warnings"]?.array?.compactMap { $0["reason"]?.string } ?? []
+            #expect(reasons.contains("network_not_restored"), "\(outcome.standardOutput)")
+        }
+    }
+
     @Test("a network that is not there is said to be, and nothing is left")
     func absent() async throws {
         try await with(boards: ["PROV_other1"], ["--security", "1"]) { scene in
@@ -201,6 +214,12 @@ struct BoardNetworkTests {
             let child = try await scene.maker.start(scene.arguments(), environment: scene.mock.environment)
             _ = try await scene.board.journal.entry(where: ["change": "credentials_received"], within: .seconds(30))
             // While it is under way, nobody else takes the adapter, or brings it back.
+            try await scene.mock.add("PROV_ffffff")
+            let busy = try await scene.maker.rainctl(
+                ["device", "info", "--transport", "softap", "--device-name", "PROV_ffffff", "--json"],
+                environment: scene.mock.environment)
+            busy.expectFailure(75, "temporary", says: "Another run")
+            #expect(busy.failure?["reason"] == "wifi_busy")
             let beside = try await scene.maker.rainctl(["whoami"], environment: scene.mock.environment)
             #expect(beside.status == 0 && !beside.standardError.contains("back on"), "\(beside.standardError)")
             #expect(scene.hasJournal)

@@ -74,6 +74,20 @@ struct ProvisioningImprovTests {
         }
     }
 
+    @Test(
+        "a board that takes no settings says why",
+        arguments: [("stopped=1", "improv_stopped", "Restart it"), ("button=1", "not_authorized", "button")])
+    func refuses(fault: String, reason: String, words: String) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await Self.board(folder, ["--console-fault", fault])
+            defer { board.process.kill() }
+            let outcome = try await Self.provision(maker)
+            outcome.expectFailure(1, "other", says: words)
+            #expect(outcome.failure?["reason"]?.string == reason, "\(outcome.standardOutput)")
+        }
+    }
+
     @Test("the board is named and its networks are listed")
     func looks() async throws {
         try await withTemporaryFolder { folder in

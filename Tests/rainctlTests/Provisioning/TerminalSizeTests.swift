@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RainJSON
 import TestSupport
 import Testing
 
@@ -132,6 +133,37 @@ struct TerminalSizeTests {
                 #expect(plain.contains("✓ ") == (without != "TERM"), "\(plain)")
             }
             try await board.process.terminate()
+        }
+    }
+
+    @Test(
+        "one of several boards is chosen from the list of those that were found, by number",
+        arguments: [Size.usual, .small])
+    func chooseBoard(size: Size) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let tree = try SystemTree(in: folder)
+            var boards: [SimulatedBoard] = []
+            for (index, socket) in ["1-1", "1-2"].enumerated() {
+                try tree.addDevice(
+                    "ttyUSB\(index)", socket: socket, vendor: "10c4", product: "ea60", title: "CP2102N Bridge")
+                let console = ["--console", tree.port("ttyUSB\(index)"), "--security", "1", "--mapping", "user"]
+                boards.append(try await SimulatedBoard.start(console + ["--join-delay", "0.2"], in: folder))
+            }
+            defer { for board in boards { board.process.kill() } }
+            let command = [
+                "provision", "--no-mapping", "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid,
+                "--passphrase-file", folder.file("wifi"),
+            ]
+            let variables = tree.environment.map { "\($0.key)=\($0.value)" }
+            try await terminal(size, command, maker, variables: variables) {
+                try await $0.asks("Board (number or name, Enter to stop): ")
+                let screen = try await $0.screen()
+                #expect(screen.contains("1  ") && screen.contains("2  "), "\(screen)")
+                try await $0.answers("Board (number or name, Enter to stop): ", "2")
+                #expect(try await $0.status() == 0)
+            }
+            #expect(try boards[1].journal.entries(where: ["event": "state", "change": "joined"]).count == 1)
         }
     }
 

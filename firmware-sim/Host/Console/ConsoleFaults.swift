@@ -15,11 +15,14 @@ struct ConsoleFaults {
     /// Milliseconds after the first opening at which the port goes away; it is back a third of a second later.
     var replug: UInt64?
 
-    /// Of Improv: a result without an address; the result before the state; nothing at all on success; a port that goes away then.
+    /// Of Improv: a result without an address; the result before the state; nothing at all on success; a port that goes away then; a board
+    /// that takes no settings any more, or none before its button is pressed.
     var hasNoURL = false
     var resultComesFirst = false
     var isSilentOnSuccess = false
     var replugsOnSuccess = false
+    var isStopped = false
+    var waitsForButton = false
 
     /// Takes `KEY=VALUE`; false where there is no such fault, or no such value.
     mutating func set(_ text: String) -> Bool {
@@ -37,6 +40,8 @@ struct ConsoleFaults {
         case "result-first" where number == 1: resultComesFirst = true
         case "silent-success" where number == 1: isSilentOnSuccess = true
         case "replug-on-success" where number == 1: replugsOnSuccess = true
+        case "stopped" where number == 1: isStopped = true
+        case "button" where number == 1: waitsForButton = true
         default: return false
         }
         return true

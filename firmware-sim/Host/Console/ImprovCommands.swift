@@ -51,6 +51,11 @@ final class ImprovCommands: ConsoleCommands {
     }
 
     private func join(_ data: [UInt8], _ board: Board) -> [UInt8] {
+        if faults.waitsForButton { return ImprovPacket.failure(4) }
+        if faults.isStopped {
+            state = 0
+            return ImprovPacket.state(0)
+        }
         guard let length = data.first.map(Int.init), data.count > length + 1, (1...32).contains(length),
             data.count == length + 2 + Int(data[length + 1])
         else { return ImprovPacket.failure(1) }

@@ -74,7 +74,7 @@ struct ListeningOptions: ParsableArguments {
             """
             What goes wrong on the console: drop-line=P, double-line=P, drop-byte=P, double-byte=P, storm=N (log lines in a second), \
             baud=N (the wire's speed), replug=S (the port goes away so long after it was first opened, and comes back); of Improv: no-url=1, \
-            result-first=1, silent-success=1, replug-on-success=1. May be repeated. \
+            result-first=1, silent-success=1, replug-on-success=1, stopped=1, button=1 (it is not pressed). May be repeated. \
             P is a fraction, S seconds.
             """, valueName: "key=value"))
     var consoleFault: [String] = []

@@ -28,6 +28,10 @@ struct SerialProbe: Sendable {
     static let patienceOverUSB = Duration.milliseconds(500)
     /// The code is printed right behind the service's name; firmware that prints none is not waited for longer.
     static let patienceWithoutCode = Duration.seconds(3)
+    /// A boot loader that found no application in one partition may find it in the next.
+    static let patienceWithoutApplication = Duration.milliseconds(700)
+    /// Three starts may have been a person's: an application has named its service by then, or crashed once more.
+    static let patienceInLoops = Duration.seconds(3)
     /// A console has shown its prompt by then, if the board has not just begun to boot: others are asked whether they speak Improv.
     static let patienceWithoutPrompt = Duration.milliseconds(500)
     /// A board that boots does not hear the first of them.
@@ -78,11 +82,13 @@ struct SerialProbe: Sendable {
                 // A port that takes nothing is the console's error.
                 try? await console.port.write(ImprovFrame.command(.state)!.encoded.dropLast())
             }
+            if !moment.hasPrompt, moment.failsToStart { return }
             if !moment.hasPrompt, let decided = moment.decided {
                 if time - max(decided, began) >= patience(for: moment) {
-                    guard Self.isIncomplete(moment.summary), !hasRestarted else { return }
+                    // The code's line may have got lost: it is printed at every start. And BOOT may not be held any more.
+                    let mayHelp = Self.isIncomplete(moment.summary) || moment.summary.verdict == .downloadMode
+                    guard mayHelp, !hasRestarted else { return }
                     hasRestarted = true
-                    // The code's line may have got lost: it is printed at every start.
                     guard await restarts() else { return }
                 }
             } else if !hasRestarted, !moment.hasPrompt, time - began >= Self.patienceInSilence {
@@ -112,6 +118,10 @@ struct SerialProbe: Sendable {
     private func patience(for moment: DeviceLog.Moment) -> Duration {
         let summary = moment.summary
         if summary.serviceName != nil, summary.code == nil { return Self.patienceWithoutCode }
+        if summary.isDown {
+            let isKnown = summary.troubles.contains { $0.isFatal && !$0.isLoop }
+            return isKnown ? Self.patienceWithoutApplication : Self.patienceInLoops
+        }
         return isOwnUSB ? Self.patienceOverUSB : Self.patience
     }
 

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+
+/// What can be wrong between the cable and the Wi-Fi.
+extension InjectedFault {
+    static let ofBoards: [InjectedFault] = [
+        printed("empty-flash", "nothing is flashed", "no firmware", known: .told(0.4)),
+        printed("no-application", "a boot loader without an application", "no application", known: .told(0.8)),
+        printed("wrong-chip", "firmware for another chip", "chip", known: .told(0.8)),
+        printed("download", "BOOT was held", "BOOT"),
+        printed("crash-loop", "the firmware crashes", "crash", known: .told(1.2)),
+        printed("brown-out", "the supply sags", "supply", known: .told(1.2)),
+        printed("unreadable", "another baud rate", "baud"),
+        printed("provisioned", "a board that is set up already", "already", known: .silence(1.5)),
+        InjectedFault("cable", "no such port", "there is no port") {
+            try await $0.provision(["--port", $0.folder.file("nowhere")])
+        },
+        InjectedFault("cable", "a file in the place of a port", "not a serial port", "no serial port") { lab in
+            try lab.folder.write("text", to: "file")
+            return try await lab.provision(["--port", lab.folder.file("file")])
+        },
+        InjectedFault("cable", "two boards, and none named", "several") { lab in
+            let tree = try SystemTree(in: lab.folder)
+            for (index, name) in ["ttyUSB0", "ttyUSB1"].enumerated() {
+                try tree.addDevice(name, socket: "1-\(index)", vendor: "10c4", product: "ea60")
+                try tree.write("", to: "dev/\(name)")
+            }
+            return try await lab.provision(["--transport", "serial"], environment: tree.environment)
+        },
+        InjectedFault("cable", "no board is plugged in", "no serial port") { lab in
+            try await lab.provision(["--transport", "serial"], environment: try SystemTree(in: lab.folder).environment)
+        },
+        InjectedFault("Bluetooth", "no system bus", "bus") {
+            try await $0.provision(["--transport", "ble", "--device-name", "PROV_1"])
+        },
+        InjectedFault("Bluetooth", "BlueZ does not run", "bluez") { lab in
+            let bus = try await SessionBusDaemon(in: lab.folder)
+            let outcome = try await lab.provision(
+                ["--transport", "ble", "--device-name", "PROV_1"], environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+            )
+            try await bus.end()
+            return outcome
+        },
+        radio("absent", "no adapter", "no Bluetooth adapter"), radio("off", "the adapter is off", "off"),
+        radio("on", "no board advertises", "PROV_1", known: .silence(3.75)),
+        InjectedFault("Wi-Fi", "the board's address is wrong", "No connection to the board") {
+            try await $0.provision(["--transport", "softap", "--device-host", "127.0.0.1:9"])
+        },
+        InjectedFault("Wi-Fi", "the board has stopped", "answer", known: .silence(4)) { lab in
+            let board = try await lab.board()
+            board.process.signal(SIGSTOP)
+            defer { board.process.kill() }
+            return try await lab.provision(Maker.way(to: board) + ["--timeout", "4"])
+        },
+        InjectedFault("Wi-Fi", "a wrong Wi-Fi password", "password") { lab in
+            let board = try await lab.board(["--security", "1", "--attempts", "1"])
+            return try await lab.provision(
+                Maker.way(to: board),
+                network: ["--ssid", SimulatedBoard.ssid, "--passphrase-file", lab.folder.file("wrong")])
+        },
+        InjectedFault("Wi-Fi", "a network that is not in reach", "does not hear that network") { lab in
+            let board = try await lab.board(["--security", "1", "--attempts", "1"])
+            return try await lab.provision(
+                Maker.way(to: board), network: ["--ssid", "Attic", "--passphrase-file", lab.folder.file("wifi")])
+        },
+        InjectedFault("Wi-Fi", "a password that no network takes", "8 to 63 bytes") { lab in
+            try lab.folder.write("short", to: "four")
+            try lab.folder.write("seven77", to: "seven")
+            return try await lab.provision(
+                ["--transport", "softap"], network: ["--ssid", "Home", "--passphrase-file", lab.folder.file("seven")])
+        },
+        InjectedFault("Wi-Fi", "a name that is too long", "1 to 32 bytes") {
+            try await $0.provision(
+                ["--transport", "softap"],
+                network: ["--ssid", String(repeating: "x", count: 33), "--passphrase-file", $0.folder.file("wifi")])
+        },
+        InjectedFault("Wi-Fi", "no network is named", "No network given") {
+            try await $0.provision(["--transport", "softap"], network: [])
+        },
+        InjectedFault("Wi-Fi", "an empty password", "empty") { lab in
+            try lab.folder.write("", to: "nothing")
+            return try await lab.provision(
+                ["--transport", "softap"], network: ["--ssid", "Home", "--passphrase-file", lab.folder.file("nothing")])
+        },
+        InjectedFault(
+            "Wi-Fi", "the board loses its power as it joins", "stopped answering", "lost", "silent", "answer",
+            known: .silence(12.3)
+        ) {
+            lab in
+            let board = try await lab.board(["--security", "1", "--vanish", "power=0.3", "--join-delay", "1.4"])
+            return try await lab.provision(Maker.way(to: board))
+        },
+        InjectedFault("session", "a wrong proof of possession", "proof") { lab in
+            let board = try await lab.board()
+            return try await lab.provision(Maker.way(to: board), pop: "wrong")
+        },
+        InjectedFault("session", "a wrong proof of possession, Security 2", "proof") { lab in
+            let board = try await lab.board(["--security", "2"])
+            return try await lab.provision(Maker.way(to: board), pop: "wrong")
+        },
+        InjectedFault("session", "another user name of Security 2", "user name") { lab in
+            let board = try await lab.board(["--security", "2", "--username", "somebody"])
+            return try await lab.provision(Maker.way(to: board))
+        },
+        InjectedFault("session", "a scheme that the board does not speak", "Security") { lab in
+            let board = try await lab.board()
+            return try await lab.provision(Maker.way(to: board) + ["--sec-ver", "2"])
+        },
+        InjectedFault("session", "a board that says it speaks Security 0, and a known proof", "Security 0") { lab in
+            let board = try await lab.board(["--security", "0"])
+            return try await lab.provision(Maker.way(to: board))
+        },
+        InjectedFault("session", "no proof of possession is given", "proof of possession") { lab in
+            let board = try await lab.board()
+            return try await lab.provision(Maker.way(to: board), pop: nil)
+        },
+        InjectedFault("session", "a QR code of something else", "QR code") {
+            try await $0.provision(["--qrcode", "https://example.com"], pop: nil)
+        },
+        InjectedFault("session", "a picture without a QR code", "QR code") { lab in
+            lab.folder.writePrivately(
+                Array("P5 64 64 255\n".utf8) + [UInt8](repeating: 255, count: 4096), to: "white.pgm")
+            _ = try await TestSupport.run(
+                "cjpeg", ["-outfile", lab.folder.file("white.jpg"), lab.folder.file("white.pgm")])
+            return try await lab.rainctl("qr", "read", lab.folder.file("white.jpg"))
+        },
+    ]
+
+    private static func printed(
+        _ log: String, _ name: String, _ words: String, known evidence: Evidence = .start
+    ) -> InjectedFault {
+        InjectedFault("cable", name, words, known: evidence) { lab in
+            let board = try await SimulatedBoard.start(
+                [
+                    "--console", lab.folder.file("tty"), "--console-dialect", "log-only", "--boot-log", log,
+                    "--console-noise", "none",
+                ],
+                in: lab.folder)
+            defer { board.process.kill() }
+            return try await lab.provision(["--port", lab.folder.file("tty")], pop: nil)
+        }
+    }
+
+    private static func radio(
+        _ state: String, _ name: String, _ words: String, known evidence: Evidence = .start
+    ) -> InjectedFault {
+        InjectedFault("Bluetooth", name, words, known: evidence) { lab in
+            let radio = try await SimulatedBluetooth.start(["--ble-fault", "adapter=\(state)"], in: lab.folder)
+            let outcome = try await lab.provision(
+                ["--transport", "ble", "--device-name", "PROV_1", "--timeout", "5"], environment: radio.environment)
+            try await radio.process.terminate()
+            try await radio.bus.end()
+            return outcome
+        }
+    }
+}
