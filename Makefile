@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 FUZZ_ROUNDS_SOAK := 100000
 
-.PHONY: demo examples test soak test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
+.PHONY: demo examples test timings soak test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
 
 demo: build
 	@scripts/setup demo
@@ -19,6 +19,10 @@ examples: build
 
 test: setup
 	@scripts/test
+
+# Promises of time, one at a time: nothing else may run meanwhile.
+timings: setup
+	@RAINKIT_ALONE=1 scripts/test --filter 'rainctlTests\.(SilentMachine|NodeWatch|FaultAdvice)'
 
 soak: setup
 	@RAINKIT_SOAK=1 RAINKIT_FUZZ_ROUNDS=$(FUZZ_ROUNDS_SOAK) scripts/test

@@ -80,10 +80,9 @@ struct SilentMachineTests {
             board.process.signal(SIGSTOP)
 
             let commands = Self.arguments.sorted { $0.key < $1.key }
-            // Some at a time, each as a maker of its own: a sign-out must not end another's session. One at a time (make soak) half a second
-            // is enough for a start and an end; six at a time, beside other tests, have a whole one.
-            let isAlone = currentEnvironment()["RAINKIT_SOAK"] == "1"
-            let width = isAlone ? 1 : 6
+            // Some at a time, each as a maker of its own: a sign-out must not end another's session. One at a time, half a second is enough
+            // for a start and an end; six at a time, beside other tests, have a whole one.
+            let width = Timings.isAlone ? 1 : 6
             for start in stride(from: 0, to: commands.count, by: width) {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for (name, given) in commands[start..<min(start + width, commands.count)] {
@@ -112,7 +111,8 @@ struct SilentMachineTests {
                             let took = began.duration(to: .now)
                             #expect(outcome.status != 64, "\(name): \(outcome.standardOutput)\(outcome.standardError)")
                             // A provider may have renewed the session already: its answer is waited for (docs/exit-codes.md).
-                            let limit: Duration = name == "account refresh" ? .seconds(12) : .seconds(isAlone ? 2.5 : 3)
+                            let usual = Duration.seconds(Timings.isAlone ? 2.5 : 3)
+                            let limit = name == "account refresh" ? .seconds(12) : usual
                             #expect(took < limit, "\(name) took \(took)")
                             // Some need nobody; what waited says what for.
                             if took > .seconds(1.9) {

@@ -18,14 +18,15 @@ struct FaultAdviceTests {
         var line: String { "| \(area) | \(name) | \(exit) | `\(reason)` | \(sentence) | \(evidence) |" }
     }
 
-    private static var isRecorded: Bool { currentEnvironment()["RAINKIT_RECORD"] == "1" }
+    private static let isRecorded = currentEnvironment()["RAINKIT_RECORD"] == "1"
+    private static let isTimed = isRecorded || Timings.isAlone
 
     @Test("the first sentence names the cause, for each fault that is injected")
     func advice() async throws {
         let faults = InjectedFault.all
         #expect(faults.count >= 50)
         // One at a time where the time counts.
-        let width = Self.isRecorded ? 1 : 4
+        let width = Self.isTimed ? 1 : 4
         var rows: [Row] = []
         for start in stride(from: 0, to: faults.count, by: width) {
             let some = Array(faults[start..<min(start + width, faults.count)])
@@ -61,8 +62,8 @@ struct FaultAdviceTests {
         One thing is broken in each row, and the first sentence of what `rainctl` says about it is to name the cause. A test breaks them and makes this table
         (`FaultAdviceTests`); the numbers are [exit codes](exit-codes.md), and what helps is in [troubleshooting](troubleshooting.md).
 
-        The last column says when it can be known, from the start of the run; it is said less than a second later. That is measured when the table is made, on a
-        machine that does nothing else; a busy one may be slower.
+        The last column says when it can be known, from the start of the run; it is said less than a second later (`make timings`, on a machine that
+        does nothing else; a busy one may be slower).
 
         | where | what is wrong | exit | reason | the first sentence | known |
         |---|---|---|---|---|---|
@@ -79,7 +80,7 @@ struct FaultAdviceTests {
             }
             let lab = FaultLab(folder: folder, maker: maker, cloud: cloud)
             let outcome = try await fault.run(lab)
-            if isRecorded {
+            if isTimed {
                 #expect(lab.took > .zero, "\(fault.name): not timed")
                 #expect(lab.took < .seconds(fault.evidence.seconds + 1), "\(fault.name): said after \(lab.took)")
             }

@@ -6,6 +6,9 @@ import Testing
 
 @Suite("rainctl node watch")
 struct NodeWatchTests {
+    /// The promise is 300 ms; a busy machine is given twenty times that.
+    static let limit: Duration = Timings.isAlone ? .milliseconds(300) : .seconds(6)
+
     @Test("says what changes, by whomever, soon after it was set, and when the board goes")
     func changes() async throws {
         try await OnlineBoards.with { scene in
@@ -16,8 +19,7 @@ struct NodeWatchTests {
             let start = ContinuousClock.now
             try await watching.output(containing: "\"path\":\"Light.Power\",\"value\":false", within: .seconds(20))
             let taken = start.duration(to: .now)
-            // The promise is 300 ms, which an idle machine keeps; a busy one is given twenty times that.
-            #expect(taken < .seconds(6), "\(taken)")
+            #expect(taken < Self.limit, "\(taken)")
             try await scene.done("node", "rename", "nodelight", "Desk")
             try await watching.output(containing: "\"value\":\"Desk\",\"previous\":\"Light\"", within: .seconds(20))
             try await scene.boards[0].process.terminate()
@@ -37,9 +39,8 @@ struct NodeWatchTests {
             try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
             try await broker.output(
                 containing: "node/nodelight/params/remote {\"Light\":{\"Power\":false}}", within: .seconds(10))
-            // 300 ms on an idle machine; a busy one is given twenty times that.
             let taken = start.duration(to: .now)
-            #expect(taken < .seconds(6), "\(taken)")
+            #expect(taken < Self.limit, "\(taken)")
         }
     }
 

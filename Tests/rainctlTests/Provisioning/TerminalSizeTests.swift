@@ -79,7 +79,7 @@ struct TerminalSizeTests {
     }
 
     /// As the page for beginners shows it; times are not the same twice.
-    @Test("a screen as docs/first-board.md shows it (RAINKIT_RECORD=1 writes it)")
+    @Test("a screen as docs/first-board.md shows it, and the way there as a cast (RAINKIT_RECORD=1 writes them)")
     func screenshot() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
@@ -89,12 +89,19 @@ struct TerminalSizeTests {
                 ["--wifi", "Home:\(SimulatedBoard.passphrase)", "--wifi", "Cafe:", "--mapping", "ch-resp"]
                     + cloud.boardOptions(node: "7CDFA1000001"), in: folder)
             try await terminal(.usual, ["provision"] + Maker.way(to: board), maker) {
-                try await $0.answers("Proof of possession: ", SimulatedBoard.proofOfPossession)
-                try await $0.answers(Self.question, "1")
-                try await $0.answers("Wi-Fi password: ", SimulatedBoard.passphrase)
+                var cast = TerminalCast(columns: 80, rows: 24, title: "rainctl provision")
+                for (asked, answer) in [
+                    ("Proof of possession: ", SimulatedBoard.proofOfPossession), (Self.question, "1"),
+                    ("Wi-Fi password: ", SimulatedBoard.passphrase),
+                ] {
+                    try await $0.asks(asked)
+                    cast.show(Self.asShown(try await $0.screen(withColours: true)))
+                    try await $0.answers(asked, answer)
+                }
                 #expect(try await $0.status() == 0)
-                let lines = try await $0.screen().split(separator: "\n").filter { !$0.hasPrefix("ended: ") }
-                let screen = lines.joined(separator: "\n").replacing(#/\(\d+\.\d\d s\)/#, with: "(0.42 s)")
+                cast.show(Self.asShown(try await $0.screen(withColours: true)))
+                try Self.compare(cast.text, with: Repository.path("docs/casts/first-board.cast"))
+                let screen = Self.asShown(try await $0.screen())
                 let path = Repository.path("docs/first-board.md")
                 var page = try readFile(path)
                 let shown = try #require(page.firstMatch(of: #/```text\n((?:.*\n)*?)```/#))
@@ -107,6 +114,17 @@ struct TerminalSizeTests {
             }
             try await board.process.terminate()
         }
+    }
+
+    /// Without what is different each time, and what is the test's own.
+    private static func asShown(_ screen: String) -> String {
+        screen.split(separator: "\n").filter { !$0.contains("ended: ") }.joined(separator: "\n")
+            .replacing(#/\(\d+\.\d\d s\)/#, with: "(0.42 s)")
+    }
+
+    private static func compare(_ text: String, with path: String) throws {
+        if currentEnvironment()["RAINKIT_RECORD"] != nil { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+        #expect(try readFile(path) == text)
     }
 
     @Test("colours where they are wanted, and never as the only word", arguments: [nil, "NO_COLOR", "TERM"])
