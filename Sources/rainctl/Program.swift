@@ -15,11 +15,11 @@ enum Program {
         let arguments = Array(CommandLine.arguments.dropFirst())
         let command: any ParsableCommand
         switch Rainctl.parsed(arguments) {
-        case .ended(let status): exit(Ending.status(after: status).rawValue)
+        case .ended(let status): end(status)
         case .command(let parsed): command = parsed
         }
         guard command is any AsyncParsableCommand else {
-            exit(Ending.status(after: Rainctl.runAtOnce(command, arguments: arguments)).rawValue)
+            end(Rainctl.runAtOnce(command, arguments: arguments))
         }
 
         if let lack = Resources.lack {
@@ -29,11 +29,15 @@ enum Program {
         Signals.catchAll()
         let handed = Handed(command: command)
         let work = Task.detached {
-            exit(Ending.status(after: await Rainctl.run(handed.command, arguments: arguments)).rawValue)
+            Self.end(await Rainctl.run(handed.command, arguments: arguments))
         }
         Signals.whenReceived { work.cancel() }
         while true { pause() }
     }
+
+    /// Without the exit handlers of the libraries: there is nothing to flush, they take time, and OpenSSL's is not for a process in which
+    /// another thread still uses it (see ``CloudCommands``).
+    private static func end(_ status: ExitStatus) -> Never { _exit(Ending.status(after: status).rawValue) }
 
     /// No other program of this user reads its memory (`PR_SET_DUMPABLE`, prctl(2)). Glibc's module has no variadic functions.
     private static func refuseTracing() {

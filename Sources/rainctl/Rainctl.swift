@@ -20,6 +20,9 @@ struct Rainctl: AsyncParsableCommand {
 
     /// The command that the arguments name. Help, a version and a mistake are printed at once, and end with a status.
     static func parsed(_ arguments: [String]) -> Parsed {
+        let named = NamedCommand(arguments)
+        (named.path.first as? any CloudCommands.Type)?.startHTTP()
+        if let command = named.parsed() { return .command(command) }
         do {
             return .command(try parseAsRoot(arguments))
         } catch {

@@ -224,7 +224,7 @@ final class TransferTable {
 }
 
 /// libcurl's one-time initialization, which must not run on two threads at once.
-private let isCurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+let isCurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
 /// Rounded up, so that the thread does not wake too early; at least 1, as 0 means no limit to libcurl.
 func milliseconds(until limit: ContinuousClock.Instant) -> Int64 {

@@ -48,19 +48,18 @@ struct TriggerWords {
         }
         guard let at else { throw ValidationError("Say when: --at HH:MM, or --in TIME.") }
         guard let minutes = Self.minutes(at) else {
-            throw ValidationError("--at is a time of day such as 07:30, and this is not: \(at.onOneLine)")
+            throw ValidationError("\(at.onOneLine) is not a time of day for --at, such as 07:30.")
         }
         guard let date else {
             guard let mask = Self.mask(days ?? "once") else {
                 throw ValidationError(
-                    "--days is a list such as mon-fri or sat,sun, or daily, weekdays, weekends, once: not \((days ?? "").onOneLine)"
-                )
+                    "\((days ?? "").onOneLine) is no list of days such as mon-fri, sat,sun, daily or weekdays.")
             }
             return .weekly(minutes: minutes, days: mask)
         }
         guard days == nil else { throw ValidationError("A schedule has --days or a --date, not both.") }
         guard let day = CalendarDay(date) else {
-            throw ValidationError("--date is a day that there is, such as 2026-12-24 or 12-24: not \(date.onOneLine)")
+            throw ValidationError("\(date.onOneLine) is not a date for --date, such as 2026-12-24 or 12-24.")
         }
         if let year = day.year, (year, day.month, day.day) < (today.year ?? 0, today.month, today.day) {
             throw ValidationError("The \(date.onOneLine) is over: this schedule would never act.")

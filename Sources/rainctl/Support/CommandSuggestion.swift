@@ -5,31 +5,18 @@ import ArgumentParser
 enum CommandSuggestion {
     /// A sentence for arguments whose first words lead to no command; nil where they do, or where nothing is like them.
     static func sentence(for arguments: [String]) -> String? {
-        var command: any ParsableCommand.Type = Rainctl.self
-        var path: [String] = []
-        for word in arguments {
-            let known = command.configuration.subcommands
-            guard !known.isEmpty, !word.hasPrefix("-") else { return nil }
-            if let next = known.first(where: { name(of: $0) == word }) {
-                command = next
-                path.append(word)
-                continue
-            }
-            var nearest: (name: String, distance: Int)?
-            for candidate in known where candidate.configuration.shouldDisplay {
-                let name = name(of: candidate)
-                let distance = distance(word, name)
-                if distance < nearest?.distance ?? .max { nearest = (name, distance) }
-            }
-            guard let nearest, nearest.distance <= max(1, nearest.name.count / 3) else { return nil }
-            let there = (["rainctl"] + path).joined(separator: " ")
-            return "\(there) has no \"\(word.onOneLine)\". Did you mean: \(there) \(nearest.name)?"
+        let named = NamedCommand(arguments)
+        let known = named.command.configuration.subcommands
+        guard !known.isEmpty, let word = named.rest.first, !word.hasPrefix("-") else { return nil }
+        var nearest: (name: String, distance: Int)?
+        for candidate in known where candidate.configuration.shouldDisplay {
+            let name = NamedCommand.name(of: candidate)
+            let distance = distance(word, name)
+            if distance < nearest?.distance ?? .max { nearest = (name, distance) }
         }
-        return nil
-    }
-
-    private static func name(of command: any ParsableCommand.Type) -> String {
-        command.configuration.commandName ?? command._commandName
+        guard let nearest, nearest.distance <= max(1, nearest.name.count / 3) else { return nil }
+        let there = (["rainctl"] + named.path.map(NamedCommand.name(of:))).joined(separator: " ")
+        return "\(there) has no \"\(word.onOneLine)\". Did you mean: \(there) \(nearest.name)?"
     }
 
     /// How many letters are to be added, left out, changed, or swapped with the next one.

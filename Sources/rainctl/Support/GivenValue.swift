@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import RainKit
 
 /// `Light.Power=on`, as values are given on the command line.
@@ -12,6 +13,19 @@ enum GivenValue {
             ParameterPath(component: String(component), parameter: String(parameter)),
             String(text[text.index(after: equals)...])
         )
+    }
+
+    /// Refuses what is none of these, and two values for the same parameter.
+    static func validate(_ texts: [String]) throws {
+        var seen: Set<ParameterPath> = []
+        for text in texts {
+            guard let (path, _) = parts(text) else {
+                throw ValidationError("\(text.onOneLine) is not a value: they are given as DEVICE.PARAM=VALUE.")
+            }
+            guard seen.insert(path).inserted else {
+                throw ValidationError("\("\(path)".onOneLine) is given twice.")
+            }
+        }
     }
 
     /// Read and checked by what the board has said of itself.

@@ -27,10 +27,10 @@ struct AutomationRule: ParsableArguments {
     func validate() throws {
         for text in when where Self.condition(text) == nil {
             throw ValidationError(
-                "A condition is DEVICE.PARAM, a comparison and a value, and this is not: \(text.onOneLine)")
+                "\(text.onOneLine) is not a condition, such as Light.Power=on or Room.Temperature>25.")
         }
         for text in set where Self.target(text) == nil {
-            throw ValidationError("What is set is NODE:DEVICE.PARAM=VALUE, and this is not: \(text.onOneLine)")
+            throw ValidationError("\(text.onOneLine) is not what --set takes: NODE:DEVICE.PARAM=VALUE.")
         }
     }
 

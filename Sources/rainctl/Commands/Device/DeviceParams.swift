@@ -48,11 +48,7 @@ struct DeviceParamsSet: DeviceCommand {
     var timeout = DurationArgument(.seconds(30))
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func validate() throws {
-        for change in changes where GivenValue.parts(change) == nil {
-            throw ValidationError("A value is given as DEVICE.PARAM=VALUE, and this is not: \(change.onOneLine)")
-        }
-    }
+    func validate() throws { try GivenValue.validate(changes) }
 
     func run() async throws {
         let changes = changes

@@ -21,5 +21,9 @@ struct NodeList: AsyncParsableCommand {
             return list
         }
         context.output.result(list)
+        // Not in the result, which is a line for each board.
+        if list.nodes.isEmpty, !options.json {
+            context.output.say("note: There are no boards in this account yet. To set one up: rainctl provision")
+        }
     }
 }

@@ -41,9 +41,7 @@ struct NodeParamsSet: AsyncParsableCommand {
         guard changes.isEmpty != (file == nil) else {
             throw ValidationError("Give values as PATH=VALUE, or a --file with them.")
         }
-        for change in changes where GivenValue.parts(change) == nil {
-            throw ValidationError("A value is given as DEVICE.PARAM=VALUE, and this is not: \(change.onOneLine)")
-        }
+        try GivenValue.validate(changes)
     }
 
     func run() async throws {

@@ -100,7 +100,7 @@ struct Provision: AsyncParsableCommand {
         for tag in tags {
             let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-                throw CommandFailure(.usage, message: "A tag is key:value, and this is not: \(tag.onOneLine)")
+                throw CommandFailure(.usage, message: "\(tag.onOneLine) is not a tag: they are given as KEY:VALUE.")
             }
         }
         if let metadata {

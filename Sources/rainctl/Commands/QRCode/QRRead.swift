@@ -8,6 +8,7 @@ struct QRRead: AsyncParsableCommand {
         commandName: "read", abstract: "Read the QR codes in a picture: a photo, a screenshot, a frame of a camera.",
         discussion: """
             Example: rainctl qr read photo.jpg | rainctl provision --qrcode - --ssid Home
+                     ffmpeg -i /dev/video0 -frames:v 1 a.jpg && rainctl qr read a.jpg
 
             What the codes say is printed as it is, a line each: the proof of possession, too. provision, and every other command with --qrcode, \
             takes the picture itself as well.

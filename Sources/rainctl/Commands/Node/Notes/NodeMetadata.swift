@@ -59,7 +59,7 @@ struct NodeMetadataSet: CloudCommand {
             throw ValidationError("Give members as KEY=VALUE, or a --file with them.")
         }
         for member in members where (member.firstIndex(of: "=") ?? member.startIndex) == member.startIndex {
-            throw ValidationError("A member is given as KEY=VALUE, and this is not: \(member.onOneLine)")
+            throw ValidationError("\(member.onOneLine) is not a member: they are given as KEY=VALUE.")
         }
     }
 

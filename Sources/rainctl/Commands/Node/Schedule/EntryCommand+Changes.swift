@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import ArgumentParser
 import RainJSON
 import RainKit
 
 extension EntryCommand {
-    func checkValues(_ values: [String]) throws {
-        for value in values where GivenValue.parts(value) == nil {
-            throw ValidationError("A value is given as DEVICE.PARAM=VALUE, and this is not: \(value.onOneLine)")
-        }
-    }
-
     /// A new entry. Throws `list_full` where the board says how many it keeps, and has as many.
     func add(
         _ name: String, _ values: [String], trigger: ScheduleTrigger?, _ scene: CloudScene

@@ -57,7 +57,7 @@ struct SceneAdd: SceneCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func validate() throws { try checkValues(values) }
+    func validate() throws { try GivenValue.validate(values) }
 
     func result(_ scene: CloudScene) async throws -> EntryResult { try await add(name, values, trigger: nil, scene) }
 }
@@ -88,7 +88,7 @@ struct SceneEdit: SceneCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        try checkValues(values)
+        try GivenValue.validate(values)
         guard name != nil || !values.isEmpty else { throw ValidationError("Say what is to change.") }
     }
 

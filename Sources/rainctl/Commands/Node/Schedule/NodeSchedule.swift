@@ -67,7 +67,7 @@ struct ScheduleAdd: ScheduleCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        try checkValues(values)
+        try GivenValue.validate(values)
         guard trigger.isGiven else { throw ValidationError("Say when: --at HH:MM, or --in TIME.") }
     }
 
@@ -105,7 +105,7 @@ struct ScheduleEdit: ScheduleCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        try checkValues(values)
+        try GivenValue.validate(values)
         guard trigger.isGiven || name != nil || !values.isEmpty else { throw ValidationError("Say what is to change.") }
     }
 
