@@ -82,7 +82,8 @@ let package = Package(
         system("CRainOpenSSL", "libcrypto", apt: "libssl-dev"),
         system("CRainJSONC", "json-c", apt: "libjson-c-dev"),
         system("CRainMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
-        system("CRainCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+        // Opened when it is needed.
+        system("CRainCurl", apt: "libcurl4-openssl-dev"),
         system("CRainDescriptors"),
         // Its libraries are opened when they are needed (libqrencode, libpng, libzbar).
         system("CRainQRCode"),

@@ -17,10 +17,10 @@ public final class CurlHTTPClient: HTTPClient {
 
     deinit { driver.close() }
 
-    /// Starts libcurl, and with it OpenSSL, for this process, if nobody has; the first client does it otherwise. It takes some milliseconds, on
-    /// whatever thread it is called, and those who need it meanwhile wait. A process must not `exit` meanwhile: OpenSSL would be stopped while
-    /// it starts.
-    public static func prepare() { _ = isCurlReady }
+    /// Loads and starts libcurl, and with it OpenSSL, for this process, if nobody has; the first request does it otherwise. It takes some
+    /// milliseconds, on whatever thread it is called, and those who need it meanwhile wait. A process must not `exit` meanwhile: OpenSSL would
+    /// be stopped while it starts.
+    public static func prepare() { _ = loadedCurl }
 
     public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let target = try targets.target(of: request)

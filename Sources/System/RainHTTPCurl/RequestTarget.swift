@@ -72,11 +72,12 @@ private struct URLParts {
     let isEncrypted: Bool
 
     init(_ text: String) throws(HTTPError) {
-        guard let url = curl_url() else { throw HTTPError(.invalidRequest, host: "", message: "out of memory") }
-        defer { curl_url_cleanup(url) }
+        try checkCurl()
+        guard let url = curl.pointee.url() else { throw HTTPError(.invalidRequest, host: "", message: "out of memory") }
+        defer { curl.pointee.url_cleanup(url) }
         // libcurl would read `http:///x` as `http://x`.
         guard !text.hasByte(where: { $0 <= 0x20 || $0 == 0x7F }), !text.hasEmptyAuthority,
-            curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK,
+            curl.pointee.url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK,
             let scheme = part(CURLUPART_SCHEME, of: url), let host = part(CURLUPART_HOST, of: url), !host.isEmpty
         else { throw HTTPError(.invalidRequest, host: "", message: "this is not an absolute URL") }
         guard scheme == "http" || scheme == "https" else {
@@ -91,8 +92,8 @@ private struct URLParts {
 
 private func part(_ part: CURLUPart, of url: OpaquePointer) -> String? {
     var text: UnsafeMutablePointer<CChar>?
-    guard curl_url_get(url, part, &text, 0) == CURLUE_OK, let text else { return nil }
-    defer { curl_free(text) }
+    guard curl.pointee.url_get(url, part, &text, 0) == CURLUE_OK, let text else { return nil }
+    defer { curl.pointee.free(text) }
     return String(cString: text)
 }
 

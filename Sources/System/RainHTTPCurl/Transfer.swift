@@ -34,12 +34,12 @@ final class Transfer {
 
     /// Removes everything that was set on the handle, so that the next transfer can use it.
     func cleanUp() {
-        rk_curl_setopt_pointer(easy, CURLOPT_HTTPHEADER, nil)
-        rk_curl_setopt_pointer(easy, CURLOPT_POSTFIELDS, nil)
-        rk_curl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
-        rk_curl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, nil)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_HTTPHEADER, nil)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_POSTFIELDS, nil)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_ERRORBUFFER, nil)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_OPENSOCKETDATA, nil)
         long(CURLOPT_NOPROGRESS, 1)
-        curl_slist_free_all(headerList)
+        curl.pointee.slist_free_all(headerList)
         for index in body.indices { body[index] = 0 }
         body.deallocate()
         errorText.deallocate()
@@ -58,27 +58,27 @@ final class Transfer {
 
     /// A handle with all that is the same for every request of a client.
     static func makeHandle(_ configuration: CurlConfiguration) -> UnsafeMutableRawPointer? {
-        guard let easy = curl_easy_init() else { return nil }
-        rk_curl_setopt_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-        rk_curl_setopt_long(easy, CURLOPT_FOLLOWLOCATION, 0)
-        rk_curl_setopt_long(easy, CURLOPT_NOSIGNAL, 1)
+        guard let easy = curl.pointee.easy_init() else { return nil }
+        rk_curl_setopt_string(curl, easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        rk_curl_setopt_long(curl, easy, CURLOPT_FOLLOWLOCATION, 0)
+        rk_curl_setopt_long(curl, easy, CURLOPT_NOSIGNAL, 1)
         // Otherwise cancelling during a slow name look-up would block the thread, and with it every other transfer.
-        rk_curl_setopt_long(easy, CURLOPT_QUICK_EXIT, 1)
-        rk_curl_setopt_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        rk_curl_setopt_long(curl, easy, CURLOPT_QUICK_EXIT, 1)
+        rk_curl_setopt_long(curl, easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
 
-        rk_curl_setopt_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
-        rk_curl_setopt_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
-        rk_curl_setopt_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        rk_curl_setopt_long(curl, easy, CURLOPT_SSL_VERIFYPEER, 1)
+        rk_curl_setopt_long(curl, easy, CURLOPT_SSL_VERIFYHOST, 2)
+        rk_curl_setopt_long(curl, easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if configuration.certificateAuthorities != nil || configuration.certificateAuthorityFolder != nil {
             optionalString(easy, CURLOPT_CAINFO, configuration.certificateAuthorities)
             optionalString(easy, CURLOPT_CAPATH, configuration.certificateAuthorityFolder)
         }
 
-        rk_curl_setopt_transfer(easy, CURLOPT_WRITEFUNCTION, takeBody)
-        rk_curl_setopt_transfer(easy, CURLOPT_HEADERFUNCTION, takeHeader)
-        rk_curl_setopt_open_socket(easy, openPrivateSocket)
-        rk_curl_setopt_close_socket(easy, closeSocket)
-        rk_curl_setopt_prerequest(easy, CURLOPT_PREREQFUNCTION, aboutToSend)
+        rk_curl_setopt_transfer(curl, easy, CURLOPT_WRITEFUNCTION, takeBody)
+        rk_curl_setopt_transfer(curl, easy, CURLOPT_HEADERFUNCTION, takeHeader)
+        rk_curl_setopt_open_socket(curl, easy, openPrivateSocket)
+        rk_curl_setopt_close_socket(curl, easy, closeSocket)
+        rk_curl_setopt_prerequest(curl, easy, CURLOPT_PREREQFUNCTION, aboutToSend)
         return easy
     }
 
@@ -91,21 +91,21 @@ final class Transfer {
         let isFresh = request.connection == .fresh
         long(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
         long(CURLOPT_FORBID_REUSE, isFresh ? 1 : 0)
-        if let share { rk_curl_setopt_pointer(easy, CURLOPT_SHARE, share) }
+        if let share { rk_curl_setopt_pointer(curl, easy, CURLOPT_SHARE, share) }
 
         setBody()
         setHeaders()
 
         let context = Unmanaged.passUnretained(self).toOpaque()
-        rk_curl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, errorText.baseAddress)
-        rk_curl_setopt_pointer(easy, CURLOPT_WRITEDATA, context)
-        rk_curl_setopt_pointer(easy, CURLOPT_HEADERDATA, context)
-        rk_curl_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
-        rk_curl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_ERRORBUFFER, errorText.baseAddress)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_WRITEDATA, context)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_HEADERDATA, context)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_PREREQDATA, context)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_OPENSOCKETDATA, context)
         offset(CURLOPT_MAXFILESIZE_LARGE, max(1, request.maximumResponseBytes))
         if request.uploadProgress != nil {
-            rk_curl_setopt_pointer(easy, CURLOPT_XFERINFODATA, context)
-            rk_curl_setopt_progress(easy, tellProgress)
+            rk_curl_setopt_pointer(curl, easy, CURLOPT_XFERINFODATA, context)
+            rk_curl_setopt_progress(curl, easy, tellProgress)
             long(CURLOPT_NOPROGRESS, 0)
         }
     }
@@ -119,7 +119,7 @@ final class Transfer {
             offset(CURLOPT_POSTFIELDSIZE_LARGE, body.count)
             // An empty buffer has no address, and without one libcurl would ask for a read function.
             if let address = body.baseAddress, !body.isEmpty {
-                rk_curl_setopt_pointer(easy, CURLOPT_POSTFIELDS, address)
+                rk_curl_setopt_pointer(curl, easy, CURLOPT_POSTFIELDS, address)
             } else {
                 string(CURLOPT_COPYPOSTFIELDS, "")
             }
@@ -139,15 +139,21 @@ final class Transfer {
             append("\(name):")
         }
         append("Expect:")
-        rk_curl_setopt_pointer(easy, CURLOPT_HTTPHEADER, headerList)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_HTTPHEADER, headerList)
     }
 
-    private func append(_ line: String) { headerList = curl_slist_append(headerList, line) ?? headerList }
-    private func string(_ option: CURLoption, _ value: String) { rk_curl_setopt_string(easy, option, value) }
-    private func long(_ option: CURLoption, _ value: Int) { rk_curl_setopt_long(easy, option, value) }
-    private func offset(_ option: CURLoption, _ value: Int) { rk_curl_setopt_offset(easy, option, curl_off_t(value)) }
+    private func append(_ line: String) { headerList = curl.pointee.slist_append(headerList, line) ?? headerList }
+    private func string(_ option: CURLoption, _ value: String) { rk_curl_setopt_string(curl, easy, option, value) }
+    private func long(_ option: CURLoption, _ value: Int) { rk_curl_setopt_long(curl, easy, option, value) }
+    private func offset(_ option: CURLoption, _ value: Int) {
+        rk_curl_setopt_offset(curl, easy, option, curl_off_t(value))
+    }
     private static func optionalString(_ easy: UnsafeMutableRawPointer, _ option: CURLoption, _ value: String?) {
-        if let value { rk_curl_setopt_string(easy, option, value) } else { rk_curl_setopt_string(easy, option, nil) }
+        if let value {
+            rk_curl_setopt_string(curl, easy, option, value)
+        } else {
+            rk_curl_setopt_string(curl, easy, option, nil)
+        }
     }
 
     // MARK: Events, called by libcurl on the driver's thread
@@ -195,7 +201,7 @@ final class Transfer {
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
         if code == CURLE_OK, received.headersAreComplete {
             var status = 0
-            rk_curl_getinfo_long(easy, CURLINFO_RESPONSE_CODE, &status)
+            rk_curl_getinfo_long(curl, easy, CURLINFO_RESPONSE_CODE, &status)
             return .success(HTTPResponse(status: status, headers: received.headers, body: received.body))
         }
         var error = refusal ?? httpError(code == CURLE_OK ? CURLE_PARTIAL_FILE : code)
@@ -204,7 +210,7 @@ final class Transfer {
     }
 
     private func httpError(_ code: CURLcode) -> HTTPError {
-        let general = String(cString: curl_easy_strerror(code))
+        let general = String(cString: curl.pointee.easy_strerror(code))
         let precise = errorText.baseAddress.map { String(cString: $0) } ?? ""
         let kind = errorCode(code)
         // libcurl's detailed message may quote the response. About connecting it names host, address and certificate only.

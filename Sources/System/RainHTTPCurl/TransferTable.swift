@@ -28,12 +28,12 @@ final class TransferTable {
         var lastUse = 0
 
         init?() {
-            guard let share = curl_share_init() else { return nil }
-            rk_curl_share_connections(share)
+            guard let share = curl.pointee.share_init() else { return nil }
+            rk_curl_share_connections(curl, share)
             self.share = share
         }
 
-        deinit { curl_share_cleanup(share) }
+        deinit { _ = curl.pointee.share_cleanup(share) }
     }
 
     private static let maximumIdleHandles = 4
@@ -41,12 +41,12 @@ final class TransferTable {
     private static let maximumKept = 32
 
     init?(configuration: CurlConfiguration) {
-        guard isCurlReady, let multi = curl_multi_init() else { return nil }
+        guard let multi = curl.pointee.multi_init() else { return nil }
         self.multi = multi
         self.configuration = configuration
     }
 
-    deinit { curl_multi_cleanup(multi) }
+    deinit { _ = curl.pointee.multi_cleanup(multi) }
 
     /// Whether no transfer is under way. A request that waits for a kept connection always waits for a transfer that is.
     var isIdle: Bool { running.isEmpty }
@@ -84,9 +84,9 @@ final class TransferTable {
     func perform() {
         if !kept.isEmpty { expireWaiting() }
         var count: Int32 = 0
-        curl_multi_perform(multi, &count)
+        _ = curl.pointee.multi_perform(multi, &count)
         var left: Int32 = 0
-        while let message = curl_multi_info_read(multi, &left) {
+        while let message = curl.pointee.multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
                 let transfer = running[easy]
             else { continue }
@@ -140,7 +140,7 @@ final class TransferTable {
             end(easy, transfer, .failure(transfer.pending.error(.cancelled, "the HTTP client was closed")))
         }
         kept = [:]
-        for easy in idleHandles { curl_easy_cleanup(easy) }
+        for easy in idleHandles { curl.pointee.easy_cleanup(easy) }
         idleHandles = []
     }
 
@@ -159,7 +159,7 @@ final class TransferTable {
         }
         running[transfer.easy] = transfer
         nextLimit = min(nextLimit ?? pending.limit, pending.limit)
-        curl_multi_add_handle(multi, transfer.easy)
+        _ = curl.pointee.multi_add_handle(multi, transfer.easy)
     }
 
     /// Removing a handle in mid-transfer closes its connection: the server sees the cancellation. One that others use as well is closed
@@ -171,14 +171,14 @@ final class TransferTable {
         suspects.remove(easy)
         ConnectingSockets.shared.forget(transfer.pending.ticket)
         if case .failure = result { transfer.leaveNoConnection() }
-        curl_multi_remove_handle(multi, easy)
+        _ = curl.pointee.multi_remove_handle(multi, easy)
         transfer.cleanUp()
         if case .success = result, transfer.pending.request.connection == .pooled,
             idleHandles.count < Self.maximumIdleHandles
         {
             idleHandles.append(easy)
         } else {
-            curl_easy_cleanup(easy)
+            curl.pointee.easy_cleanup(easy)
         }
         finish(transfer.pending, result)
         release(transfer.pending)
@@ -222,9 +222,6 @@ final class TransferTable {
         }
     }
 }
-
-/// libcurl's one-time initialization, which must not run on two threads at once.
-let isCurlReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
 /// Rounded up, so that the thread does not wake too early; at least 1, as 0 means no limit to libcurl.
 func milliseconds(until limit: ContinuousClock.Instant) -> Int64 {

@@ -22,7 +22,9 @@ final class WakeupPipe: Sendable {
     /// Sleeps until a transfer can go on, it is rung, or the time is over.
     func poll(_ multi: UnsafeMutableRawPointer, milliseconds: Int32) {
         var waiting = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        guard curl_multi_poll(multi, &waiting, 1, milliseconds, nil) == CURLM_OK, waiting.revents != 0 else { return }
+        guard curl.pointee.multi_poll(multi, &waiting, 1, milliseconds, nil) == CURLM_OK, waiting.revents != 0 else {
+            return
+        }
         silence()
     }
 
