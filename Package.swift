@@ -93,8 +93,9 @@ let package = Package(
         target("RainCryptoOpenSSL", on: .system, ["RainCrypto", "CRainOpenSSL"]),
         target("RainDBus", on: .system, ["RainWaiting"]),
         target("RainHTTP", on: .system),
-        target("RainHTTPCurl", on: .system, ["RainHTTP", "RainWaiting", "CRainCurl"]),
+        target("RainHTTPCurl", on: .system, ["RainByteStream", "RainHTTP", "RainWaiting", "CRainCurl"]),
         target("RainJSON", on: .system, ["CRainJSONC"]),
+        target("RainMQTT", on: .system, ["RainByteStream", "RainWaiting"]),
         target("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainWaiting"]),
         target("RainPrivateFiles", on: .system, ["RainJSON"]),
         target("RainQRCode", on: .system, ["CRainQRCode"]),
@@ -141,7 +142,10 @@ let package = Package(
             ["BrowserSignIn", "RainAccount", "RainCore", "RainCrypto", "RainHTTP", "RainJSON", "RainOAuth"]),
         target(
             "RainMaker", on: .cloud,
-            ["BrowserSignIn", "RainAccount", "RainCore", "RainHTTP", "RainJSON", "RainOAuth", logging]),
+            [
+                "BrowserSignIn", "RainAccount", "RainByteStream", "RainCore", "RainCrypto", "RainHTTP", "RainJSON",
+                "RainMQTT", "RainOAuth", logging,
+            ]),
         target(
             "RainSecretService", on: .cloud, ["RainAccount", "RainCore", "RainPrivateFiles", "RainWaiting", logging]),
 
@@ -217,6 +221,9 @@ let package = Package(
         tests("RainCryptoOpenSSL", on: .system, ["RainCrypto", "RainCryptoOpenSSL", "TestSupport"]),
         tests("RainHTTPCurl", on: .system, ["RainHTTP", "RainHTTPCurl", "TestSupport"]),
         tests("RainJSON", on: .system, ["RainJSON", "TestSupport"]),
+        tests(
+            "RainMQTT", on: .system,
+            ["RainByteStream", "RainCrypto", "RainCryptoOpenSSL", "RainHTTPCurl", "RainMQTT", "TestSupport"]),
         tests("RainSerialPort", on: .system, ["RainKitTesting", "RainSerialPort", "TestSupport"]),
         tests("RainDBus", on: .system, ["RainDBus", "TestSupport"]),
         tests("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainNetworkManager", "TestSupport"]),
@@ -282,7 +289,8 @@ let package = Package(
         tests(
             "RainMaker", on: .cloud,
             [
-                "RainAccount", "RainCore", "RainHTTP", "RainHTTPCurl", "RainJSON", "RainKitTesting", "RainMaker",
+                "RainAccount", "RainCore", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
+                "RainKitTesting", "RainMaker",
                 "TestSupport", "cloud-sim",
             ]),
 

@@ -116,6 +116,7 @@ struct FirmwareSim: ParsableCommand {
                 let link = try CloudLink(broker, authority: authority, board: each) { tag, text in
                     if each === board { console?.say(tag, text) }
                 }
+                link.usesBasicIngest = !cloud.noBasicIngest
                 loop.add(link)
             }
         }

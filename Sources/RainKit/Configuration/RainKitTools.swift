@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainByteStream
 import RainCrypto
 import RainCryptoOpenSSL
 import RainHTTP
@@ -9,6 +10,8 @@ import RainHTTPCurl
 public struct RainKitTools: Sendable {
     /// Makes the HTTP client for clouds and boards. The argument is a PEM file of authorities to trust in the place of the system's.
     public var http: @Sendable (_ certificateAuthorities: String?) -> any HTTPClient
+    /// Opens connections to a cloud's broker, for live changes. The argument is as for ``http``.
+    public var connections: @Sendable (_ certificateAuthorities: String?) -> any StreamOpener
     /// The cryptography of boards' handshakes, and the hashes of signatures and code challenges.
     public var crypto: any CryptoSuite.Type
     /// Checks the id tokens of identity providers by the keys that these publish.
@@ -25,6 +28,9 @@ public struct RainKitTools: Sendable {
         http: @escaping @Sendable (_ certificateAuthorities: String?) -> any HTTPClient = {
             CurlHTTPClient(CurlConfiguration(certificateAuthorities: $0))
         },
+        connections: @escaping @Sendable (_ certificateAuthorities: String?) -> any StreamOpener = {
+            CurlStreamOpener(CurlConfiguration(certificateAuthorities: $0))
+        },
         crypto: any CryptoSuite.Type = OpenSSLCrypto.self,
         signatures: any PublicKeySignatures.Type = OpenSSLCrypto.self,
         randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8] = { count in
@@ -34,6 +40,7 @@ public struct RainKitTools: Sendable {
         clock: any WallClock = SystemWallClock(), timer: any Clock<Duration> = ContinuousClock()
     ) {
         self.http = http
+        self.connections = connections
         self.crypto = crypto
         self.signatures = signatures
         self.randomBytes = randomBytes

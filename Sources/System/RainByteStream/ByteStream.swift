@@ -25,6 +25,11 @@ public final class ByteStream: Sendable {
         ByteStream(try StreamLoop.start(.socket(descriptor), peer: peer))
     }
 
+    /// The same for a socket with a layer above it.
+    public static func socket(_ socket: any LayeredSocket, peer: String) throws(ByteStreamError) -> ByteStream {
+        ByteStream(try StreamLoop.start(.layered(socket), peer: peer))
+    }
+
     /// Takes a terminal over.
     ///
     /// - Parameter close: gives the descriptor back, on the stream's thread; it is told whether bytes remained unsent.

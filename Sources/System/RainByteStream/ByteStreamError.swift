@@ -5,7 +5,7 @@ public struct ByteStreamError: Error, Sendable, Equatable, CustomStringConvertib
     /// The kind of failure, for programs that act on it. Its description is the name used here, such as `timedOut`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case notFound, refused, unreachable, timedOut, ended, lost, closed, cancelled, failed
+            case notFound, refused, unreachable, untrusted, timedOut, ended, lost, closed, cancelled, failed
         }
         private let value: Value
         public var description: String { value.rawValue }
@@ -16,6 +16,8 @@ public struct ByteStreamError: Error, Sendable, Equatable, CustomStringConvertib
         public static let refused = Code(value: .refused)
         /// On opening: there is no route to the host.
         public static let unreachable = Code(value: .unreachable)
+        /// On opening: the server's certificate is not trusted, or no secure channel came about.
+        public static let untrusted = Code(value: .untrusted)
         /// The time was over: on opening, or before a write was taken.
         public static let timedOut = Code(value: .timedOut)
         /// On reading: the other side sends no more, and everything that it had sent was read.

@@ -27,34 +27,68 @@ struct NodeChange: Sendable, Equatable {
     }
 }
 
+/// A board that is watched, as both the cloud and the board itself tell it.
+actor WatchedNode {
+    private var known: Node
+    /// How often the board itself has reported.
+    private(set) var reports = 0
+
+    init(_ node: Node) { known = node }
+
+    /// What is different by what the board has just reported.
+    func take(_ report: NodeReport) -> [NodeChange] {
+        reports += 1
+        var now = known
+        now.take(report)
+        defer { known = now }
+        return NodeChange.between(known, now)
+    }
+
+    /// What is different by the cloud's answer.
+    ///
+    /// - Parameter reports: how many there had been when it was asked. Where the board has reported since, its values may be newer than the
+    ///   answer.
+    func take(_ answer: Node, askedAfter reports: Int) -> [NodeChange] {
+        var now = answer
+        if reports != self.reports { now.parameters = known.parameters }
+        defer { known = now }
+        return NodeChange.between(known, now)
+    }
+}
+
 /// Asks the cloud for a board again and again: quickly while something happens, slowly while nothing does.
 struct NodeWatching: Sendable {
     let cloud: RainMakerCloud
     /// After a change, and for some time from the start.
     static let shortest = Duration.milliseconds(200)
     static let longest = Duration.seconds(2)
+    /// For a board whose reports are heard: the cloud alone knows whether it is online.
+    static let longestHeard = Duration.seconds(10)
     /// How long nothing must happen before the questions become fewer.
     static let patience = Duration.seconds(10)
 
     /// - Parameter take: says whether to go on.
     func run(
-        _ node: Node, until end: ContinuousClock.Instant?, _ take: @Sendable (NodeChange) -> Bool
+        _ id: NodeID, _ watched: WatchedNode, until end: ContinuousClock.Instant?,
+        _ take: @Sendable (NodeChange) -> Bool
     ) async throws {
-        var known = node
         var quietSince = ContinuousClock.now
         var pause = Self.shortest
         while !Task.isCancelled, end.map({ ContinuousClock.now < $0 }) ?? true {
+            let reports = await watched.reports
             do throws(AccountError) {
-                let fresh = try await cloud.node(node.id)
-                let changes = NodeChange.between(known, fresh)
-                known = fresh
+                let changes = await watched.take(try await cloud.node(id), askedAfter: reports)
                 if !changes.isEmpty { (quietSince, pause) = (.now, Self.shortest) }
                 for change in changes where !take(change) { return }
             } catch {
                 guard error.isTransient else { throw error }
                 pause = max(pause, error.retryAfter ?? Self.longest)
             }
-            if quietSince.duration(to: .now) > Self.patience { pause = min(pause * 3 / 2, Self.longest) }
+            if reports > 0 {
+                pause = Self.longestHeard
+            } else if quietSince.duration(to: .now) > Self.patience {
+                pause = min(pause * 3 / 2, Self.longest)
+            }
             let left = end.map { ContinuousClock.now.duration(to: $0) } ?? pause
             guard left > .zero else { return }
             do { try await Task.sleep(for: min(pause, left)) } catch { return }

@@ -59,6 +59,48 @@ struct NodeWatchTests {
         return child
     }
 
+    @Test(
+        "--live hears a board's own reports, and asks the cloud for one that cannot be heard",
+        arguments: [["--no-basic-ingest"], []])
+    func live(options: [String]) async throws {
+        try await OnlineBoards.with(options: options) { scene in
+            let watching = try await scene.maker.start([
+                "node", "watch", "nodelight", "--live", "--json", "--count", "3",
+            ])
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "listening", within: .seconds(20))
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
+            try await watching.output(containing: "\"path\":\"Light.Power\",\"value\":false", within: .seconds(20))
+            // The cloud is away for everything but what has been opened; and nothing is told twice.
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=on")
+            try await watching.output(containing: "\"value\":true,\"previous\":false", within: .seconds(20))
+            try await scene.boards[0].process.terminate()
+            try await watching.output(containing: "\"state\":\"offline\"", within: .seconds(30))
+            #expect(try await watching.wait(within: .seconds(20)) == .exited(0))
+            #expect(watching.standardOutput.split(separator: "\n").count == 3, "\(watching.standardOutput)")
+        }
+    }
+
+    @Test("--live connects again after the connection is gone, and says so where the cloud has nothing to listen to")
+    func reconnects() async throws {
+        try await OnlineBoards.with(options: ["--no-basic-ingest"]) { scene in
+            func fails(_ rule: JSONValue) async throws { try await scene.cloud.control("faults", ["rules": [rule]]) }
+            try await fails(["path": "/mqtt", "action": "reset", "count": 1])
+            let watching = try await scene.maker.start(["node", "watch", "nodelight", "--live", "--count", "1"])
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "made again", within: .seconds(20))
+            try await watching.errorOutput(containing: "listening", within: .seconds(20))
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
+            #expect(try await watching.wait(within: .seconds(20)) == .exited(0))
+
+            try await fails([
+                "path": "/v1/user/assume_role", "action": "status", "status": 404, "body": ["message": "Not Found"],
+            ])
+            let none = try await scene.rainctl("node", "watch", "nodelight", "--live", "--json")
+            none.expectFailure(78, "config", says: "offers no live changes")
+        }
+    }
+
     @Test("ends when its time is over, and by Ctrl-C")
     func ends() async throws {
         try await OnlineBoards.with { scene in

@@ -46,6 +46,9 @@ final class CloudLink: EventSource {
     private var waiting: [NodePublication] = []
 
     /// - Parameter board: with a certificate and a key, or one that is still to be claimed.
+    /// Whether messages go to rules of AWS IoT, and to nobody who listens: as the firmware does unless it is told otherwise.
+    var usesBasicIngest = true
+
     init(
         _ address: BindAddress, authority: String, board: Board,
         say: @escaping (_ tag: String, _ text: String) -> Void
@@ -234,11 +237,18 @@ final class CloudLink: EventSource {
         guard case .connected = state, inFlight == nil, let publication = board.core.nextPublication ?? waiting.first
         else { return }
         var id: Int32 = 0
-        let topic = String(decoding: publication.topic, as: UTF8.self)
+        let topic = topic(of: publication)
         let code = mosquitto_publish(
             client, &id, topic, Int32(publication.payload.count), publication.payload, 1, false)
         guard code == successCode else { return check(code, now: now) }
         inFlight = (id, publication)
+    }
+
+    /// `$aws/rules/RULE/node/…`, or without the rule.
+    private func topic(of publication: NodePublication) -> String {
+        let topic = String(decoding: publication.topic, as: UTF8.self)
+        guard !usesBasicIngest, topic.hasPrefix("$aws/rules/") else { return topic }
+        return topic.split(separator: "/").dropFirst(3).joined(separator: "/")
     }
 
     fileprivate func isAcknowledged(_ id: Int32) {

@@ -297,6 +297,14 @@ struct CloudOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The node's private key, P-256 or RSA; signs challenges too.", valueName: "file"))
     var key: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            """
+            Report on topics that programs can listen to, not by AWS IoT's basic ingest \
+            (CONFIG_ESP_RMAKER_MQTT_USE_BASIC_INGEST_TOPICS=n).
+            """))
+    var noBasicIngest = false
+
     @Option(
         help: "How an update of the firmware ends that the cloud begins: success, failed, rejected, delayed or vanish.")
     var update: FirmwareUpdate.End = .success

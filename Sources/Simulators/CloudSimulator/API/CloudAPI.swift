@@ -55,6 +55,9 @@ public final class CloudAPI: Sendable {
     /// Commands and images are not kept over a restart.
     let commands = Mutex(CommandTable())
     let images = Mutex<[(id: String, bytes: [UInt8])]>([])
+    /// Nor are those who listen to nodes, and with what.
+    let roles = Mutex(RoleTable())
+    let live = LiveSessions()
 
     /// Sends to a node's topic. (A type of its own: a bare closure in a mutex is wrapped once more by each reading, Swift 6.3.)
     struct Outbox {

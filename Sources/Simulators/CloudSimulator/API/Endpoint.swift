@@ -43,6 +43,8 @@ struct Endpoint: Sendable {
     private static let metadata = [
         Endpoint("GET", "/apiversions", isAuthorized: false) { api, _ in api.versions() },
         Endpoint("GET", "/mqtt_host", isAuthorized: false) { api, _ in api.mqttHost() },
+        Endpoint("GET", "/mqtt", isAuthorized: false) { api, call in api.openLive(call) },
+        Endpoint("POST", "/v1/user/assume_role") { api, call throws(APIError) in try api.assumeRole(call) },
     ]
 
     /// The paths of Cognito, and those of RainMaker's own front.

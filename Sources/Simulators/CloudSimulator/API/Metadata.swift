@@ -12,7 +12,10 @@ extension CloudAPI {
     }
 
     func mqttHost() -> Response {
-        Response(.object(mqttHosts))
+        // RainMaker's cloud has its WebSocket at the host itself, on the port of https. Here it is at the API's port.
+        let api = addresses.withLock { $0.api }
+        let webSocket = "ws" + api.dropFirst(4) + "/mqtt"
+        return Response(.object(mqttHosts + [.init("websocket_url", .string(webSocket))]))
     }
 
     /// The broker, and where nodes would get credentials of AWS, which nothing here gives: the official client's `claim` wants a host.

@@ -22,6 +22,8 @@ extension CloudAPI {
         guard let message = try? JSONValue(parsing: payload, limits: limits), message.members != nil else {
             return journal.node(node, "ignored")
         }
+        // By basic ingest a message reaches the cloud alone, as at AWS.
+        if topic.hasPrefix("node/") { live.publish(topic, payload) }
         switch suffix {
         case "config":
             note(node, "config") { $0.nodes[node]?.config = message }

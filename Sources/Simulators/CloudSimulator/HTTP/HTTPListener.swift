@@ -93,6 +93,10 @@ final class HTTPListener: Sendable {
             case .request(let request):
                 begun = nil
                 let response = handler(request)
+                if let takeOver = response.takeOver, response.delivery == .whole {
+                    guard send(response.serialized(keepsConnection: true, now: clock()), to: connection) else { return }
+                    return takeOver.serve(connection)
+                }
                 let keeps = request.keepsConnection && response.delivery == .whole
                 guard deliver(response, to: connection, keepsConnection: keeps) else { return }
             case .refuse(let status, let reason):

@@ -28,6 +28,13 @@ public struct Response: Sendable, Equatable {
     public var headers: [Request.Field] = []
     public var content: Content
     public var delivery = Delivery.whole
+    /// What the connection is for after the response, instead of requests.
+    final class TakeOver: Sendable, Equatable {
+        let serve: @Sendable (_ connection: Int32) -> Void
+        init(_ serve: @escaping @Sendable (_ connection: Int32) -> Void) { self.serve = serve }
+        static func == (left: TakeOver, right: TakeOver) -> Bool { left === right }
+    }
+    var takeOver: TakeOver?
     /// How long it is held back.
     var delayMilliseconds: Int64 = 0
 
@@ -58,6 +65,8 @@ public struct Response: Sendable, Equatable {
         var head = "HTTP/1.1 \(status) \(reasonPhrase(status))\r\nDate: \(httpDate(now))\r\n"
         if let type { head += "Content-Type: \(type)\r\n" }
         for field in headers { head += "\(field.name): \(field.value)\r\n" }
+        // Without a body and its length (RFC 9110, 8.6).
+        if status == 101 { return Array((head + "\r\n").utf8) }
         head += "Content-Length: \(whole.count)\r\nConnection: \(keepsConnection ? "keep-alive" : "close")\r\n\r\n"
         return Array(head.utf8) + sent
     }
@@ -74,6 +83,7 @@ public struct Response: Sendable, Equatable {
 
 func reasonPhrase(_ status: Int) -> String {
     switch status {
+    case 101: "Switching Protocols"
     case 200: "OK"
     case 201: "Created"
     case 302: "Found"

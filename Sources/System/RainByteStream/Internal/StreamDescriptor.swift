@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The two kinds of descriptor that a stream can use.
+/// The kinds of descriptor that a stream can use.
 enum StreamDescriptor: Sendable {
     case socket(Int32)
     case terminal(Int32, close: @Sendable (_ hasUnsent: Bool) -> Void)
+    case layered(any LayeredSocket)
 
     var number: Int32 {
         switch self {
         case .socket(let number), .terminal(let number, _): number
+        case .layered(let socket): socket.descriptor
         }
     }
 
     /// Whether the other side can be made to wait: otherwise the oldest input goes when there is too much.
-    var holdsBackInput: Bool { if case .socket = self { true } else { false } }
+    var holdsBackInput: Bool { if case .terminal = self { false } else { true } }
+
+    /// Whether bytes may be there although the descriptor is not readable, since the layer above it has read them already.
+    var mayHoldInput: Bool { if case .layered = self { true } else { false } }
 
     /// Neither blocks nor raises SIGPIPE.
     func write(_ bytes: ArraySlice<UInt8>) -> Int {
@@ -22,6 +27,7 @@ enum StreamDescriptor: Sendable {
             case .socket(let number):
                 send(number, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
             case .terminal(let number, _): Glibc.write(number, buffer.baseAddress, buffer.count)
+            case .layered(let socket): socket.send(buffer)
             }
         }
     }
@@ -30,6 +36,7 @@ enum StreamDescriptor: Sendable {
         switch self {
         case .socket(let number): recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         case .terminal(let number, _): Glibc.read(number, &buffer, buffer.count)
+        case .layered(let socket): buffer.withUnsafeMutableBytes { socket.receive(into: $0) }
         }
     }
 
@@ -37,6 +44,7 @@ enum StreamDescriptor: Sendable {
         switch self {
         case .socket(let number): Glibc.close(number)
         case .terminal(_, let close): close(hasUnsent)
+        case .layered(let socket): socket.close()
         }
     }
 }

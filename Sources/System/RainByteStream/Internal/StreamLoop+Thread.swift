@@ -7,14 +7,19 @@ import Synchronization
 extension StreamLoop {
     func run() {
         var buffer = [UInt8](repeating: 0, count: 4096)
+        // A layer may hold bytes for which the descriptor does not become readable: it is read until it has none.
+        var mayHoldInput = descriptor.mayHoldInput
         while let (events, deadline) = next() {
+            let readsAnyway = mayHoldInput && events.contains(.readable)
             var polled: [PollEntry] = [
                 .readable(wakeup.reader), PollEntry(events.isEmpty ? nil : descriptor.number, for: events),
             ]
-            if case .failed = pollDescriptors(&polled, until: deadline) { break }
+            if case .failed = pollDescriptors(&polled, until: readsAnyway ? .after(.zero) : deadline) { break }
             if polled[0].isReady { wakeup.drain() }
             let found = polled[1].found
-            if events.contains(.readable), !found.isDisjoint(with: .input) { receive(&buffer) }
+            if readsAnyway || events.contains(.readable) && !found.isDisjoint(with: .input) {
+                mayHoldInput = receive(&buffer) && descriptor.mayHoldInput
+            }
             if events.contains(.writable), !found.isDisjoint(with: [.writable, .hungUp, .failed]) { send() }
             expire()
         }
@@ -33,26 +38,28 @@ extension StreamLoop {
         }
     }
 
-    private func receive(_ buffer: inout [UInt8]) {
+    /// - Returns: whether there may be more.
+    private func receive(_ buffer: inout [UInt8]) -> Bool {
         let count = descriptor.read(into: &buffer)
         let code = errno
-        if count < 0, code == EAGAIN || code == EINTR { return }
+        if count < 0, code == EAGAIN || code == EINTR { return false }
         if count > 0 {
             let ended = state.withLock { $0.append(buffer[..<count], dropsOldest: !descriptor.holdsBackInput) }
             if let (reader, bytes) = ended { reader.resume(returning: .success(bytes)) }
-            return
+            return true
         }
         switch descriptor {
-        case .socket where count == 0:
+        case .socket where count == 0, .layered where count == 0:
             // The other side may go on reading.
             endInput(ByteStreamError(.ended, peer: peer, message: "The other side has closed the connection."))
-        case .socket: end(lost(code))
+        case .socket, .layered: end(lost(code))
         case .terminal:
             // A terminal that hung up reads as end of file; a USB adapter that was pulled as EIO or ENXIO.
             end(
                 ByteStreamError(
                     .ended, peer: peer, message: "The terminal is gone.", systemError: count < 0 ? code : nil))
         }
+        return false
     }
 
     private func send() {
@@ -70,7 +77,7 @@ extension StreamLoop {
         guard let failure else { return }
         switch descriptor {
         // What the other side had sent before can still be read.
-        case .socket: endOutput(lost(failure))
+        case .socket, .layered: endOutput(lost(failure))
         case .terminal: end(lost(failure))
         }
     }

@@ -10,12 +10,16 @@ struct NodeWatch: AsyncParsableCommand {
         discussion: """
             Example: rainctl node watch 'Kitchen lamp'
 
-            The cloud is asked several times a second while something happens, and every two seconds while nothing does. With --json each \
-            change is a line of JSON. Ctrl-C ends it.
+            The cloud is asked several times a second while something happens, and every two seconds while nothing does. With --live the \
+            boards' own reports are listened to as well (MQTT), where the cloud and the firmware let programs do so. With --json each change \
+            is a line of JSON. Ctrl-C ends it.
             """)
 
     @Argument(help: "The board or boards, NODE[,NODE…]: node ids, or the names that you gave them.")
     var nodes: String
+
+    @Flag(help: "Listen to the boards' reports, by MQTT.")
+    var live = false
 
     @Option(help: ArgumentHelp("End with success after so many changes.", valueName: "n"))
     var count: Int?
@@ -43,6 +47,8 @@ struct NodeWatch: AsyncParsableCommand {
         let printer = WatchPrinter(context.output, count: count)
         for node in found { printer.start(node) }
         let watch = NodeWatching(cloud: try client.rainMakerNodes())
+        let watched = Dictionary(found.map { ($0.id, WatchedNode($0)) }, uniquingKeysWith: { first, _ in first })
+        let listening = live ? LiveWatching(client: client, output: context.output) : nil
         let end = timeout.map { ContinuousClock.now + $0.duration }
         // A question that is under way when the time is over is given up.
         let outcome = await withDeadline(
@@ -50,10 +56,13 @@ struct NodeWatch: AsyncParsableCommand {
             sleep: { try await Task.sleep(for: $0) }
         ) {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for node in found {
+                for (id, node) in watched {
                     group.addTask {
-                        try await watch.run(node, until: end) { change in printer.take(change) }
+                        try await watch.run(id, node, until: end) { change in printer.take(change) }
                     }
+                }
+                if let listening {
+                    group.addTask { try await listening.run(watched) { change in printer.take(change) } }
                 }
                 // The first that has seen enough ends the others.
                 for try await _ in group where printer.isDone { group.cancelAll() }

@@ -65,7 +65,7 @@ struct DescriptionTests {
         "what is not served is not found, below a path that takes ids, too",
         arguments: [
             ("GET", "user/nodes/ota_update"), ("GET", "user/nodes/ota_status"), ("GET", "user/nodes/history"),
-            ("GET", "user/nodes/time_series"), ("POST", "user/assume_role"),
+            ("GET", "user/nodes/time_series"),
         ])
     func unserved(method: String, path: String) throws {
         #expect(try Scene().send(method, path).status == 404)
