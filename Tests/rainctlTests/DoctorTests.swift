@@ -115,7 +115,19 @@ struct DoctorTests {
             return [:]
         },
         Fault("session", "not_signed_in", fix: "rainctl login USER") { _ in ["RAINKIT_ACCOUNT": "nobody@example.com"] },
-        Fault("session", "store_unreadable", fix: "rainctl logout") {
+        Fault("session", "expired", fix: "rainctl login maker@example.com") {
+            try await $0.cloud.control("revoke", ["user": .string(SimulatedCloud.user)])
+            return [:]
+        },
+        Fault("session", "store_unreadable", fix: "chmod 700") {
+            chmod($0.state + "/sessions", 0o777)
+            return [:]
+        },
+        Fault("session", "store_unreadable", fix: "mv ") {
+            $0.folder.writePrivately(Array("{\"".utf8), to: "state/rainkit/accounts.json")
+            return [:]
+        },
+        Fault("session", "store_unreadable", fix: "rainctl login USER") {
             $0.folder.writePrivately(Array("garbage".utf8), to: Maker.sessionFile)
             return [:]
         },
@@ -174,10 +186,15 @@ struct DoctorTests {
             try machine.tree.addProcess(79, "ModemManager")
             return [:]
         },
-        Fault("bluetooth", "no_bus", "warn", fix: "sudo systemctl start dbus") { _ in [:] },
+        Fault("bluetooth", "no_bus", "warn", fix: busFix) { _ in [:] },
         Fault("wifi", "no_network_manager", "warn", fix: "sudo apt install network-manager") { _ in [:] },
-        Fault("network", "no_bus", "warn", fix: "sudo systemctl start dbus") { _ in [:] },
+        Fault("network", "no_bus", "warn", fix: busFix) { _ in [:] },
     ]
+
+    /// A container has no bus of its own to start.
+    private static let busFix =
+        access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0
+        ? "docker run --volume /run/dbus/" : "sudo systemctl start dbus"
 
     private final class Kept<Value>: @unchecked Sendable {
         private var all: [Value] = []

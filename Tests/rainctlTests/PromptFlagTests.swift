@@ -39,6 +39,7 @@ struct PromptFlagTests {
                 ["--http", "127.0.0.1:0"] + cloud.boardOptions(node: "node-one"), in: folder)
             #expect(try await maker.provision(known).status == 0)
             let board = try await SimulatedBoard.start(["--http", "127.0.0.1:0"], in: folder)
+            let page = try readFile(Repository.path("docs/reasons.md"))
             for question in Self.questions {
                 let words = question.command.split(separator: " ").map(String.init).flatMap { word in
                     switch word {
@@ -51,6 +52,12 @@ struct PromptFlagTests {
                 let outcome = try await maker.rainctl(words + ["--no-input", "--json"])
                 let message = outcome.failure?["message"]?.string ?? ""
                 #expect(message.contains(question.option), "\(question.command): \(outcome.standardOutput)")
+                if let reason = outcome.failure?["reason"]?.string {
+                    #expect(page.contains("| `\(reason)` |"), "\(question.command): \(reason)")
+                }
+                if question.option == "--passphrase-file" {
+                    #expect(outcome.failure?["reason"] == "missing_wifi_password")
+                }
                 #expect([64, 77].contains(outcome.status), "\(question.command): \(outcome.status)")
             }
         }

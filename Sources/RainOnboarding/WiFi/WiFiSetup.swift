@@ -107,6 +107,7 @@ struct WiFiSetup: Sendable {
         guard let other else { throw StepFailure(verdict) }
         context.status.emit(.failed(context.status.error(StepFailure(verdict))))
         context.status.update { $0.attempt += 1 }
+        context.status.emit(.started)
         return try await self.handOver(other)
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainKit
+import RainWaiting
 
 /// Which cloud, who is signed in, and whether the cloud can be reached.
 extension Checkup {
@@ -42,15 +44,16 @@ extension Checkup {
                         fix: "rainctl login \(status.userName.onOneLine)")
                 ]
             }
-            return [.ok("session", "\(status.userName.onOneLine) is signed in.")]
+            return [await sessionAtCloud(account, status.userName)]
         } catch {
             switch error.code {
             case .notSignedIn:
                 return [.fail("session", "not_signed_in", "Nobody is signed in.", fix: "rainctl login USER")]
             // The check of the profile says so.
             case .invalidConfiguration: return []
-            case .storeUnreadable:
-                return [.fail("session", "store_unreadable", error.message.asSentence, fix: "rainctl logout")]
+            case .storeUnreadable, .cannotStore: return [unreadableStore(error)]
+            case .wrongContext:
+                return [.fail("session", "wrong_context", error.message.asSentence, fix: "rainctl login USER")]
             case .storeLocked:
                 return [
                     .fail(
@@ -62,6 +65,33 @@ extension Checkup {
                 return [.fail("session", failure.reason, failure.message, fix: "rainctl account status")]
             }
         }
+    }
+
+    /// What is stored says nothing of a session that was ended elsewhere: the cloud is asked. Where it cannot be, its own check says so.
+    private func sessionAtCloud(_ account: AccountAccess, _ user: String) async -> Finding {
+        let session = account.session
+        let answer = await withDeadline(Self.limit - .seconds(1), sleep: { try await Task.sleep(for: $0) }) {
+            () async throws(AccountError) in
+            try await session.user()
+        }
+        if case .failure(let error)? = answer, [.expired, .invalidGrant, .notSignedIn].contains(error.code) {
+            return .fail(
+                "session", "expired", "The session of \(user.onOneLine) has ended at the cloud.",
+                fix: "rainctl login \(user.onOneLine)")
+        }
+        return .ok("session", "\(user.onOneLine) is signed in.")
+    }
+
+    private func unreadableStore(_ error: AccountError) -> Finding {
+        let found = Finding.fail("session", "store_unreadable", error.message.asSentence, fix: "rainctl login USER")
+        let (folder, accounts) = ("\(context.folders.state)/sessions", "\(context.folders.state)/accounts.json")
+        var status = stat()
+        if stat(folder, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o022 != 0 {
+            return found.repaired(by: ["chmod", "700", folder])
+        }
+        // A sign-in replaces a session that cannot be read, but not the list of all accounts, in which there may be others.
+        if error.message.contains(accounts) { return found.repaired(by: ["mv", accounts, accounts + ".damaged"]) }
+        return found
     }
 
     func cloud() async -> [Finding] {

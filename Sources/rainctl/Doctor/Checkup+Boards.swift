@@ -60,7 +60,7 @@ extension Checkup {
                 )
             ]
         case "access_denied": return [.warn("bluetooth", reason, message, fix: "sudo usermod -aG bluetooth $USER")]
-        case "no_bus": return [.warn("bluetooth", reason, message, fix: "sudo systemctl start dbus")]
+        case "no_bus": return [.warn("bluetooth", reason, message, fix: Self.busFix)]
         default: return [.warn("bluetooth", reason, message, fix: "systemctl status bluetooth")]
         }
     }
@@ -97,7 +97,7 @@ extension Checkup {
                 "Boards on the network are found by their address only (--device-host): \(error.message.asSentence)"
                     + Self.hint(reason),
                 fix: reason == "no_bus"
-                    ? "sudo systemctl start dbus"
+                    ? Self.busFix
                     : "sudo apt install avahi-daemon && sudo systemctl enable --now avahi-daemon")
         ]
     }
@@ -117,10 +117,16 @@ extension Checkup {
 
     /// Containers have no bus unless they are given their host's.
     private static func hint(_ reason: String) -> String {
-        guard reason == "no_bus", access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0
-        else {
-            return ""
-        }
-        return " This is a container: start it with --volume /run/dbus/system_bus_socket:/run/dbus/system_bus_socket."
+        reason == "no_bus" && isContainer ? " This is a container, which has no bus of its own." : ""
+    }
+
+    private static var isContainer: Bool {
+        access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0
+    }
+
+    private static var busFix: String {
+        isContainer
+            ? "docker run --volume /run/dbus/system_bus_socket:/run/dbus/system_bus_socket …"
+            : "sudo systemctl start dbus"
     }
 }

@@ -56,18 +56,19 @@ struct ClaimFolder: Sendable {
 /// A file that does not exist yet, and that only its owner will read.
 final class NewPrivateFile {
     private let path: String
-    private var descriptor: Int32
+    private let descriptor: Int32
     private var isTaken = false
 
     /// Makes it, empty. Throws `cannot_write`, also where there is such a file: it may be the only copy of a key.
     init(_ path: String) throws(CommandFailure) {
-        self.path = path
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
+        // Nothing is kept of a file that is not ours: an object that is whole would remove it when it goes.
+        let opened = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard opened >= 0 else {
             throw CommandFailure(
                 .cannotWrite,
                 message: "The image cannot be written to \(path.onOneLine): \(String(cString: strerror(errno))).")
         }
+        (self.path, descriptor) = (path, opened)
     }
 
     func take(contentsOf source: String) throws(CommandFailure) {

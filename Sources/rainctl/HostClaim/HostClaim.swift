@@ -28,6 +28,15 @@ struct HostClaim: Sendable {
 
     func run(_ request: Request) async throws -> ClaimResult {
         _ = try await time.run { try await client.userID() }
+        // Before the board is put into its boot loader for nothing.
+        let deployment = try context.deployment()
+        guard deployment.claim != nil else {
+            throw CommandFailure(
+                .config, reason: "invalid_configuration",
+                message:
+                    "The profile \(deployment.name.onOneLine) has no claim service: name it with rainctl profile add NAME --base-url "
+                    + "\(deployment.base.text) --claim-url URL.")
+        }
         let tools = tools
         try await time.run { [time] in try await tools.check(within: time.left) }
         // Found before the claim, which counts, is spent.

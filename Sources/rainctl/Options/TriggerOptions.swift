@@ -24,9 +24,15 @@ struct TriggerOptions: ParsableArguments {
 
     private var words: TriggerWords { TriggerWords(at: at, days: days, date: date, delay: delay?.duration) }
 
-    func validate() throws { if isGiven { _ = try trigger(on: CalendarDay.today) } }
+    /// What a command that changes a schedule leaves out stays as it was; a new one has to say it all.
+    func validate() throws {
+        if isGiven { _ = try trigger(on: CalendarDay.today, changing: .weekly(minutes: 0, days: 0)) }
+    }
 
-    func trigger(on today: CalendarDay) throws -> ScheduleTrigger { try words.trigger(on: today) }
+    /// - Parameter known: what is changed; nil for a new schedule.
+    func trigger(on today: CalendarDay, changing known: ScheduleTrigger? = nil) throws -> ScheduleTrigger {
+        try words.trigger(on: today, changing: known)
+    }
 }
 
 /// What those options hold.
@@ -37,7 +43,7 @@ struct TriggerWords {
     var delay: Duration?
 
     /// Throws a `ValidationError` for what cannot be read, and for what would never come.
-    func trigger(on today: CalendarDay) throws -> ScheduleTrigger {
+    func trigger(on today: CalendarDay, changing known: ScheduleTrigger? = nil) throws -> ScheduleTrigger {
         if let delay {
             guard at == nil, days == nil, date == nil else {
                 throw ValidationError("--in says it all: leave --at, --days and --date out.")
@@ -46,11 +52,20 @@ struct TriggerWords {
             guard (1...31_536_000).contains(seconds) else { throw ValidationError("--in is a second to a year.") }
             return .after(seconds: Int(seconds))
         }
-        guard let at else { throw ValidationError("Say when: --at HH:MM, or --in TIME.") }
-        guard let minutes = Self.minutes(at) else {
-            throw ValidationError("\(at.onOneLine) is not a time of day for --at, such as 07:30.")
+        let minutes: Int
+        if let at {
+            guard let given = Self.minutes(at) else {
+                throw ValidationError("\(at.onOneLine) is not a time of day for --at, such as 07:30.")
+            }
+            minutes = given
+        } else {
+            guard let before = known?.minutes else {
+                throw ValidationError("Say when: --at HH:MM, or --in TIME.")
+            }
+            minutes = before
         }
         guard let date else {
+            if days == nil, let known, let moved = known.moved(to: minutes) { return moved }
             guard let mask = Self.mask(days ?? "once") else {
                 throw ValidationError(
                     "\((days ?? "").onOneLine) is no list of days such as mon-fri, sat,sun, daily or weekdays.")
@@ -78,7 +93,7 @@ struct TriggerWords {
         return hour * 60 + minute
     }
 
-    private static let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    private static let names = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
     /// Monday is bit 0.
     static func mask(_ text: String) -> Int? {
@@ -93,7 +108,7 @@ struct TriggerWords {
         for part in text.lowercased().split(separator: ",", omittingEmptySubsequences: false) {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { name in
                 // monday as well as mon.
-                name.count >= 3 ? names.firstIndex { $0 == name.prefix(3) } : nil
+                name.count >= 3 ? names.firstIndex { $0.hasPrefix(name) } : nil
             }
             guard let first = ends[0], ends.count <= 2, let last = ends.last ?? nil else { return nil }
             // sat-mon goes over the end of the week.
@@ -140,6 +155,24 @@ struct CalendarDay: Equatable {
 }
 
 extension ScheduleTrigger {
+    /// After midnight; nil where it is not about a time of day.
+    fileprivate var minutes: Int? {
+        switch self {
+        case .weekly(let minutes, _), .date(let minutes, _, _, _, _): minutes
+        case .after, .other: nil
+        }
+    }
+
+    /// The same days at another time; nil where it has none.
+    fileprivate func moved(to minutes: Int) -> ScheduleTrigger? {
+        switch self {
+        case .weekly(_, let days): .weekly(minutes: minutes, days: days)
+        case .date(_, let day, let months, let year, let isEveryYear):
+            .date(minutes: minutes, day: day, months: months, year: year, isEveryYear: isEveryYear)
+        case .after, .other: nil
+        }
+    }
+
     /// As a person reads it: `at 07:30 mon-fri`.
     var words: String {
         func clock(_ minutes: Int) -> String {

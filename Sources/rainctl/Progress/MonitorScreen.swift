@@ -34,6 +34,9 @@ final class MonitorScreen: Sendable {
     /// Whether the text that ends it has come.
     var hasFound: Bool { state.withLock { $0.hasFound } }
 
+    /// Whether nothing more can be printed: nobody reads standard output any more, as behind `head -1`.
+    var isCut: Bool { StandardStreams.outFailure != nil }
+
     func take(_ event: BoardMonitor.Event) {
         switch event {
         case .line(let line): take(line)

@@ -15,6 +15,8 @@ final class WatchPrinter: Sendable {
     }
 
     var isDone: Bool { count.map { seen.withLock(\.self) >= $0 } ?? false }
+    /// Whether nothing more can be printed: nobody reads standard output any more, as behind `head -1`.
+    var isCut: Bool { StandardStreams.outFailure != nil }
 
     /// The board as it is when the watching begins.
     func start(_ node: Node) {
@@ -32,7 +34,7 @@ final class WatchPrinter: Sendable {
         guard isWanted else { return false }
         let time = Timestamp.text(Timestamp.now())
         StandardStreams.out(output.isJSON ? JSONText.line(WatchLine(change, at: time)) : text(change, at: time) + "\n")
-        return !isDone
+        return !isDone && !isCut
     }
 
     private func text(_ change: NodeChange, at time: String) -> String {

@@ -3,7 +3,7 @@ import ArgumentParser
 
 /// What may have been meant by a command that does not exist.
 enum CommandSuggestion {
-    /// A sentence for arguments whose first words lead to no command; nil where they do, or where nothing is like them.
+    /// A sentence for arguments whose first words lead to no command; nil where they do.
     static func sentence(for arguments: [String]) -> String? {
         let named = NamedCommand(arguments)
         let known = named.command.configuration.subcommands
@@ -14,9 +14,31 @@ enum CommandSuggestion {
             let distance = distance(word, name)
             if distance < nearest?.distance ?? .max { nearest = (name, distance) }
         }
-        guard let nearest, nearest.distance <= max(1, nearest.name.count / 3) else { return nil }
         let there = (["rainctl"] + named.path.map(NamedCommand.name(of:))).joined(separator: " ")
-        return "\(there) has no \"\(word.onOneLine)\". Did you mean: \(there) \(nearest.name)?"
+        let sentence = "\(there) has no \"\(word.onOneLine)\"."
+        if let nearest, nearest.distance <= max(1, nearest.name.count / 3) {
+            return "\(sentence) Did you mean: \(there) \(nearest.name)?"
+        }
+        let begun = known.filter { $0.configuration.shouldDisplay }.map(NamedCommand.name(of:)).filter {
+            word.count > 2 && $0.hasPrefix(word.lowercased())
+        }
+        let meant = begun.map { "\(there) \($0)" } + deeper(word.lowercased(), in: known, below: there)
+        guard !meant.isEmpty else { return "\(sentence) \(there) --help names what there is." }
+        return "\(sentence) Did you mean: \(meant.prefix(3).joined(separator: ", "))?"
+    }
+
+    /// The commands of that name further down, such as `rainctl device scan`.
+    private static func deeper(
+        _ name: String, in commands: [any ParsableCommand.Type], below there: String
+    ) -> [String] {
+        commands.filter { $0.configuration.shouldDisplay }.flatMap { command -> [String] in
+            let here = "\(there) \(NamedCommand.name(of: command))"
+            let below = command.configuration.subcommands
+            let found = below.filter { NamedCommand.name(of: $0) == name }.map {
+                "\(here) \(NamedCommand.name(of: $0))"
+            }
+            return found + deeper(name, in: below, below: here)
+        }
     }
 
     /// How many letters are to be added, left out, changed, or swapped with the next one.

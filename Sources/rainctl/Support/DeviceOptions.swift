@@ -33,7 +33,8 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The board's QR code: its text, a file, a picture (PNG, JPEG), or - for standard input.", valueName: "code")
+            "The board's QR code: its text, a file, a picture (PNG, JPEG), or - for standard input.", valueName: "code"),
+        completion: .file()
     )
     var qrcode: String?
 

@@ -30,6 +30,19 @@ struct LocalNode {
 
         /// The node as the cloud would describe it.
         var described: NodeConfiguration? { NodeConfiguration(configuration) }
+
+        /// An address says nothing of which board answers there: it may have been given to another one since.
+        fileprivate func check(isNamed name: String, at host: String) throws(CommandFailure) {
+            let given = (described?.components ?? []).flatMap { component in
+                component.parameters.filter { $0.type == "esp.param.name" }
+                    .compactMap { values[component.name]?[$0.name]?.string }
+            }
+            let names = given + [configuration["info"]?["name"]?.string].compactMap(\.self)
+            guard nodeID != name, !names.contains(where: { $0.lowercased() == name.lowercased() }) else { return }
+            throw CommandFailure(
+                .badData, reason: "other_node",
+                message: "\(host.onOneLine) is \(nodeID.onOneLine), not \(name.onOneLine): check the address.")
+        }
     }
 
     /// Opens a session with the node, and ends it.
@@ -54,17 +67,34 @@ struct LocalNode {
                         .unavailable, reason: "not_rain_maker",
                         message: "\(board.peer.onOneLine) has local control, and is no RainMaker node.")
                 }
-                let answer = try await body(
-                    Session(
-                        control: control, configuration: json, parameters: parameters,
-                        nodeID: json["node_id"]?.string ?? name))
+                let session = Session(
+                    control: control, configuration: json, parameters: parameters,
+                    nodeID: json["node_id"]?.string ?? name)
+                if let host { try session.check(isNamed: name, at: host) }
+                let answer = try await body(session)
                 await board.close()
                 return answer
             } catch {
                 await board.close()
+                if let failure = Self.proofFailure(error) { throw failure }
                 throw error
             }
         }
+    }
+
+    /// The proof of local control is not the one on the board's label: the firmware makes it and tells the cloud, and counts no wrong ones.
+    private static func proofFailure(_ error: any Error) -> CommandFailure? {
+        guard let error = error as? ProvisioningError,
+            error.code == .wrongProofOfPossession || error.remedies.contains(.proofOfPossession)
+        else { return nil }
+        var failure = CommandFailure(error)
+        failure.message =
+            (error.code == .wrongProofOfPossession
+                ? "The board refused the proof of possession of its local control."
+                : "The board's local control wants a proof of possession, and none is known.")
+            + " The firmware makes it, and it is not the one on the label: sign in, so that the cloud is asked for it, or ask where you are "
+            + "signed in with rainctl node params get NODE \"Local Control.POP\", and give it with --pop-file."
+        return failure
     }
 
     private static func open(

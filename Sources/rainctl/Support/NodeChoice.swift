@@ -30,8 +30,17 @@ struct NodeChoice {
             message: "There is no board \(name.onOneLine) in your account: rainctl node list shows those that are.")
     }
 
-    /// Those that a list names, `ID,ID,…`, each once.
+    /// Those that a list names, `ID,ID,…`, each once; or the one whose name has a comma.
     func nodes(_ names: String) async throws -> [Node] {
+        do {
+            return try await listed(names)
+        } catch let failure as CommandFailure where failure.reason == "no_such_node" && names.contains(",") {
+            guard let node = try? await node(names) else { throw failure }
+            return [node]
+        }
+    }
+
+    private func listed(_ names: String) async throws -> [Node] {
         var nodes: [Node] = []
         for name in names.split(separator: ",").map(String.init) {
             let node = try await node(name)

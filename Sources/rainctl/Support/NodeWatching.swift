@@ -17,7 +17,7 @@ struct NodeChange: Sendable, Equatable {
         var changes: [NodeChange] = []
         func add(_ what: What) { changes.append(NodeChange(node: new.id, name: new.displayName, what: what)) }
         if let now = new.connectivity?.isConnected, now != old.connectivity?.isConnected { add(.connected(now)) }
-        for change in [ParameterChange](new.parameters ?? .object([])) ?? [] {
+        for change in [ParameterChange](reported: new.parameters ?? .object([])) {
             let previous = old.parameters?[change.path.component]?[change.path.parameter]
             guard previous != change.value else { continue }
             let isSecret = change.path.isSecret

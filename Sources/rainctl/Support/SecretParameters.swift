@@ -12,13 +12,18 @@ extension ParameterPath {
 extension JSONValue {
     /// Parameters as they may be shown: a secret is there, and its value is not.
     var withoutSecretParameters: JSONValue {
-        guard let changes = [ParameterChange](self), changes.contains(where: { $0.path.isSecret }) else { return self }
-        return changes.map { $0.shownWithoutSecret }.json
+        // On the tree itself: whatever else a board reports must not uncover the secret.
+        guard let components = members else { return self }
+        return .object(
+            components.map { component in
+                guard let values = component.value.members else { return component }
+                let shown = values.map { value in
+                    let path = ParameterPath(component: component.name, parameter: value.name)
+                    return path.isSecret ? JSONValue.Member(value.name, .masked) : value
+                }
+                return JSONValue.Member(component.name, .object(shown))
+            })
     }
-}
-
-extension ParameterChange {
-    fileprivate var shownWithoutSecret: ParameterChange { path.isSecret ? ParameterChange(path, .masked) : self }
 }
 
 extension JSONValue {

@@ -73,7 +73,7 @@ struct SecretSource {
     func prompt(mayAsk: Bool) throws(CommandFailure) -> Secret {
         guard mayAsk else {
             throw CommandFailure(
-                .usage, reason: "missing_\(name.split(separator: " ").joined(separator: "_"))",
+                .usage, reason: missingReason,
                 message: "No \(name) given: use \(flag)-file FILE or \(flag)-stdin.")
         }
         while true {
@@ -81,6 +81,17 @@ struct SecretSource {
             guard secret.isEmpty else { return secret }
             StandardStreams.err("\(emptyAnswer)\n")
         }
+    }
+
+    private var missingReason: String? {
+        let reason: String? =
+            switch name {
+            case "password": "missing_password"
+            case "new password": "missing_new_password"
+            case "Wi-Fi password": "missing_wifi_password"
+            default: nil
+            }
+        return reason
     }
 
     /// The prompt.

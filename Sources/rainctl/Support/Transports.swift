@@ -36,6 +36,7 @@ extension TransportArgument {
     }
 
     static var allValueStrings: [String] { ["auto"] + schemes }
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
     var defaultValueDescription: String { scheme ?? "auto" }
 }
 

@@ -29,6 +29,8 @@ final class NetworkQuestions: Sendable {
         state.withLock { $0.heard = networks }
         return await screen.asking {
             if networks.isEmpty { screen.say("The board hears no network.") }
+            let hidden = heard.count { $0.ssid.bytes.isEmpty }
+            if hidden > 0 { screen.say("Of \(hidden) more the board hears no name: type it, if yours is hidden.") }
             return await fromList(passphrase: passphrase)
         }
     }
@@ -70,7 +72,10 @@ final class NetworkQuestions: Sendable {
         let question = networks.isEmpty ? "Network, by its name (Enter to stop): " : Self.question
         while let answer = await screen.ask(question, offering: &list), !answer.isEmpty {
             guard let ssid = chosen(answer, among: networks) else {
-                screen.say("A number from 1 to \(networks.count), a name, or Enter to stop.")
+                screen.say(
+                    networks.isEmpty
+                        ? "The name of a network, or Enter to stop."
+                        : "A number from 1 to \(networks.count), a name, or Enter to stop.")
                 continue
             }
             let known = networks.first { $0.ssid == ssid }
@@ -83,7 +88,11 @@ final class NetworkQuestions: Sendable {
                 }
                 if !networks.isEmpty { screen.say("The board does not hear \(ssid): it is tried as a hidden network.") }
             }
-            return await withPassword(ssid, mayBeOpen: known == nil)
+            switch await withPassword(ssid, mayBeOpen: known == nil) {
+            case .network(let network): return network
+            case .stop: return nil
+            case .other: continue
+            }
         }
         return nil
     }
@@ -92,6 +101,9 @@ final class NetworkQuestions: Sendable {
 
     /// A number of the list goes before a name; any other number is a name only where a network is called so.
     private func chosen(_ answer: String, among networks: [AccessPoint]) -> SSID? {
+        // Keys such as Home or an arrow, and the + of a list that has been shown to its end.
+        let isKey = answer == "+" || answer.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+        if isKey { return networks.first { $0.ssid == SSID(answer) }?.ssid }
         if let number = Int(answer) {
             if networks.indices.contains(number - 1) { return networks[number - 1].ssid }
             if !networks.isEmpty { return networks.first { $0.ssid == SSID(answer) }?.ssid }
@@ -109,21 +121,22 @@ final class NetworkQuestions: Sendable {
         }
     }
 
-    private func withPassword(_ ssid: SSID, mayBeOpen: Bool) async -> WiFiNetwork? {
+    private func withPassword(_ ssid: SSID, mayBeOpen: Bool) async -> Again {
         while let secret = await screen.askSecret("Wi-Fi password: ") {
+            if ["n", "N"].contains(secret.revealString()) { return .other }
             if secret.isEmpty {
                 guard mayBeOpen else {
-                    screen.say("\(ssid) has a password.")
+                    screen.say("\(ssid) has a password; n leads back to the list.")
                     continue
                 }
                 guard let answer = await screen.ask("Is \(ssid) open, without a password? Type yes: ") else {
-                    return nil
+                    return .stop
                 }
                 guard answer.lowercased() == "yes" else { continue }
             }
-            if let network = network(ssid, secret) { return network }
+            if let network = network(ssid, secret) { return .network(network) }
         }
-        return nil
+        return .stop
     }
 
     /// Nil, with a message, where name or password break a rule of Wi-Fi.

@@ -128,7 +128,10 @@ struct NodeCallsTests {
             #"{"request_id":"r","responses":[{"node_id":"n1","status":"success"},{"node_id":"n2","status":"failure","description":"no","error_code":"100010"}]}"#
         )
         let sent = try await script.cloud.sendCommand(7, .bytes([0xFF]), to: [light, NodeID("n2")], lifetime: nil)
-        #expect(sent.refused == [ParameterOutcome(node: NodeID("n2"), failure: "no", serverCode: 100_010)])
+        let meaning = RainMakerErrorCode.meaning(of: 100_010, status: 207)?.sentence
+        #expect(
+            meaning != nil
+                && sent.refused == [ParameterOutcome(node: NodeID("n2"), failure: meaning, serverCode: 100_010)])
         #expect(
             script.bodies.last == [
                 "node_ids": ["n1", "n2"], "cmd": 7, "timeout": -1, "is_base64": true, "data": "/w==",
@@ -226,7 +229,8 @@ struct NodeCallsTests {
 struct FirmwareImageTests {
     private static func image() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 288)
-        (bytes[0], bytes[12]) = (0xE9, 5)
+        // One segment, of 256 bytes.
+        (bytes[0], bytes[1], bytes[29], bytes[12]) = (0xE9, 1, 1, 5)
         bytes.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
         bytes.replaceSubrange(48..<53, with: Array("1.2.3".utf8))
         bytes.replaceSubrange(80..<84, with: Array("lamp".utf8))
@@ -251,6 +255,14 @@ struct FirmwareImageTests {
             #expect(throws: length == 0 ? FirmwareImage.Failure.notAnImage : .truncated) {
                 try FirmwareImage(Array(whole.prefix(length)))
             }
+        }
+        // A second segment that is not there, or not whole.
+        for tail in [
+            [], [0, 0, 0, 0, 4, 0, 0], [0, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3], [0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF],
+        ] as [[UInt8]] {
+            var two = whole
+            two[1] = 2
+            #expect(throws: FirmwareImage.Failure.truncated) { try FirmwareImage(two + tail) }
         }
         var loader = whole
         loader[32] = 0

@@ -74,6 +74,19 @@ struct LocalParamsTests {
         }
     }
 
+    @Test("a board that is not the one that was named is told, and nothing is set")
+    func otherNode() async throws {
+        try await Self.with(["--security", "1"]) { scene in
+            let way = ["--local", "--host", scene.host, "--pop-file", scene.folder.file("pop"), "--json"]
+            let set = try await scene.maker.rainctl(["node", "params", "set", "nodedesk", "Light.Power=off"] + way)
+            set.expectFailure(65, "bad_data", says: "is nodelight, not nodedesk")
+            #expect(set.failure?["reason"] == "other_node")
+            #expect(try scene.board.journal.entries(where: ["change": "parameters_set"]).isEmpty)
+            let get = try await scene.maker.rainctl(["node", "params", "get", "nodedesk"] + way)
+            get.expectFailure(65, "bad_data", says: "is nodelight, not nodedesk")
+        }
+    }
+
     @Test("a wrong proof, none at all, a board that is gone, and one that speaks something else")
     func failures() async throws {
         try await Self.with(["--security", "1"]) { scene in
@@ -81,9 +94,11 @@ struct LocalParamsTests {
                 "node", "params", "get", "nodelight", "--local", "--host", scene.host, "--timeout", "8", "--json",
             ]
             let wrong = try await scene.maker.rainctl(get + ["--pop-file", scene.folder.file("wrong")])
-            wrong.expectFailure(10, "wrong_pop", says: "proof of possession")
+            wrong.expectFailure(10, "wrong_pop", says: "not the one on the label")
+            #expect(!wrong.standardOutput.contains("five wrong proofs"))
             let none = try await scene.maker.rainctl(get)
             #expect(none.status == 10 || none.status == 64, "\(none.standardOutput)")
+            #expect(none.standardOutput.contains("not the one on the label"), "\(none.standardOutput)")
             try await scene.board.process.terminate()
             let gone = try await scene.maker.rainctl(get + ["--pop-file", scene.folder.file("pop")])
             gone.expectFailure(69, "unavailable", says: "")

@@ -36,8 +36,44 @@ struct NodeCommandTests {
             try await scene.boards[0].process.terminate()
             let late = try await scene.rainctl(
                 "node", "command", "send", "nodelight", "4096", "--timeout", "2", "--keep", "1s", "--json")
-            late.expectFailure(16, "deadline", says: "rainctl node command result")
+            late.expectFailure(16, "deadline", says: "--keep")
             #expect(late.document?["nodes"]?.array?.first?["status"] == "timed_out")
+            let request = try #require(late.document?["request_id"]?.string)
+            let waited = try await scene.rainctl(
+                "node", "command", "result", request, "--wait", "--timeout", "2", "--json")
+            waited.expectFailure(16, "deadline", says: "--keep")
+        }
+    }
+
+    @Test("a board that the cloud refuses is told, also where nobody waits, and beside it what the other has answered")
+    func refused() async throws {
+        try await OnlineBoards.with { scene in
+            try await scene.cloud.control(
+                "faults",
+                [
+                    "rules": [
+                        [
+                            "method": "POST", "path": "/v1/user/nodes/cmd", "action": "status", "status": 207,
+                            "count": 1,
+                            "body": [
+                                "request_id": "R1",
+                                "responses": [
+                                    ["node_id": "nodelight", "status": "failure", "error_code": 100010]
+                                ],
+                            ],
+                        ]
+                    ]
+                ])
+            let sent = try await scene.rainctl("node", "command", "send", "nodelight", "4096", "--no-wait", "--json")
+            sent.expectFailure(1, "other", says: "nodelight")
+            #expect(sent.document?["nodes"]?.array?.first?["status"] == "refused", "\(sent.standardOutput)")
+        }
+        try await OnlineBoards.with(["nodelight", "nodelamp"]) { scene in
+            try await scene.boards[1].process.terminate()
+            let some = try await scene.rainctl(
+                "node", "command", "send", "nodelight,nodelamp", "4096", "--data", "{\"level\":3}", "--timeout", "3")
+            #expect(some.status == 20, "\(some.standardError)")
+            #expect(some.standardOutput.contains("nodelight  {\"level\":3}\n"), "\(some.standardOutput)")
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
+import RainKit
 import TestSupport
 import Testing
 
@@ -29,6 +30,38 @@ struct NodeParamsTests {
             }
             try await body(Scene(cloud: cloud, maker: maker, board: board))
         }
+    }
+
+    @Test("a board whose name has a comma is named by it, also where several may be")
+    func comma() async throws {
+        try await OnlineBoards.with { scene in
+            try await scene.done("node", "rename", "nodelight", "Lamp, left", "--wait")
+            let outcome = try await scene.done("node", "params", "set", "Lamp, left", "Light.Power=off", "--json")
+            #expect(outcome.document?["nodes"]?.array?.count == 1, "\(outcome.standardOutput)")
+            let none = try await scene.rainctl("node", "params", "set", "Lamp, right", "Light.Power=off", "--json")
+            #expect(none.failure?["reason"] == "no_such_node", "\(none.standardOutput)")
+        }
+    }
+
+    @Test("a whole number is sent as firmware reads it, however it is written")
+    func wholeNumbers() throws {
+        let configuration = try #require(
+            NodeConfiguration([
+                "devices": [
+                    [
+                        "name": "Light",
+                        "params": [
+                            ["name": "B", "data_type": "int", "properties": ["read", "write"]],
+                            ["name": "T", "data_type": "float", "properties": ["read", "write"]],
+                        ],
+                    ]
+                ]
+            ]))
+        let b = ParameterPath(component: "Light", parameter: "B")
+        for text in ["5", "5.0", "0.5e1"] { #expect(try configuration.change(b, from: text).value == 5, "\(text)") }
+        let t = ParameterPath(component: "Light", parameter: "T")
+        let given = [ParameterChange(b, .number(50)), ParameterChange(t, .number(2))]
+        #expect(try configuration.checked(given).map(\.value) == [.integer(50), .number(2)])
     }
 
     @Test("is shown, switched off, and says so itself")

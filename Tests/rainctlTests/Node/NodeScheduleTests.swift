@@ -123,12 +123,29 @@ struct NodeScheduleTests {
         #expect(ScheduleTrigger(made.json) == made, "and the board's report is read as what was sent")
     }
 
+    @Test("what is not given of a time stays as it was")
+    func kept() throws {
+        let weekdays = ScheduleTrigger.weekly(minutes: 1170, days: 0b001_1111)
+        let christmas = ScheduleTrigger.date(minutes: 960, day: 24, months: 1 << 11, year: nil, isEveryYear: true)
+        func edited(_ words: TriggerWords, _ known: ScheduleTrigger) throws -> ScheduleTrigger {
+            try words.trigger(on: Self.today, changing: known)
+        }
+        #expect(try edited(TriggerWords(at: "20:00"), weekdays) == .weekly(minutes: 1200, days: 0b001_1111))
+        #expect(try edited(TriggerWords(days: "daily"), weekdays) == .weekly(minutes: 1170, days: 127))
+        #expect(
+            try edited(TriggerWords(at: "20:00"), christmas)
+                == .date(minutes: 1200, day: 24, months: 1 << 11, year: nil, isEveryYear: true))
+        #expect(try edited(TriggerWords(days: "sat"), christmas) == .weekly(minutes: 960, days: 0b010_0000))
+        #expect(try edited(TriggerWords(at: "6:00"), .after(seconds: 9)) == .weekly(minutes: 360, days: 0))
+        #expect(throws: (any Error).self) { try edited(TriggerWords(days: "mon"), .after(seconds: 9)) }
+    }
+
     @Test(
         "times that never come, or that nobody can read",
         arguments: [
             TriggerWords(at: "24:00"), TriggerWords(at: "7"), TriggerWords(at: "07:60"), TriggerWords(at: "-1:00"),
             TriggerWords(at: "+7:00"), TriggerWords(at: "07:30", days: "noday"),
-            TriggerWords(at: "07:30", days: "mon-"),
+            TriggerWords(at: "07:30", days: "mon-"), TriggerWords(at: "07:30", days: "monkey"),
             TriggerWords(at: "07:30", days: ""), TriggerWords(at: "07:30", days: "mon-tue-wed"),
             TriggerWords(at: "07:30", date: "2026-11-22"), TriggerWords(at: "07:30", date: "02-30"),
             TriggerWords(at: "07:30", date: "2027-02-29"), TriggerWords(at: "07:30", date: "13-01"),

@@ -7,13 +7,16 @@ import Testing
 @Suite("rainctl node ota")
 struct NodeUpdateTests {
     /// An application's image: header, description, and something behind it.
-    private static func image(chip: UInt8 = 5, size: Int = 4096) -> [UInt8] {
+    private static func image(
+        chip: UInt8 = 5, size: Int = 4096, version: String = "2.0", project: String = "led_light"
+    ) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: size)
-        bytes[0] = 0xE9
+        (bytes[0], bytes[1]) = (0xE9, 1)
+        for index in 0..<4 { bytes[28 + index] = UInt8(truncatingIfNeeded: (size - 32) >> (8 * index)) }
         bytes[12] = chip
         bytes.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
-        bytes.replaceSubrange(48..<51, with: Array("2.0".utf8))
-        bytes.replaceSubrange(80..<89, with: Array("led_light".utf8))
+        bytes.replaceSubrange(48..<48 + version.utf8.count, with: Array(version.utf8))
+        bytes.replaceSubrange(80..<80 + project.utf8.count, with: Array(project.utf8))
         return bytes
     }
 
@@ -36,6 +39,17 @@ struct NodeUpdateTests {
             // A second one is not taken for done because the first was.
             let second = try await scene.done("node", "ota", "nodelight", file, "--no-wait", "--json")
             #expect(second.document?["state"] == "sent")
+        }
+    }
+
+    @Test("what firmware may reject is said: another project, and the version that the board has")
+    func warnings() async throws {
+        try await Self.with([]) { scene, _ in
+            scene.maker.folder.writePrivately(Self.image(version: "1.0", project: "fan"), to: "fan.bin")
+            let outcome = try await scene.done(
+                "node", "ota", "nodelight", scene.maker.folder.file("fan.bin"), "--no-wait", "--json")
+            let reasons = outcome.document?["warnings"]?.array?.map { $0["reason"] }
+            #expect(reasons == ["other_project", "same_version"], "\(outcome.standardOutput)")
         }
     }
 
@@ -102,7 +116,7 @@ struct NodeUpdateTests {
             folder.writePrivately([0xE9] + [UInt8](repeating: 0xFF, count: 4000), to: "boot.bin")
             try folder.write("not an image", to: "text.bin")
             for (file, reason, words) in [
-                ("s3.bin", "wrong_chip", "esp32s3"), ("short.bin", "bad_image", "ends before"),
+                ("s3.bin", "wrong_chip", "esp32s3"), ("short.bin", "bad_image", "shorter than it says"),
                 ("boot.bin", "bad_image", "application's image"), ("text.bin", "bad_image", "E9"),
             ] {
                 let outcome = try await scene.rainctl("node", "ota", "nodelight", folder.file(file), "--json")

@@ -101,6 +101,22 @@ struct NodeWatchTests {
         }
     }
 
+    @Test("ends where nobody reads what it says any more")
+    func closedPipe() async throws {
+        try await OnlineBoards.with { scene in
+            let program = try Executables.path("rainctl")
+            let watching = try await ChildProcess.start(
+                "bash", ["-c", "\"$0\" node watch nodelight --count 9 | head -n 1", program],
+                environment: scene.maker.environment)
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "watching Light", within: .seconds(20))
+            for value in ["off", "on", "off", "on"] {
+                try await scene.done("node", "params", "set", "nodelight", "Light.Power=\(value)", "--wait")
+            }
+            #expect(try await watching.wait(within: .seconds(20)) == .exited(0))
+        }
+    }
+
     @Test("ends when its time is over, and by Ctrl-C")
     func ends() async throws {
         try await OnlineBoards.with { scene in

@@ -45,11 +45,7 @@ extension RainMakerCloud {
         guard let id = reply["request_id"]?.string, !id.isEmpty else { throw incomplete("request_id") }
         let refused = (reply["responses"]?.array ?? []).filter { $0["status"]?.string == "failure" }.compactMap {
             entry in
-            entry["node_id"]?.string.map { node in
-                ParameterOutcome(
-                    node: NodeID(node), failure: entry["description"]?.string.map(presentable) ?? "refused",
-                    serverCode: entry["error_code"].flatMap(LenientInteger.init).map { Int($0.value) })
-            }
+            entry["node_id"]?.string.map { ParameterOutcome(NodeID($0), refused: entry) }
         }
         return (RequestID(id), refused)
     }

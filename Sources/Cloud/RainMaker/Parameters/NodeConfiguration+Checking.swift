@@ -36,12 +36,25 @@ extension NodeConfiguration {
         }
     }
 
+    /// The changes, checked, as firmware reads them: a whole number that is written as `5.0` or `5e1` is `5`, `50`, since firmware's reader
+    /// takes digits alone for an integer (`json_tok_to_int` of json_parser).
+    public func checked(_ changes: [ParameterChange]) throws(ParameterError) -> [ParameterChange] {
+        try check(changes)
+        return try changes.map { change throws(ParameterError) in
+            let parameter = try parameter(at: change.path)
+            guard parameter.dataType == "int", change.value.integer == nil, let number = change.value.double else {
+                return change
+            }
+            // Whole and within 32 bits: it has been checked.
+            return ParameterChange(change.path, .integer(Int64(number)))
+        }
+    }
+
     /// A value as a person writes it, read by the parameter's type: `on` for a switch, `50`, `warm white`, JSON for objects and arrays.
     public func change(_ path: ParameterPath, from text: String) throws(ParameterError) -> ParameterChange {
         let parameter = try parameter(at: path)
         let change = ParameterChange(path, try parameter.value(text, at: path))
-        try check([change])
-        return change
+        return try checked([change])[0]
     }
 
     /// The same for a comparison: of a parameter that can only be read, too, and of a value that nobody could set.

@@ -44,6 +44,15 @@ extension [ParameterChange] {
         return .object(components)
     }
 
+    /// The values that a node has reported; what is not an object of values is left out.
+    public init(reported json: JSONValue) {
+        self = (json.members ?? []).flatMap { component in
+            (component.value.members ?? []).map { value in
+                ParameterChange(ParameterPath(component: component.name, parameter: value.name), value.value)
+            }
+        }
+    }
+
     /// From what ``json`` makes of them; nil for anything but an object of objects.
     public init?(_ json: JSONValue) {
         guard let components = json.members else { return nil }

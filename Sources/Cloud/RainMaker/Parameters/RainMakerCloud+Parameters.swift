@@ -20,6 +20,17 @@ public struct ParameterOutcome: Sendable, Equatable {
     }
 }
 
+extension ParameterOutcome {
+    /// What the cloud says of one node of several: what its number means, or else its own words.
+    init(_ node: NodeID, refused entry: JSONValue) {
+        let code = entry["error_code"].flatMap(LenientInteger.init).map { Int($0.value) }
+        let meaning = code.flatMap { RainMakerErrorCode.meaning(of: $0, status: 207)?.sentence }
+        self.init(
+            node: node, failure: meaning ?? entry["description"]?.string.map(presentable) ?? "refused", serverCode: code
+        )
+    }
+}
+
 extension RainMakerCloud {
     /// The most nodes that one call may set.
     static let nodesPerCall = 25
@@ -74,9 +85,7 @@ extension RainMakerCloud {
             }
             let reply = replies.remove(at: index)
             if reply["status"]?.string == "success" { return ParameterOutcome(node: node) }
-            return ParameterOutcome(
-                node: node, failure: reply["description"]?.string.map(presentable) ?? "refused",
-                serverCode: reply["error_code"].flatMap(LenientInteger.init).map { Int($0.value) })
+            return ParameterOutcome(node, refused: reply)
         }
     }
 }

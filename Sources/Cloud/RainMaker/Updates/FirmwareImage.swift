@@ -22,7 +22,7 @@ public struct FirmwareImage: Sendable, Equatable {
         case notAnImage
         /// An image without an application's description: a boot loader or a partition, such as factory images begin with.
         case notAnApplication
-        /// It ends before its description.
+        /// It ends before its description, or before one of its segments does.
         case truncated
     }
 
@@ -41,6 +41,7 @@ public struct FirmwareImage: Sendable, Equatable {
         let description = bytes[Self.headerLength...].prefix(Self.descriptionLength)
         // ESP_APP_DESC_MAGIC_WORD, little endian.
         guard description.starts(with: [0x32, 0x54, 0xCD, 0xAB]) else { throw .notAnApplication }
+        guard Self.hasAllSegments(bytes) else { throw .truncated }
         chipID = UInt16(bytes[12]) | UInt16(bytes[13]) << 8
         chip = Self.chips[chipID]
         func text(_ offset: Int) -> String {
@@ -50,5 +51,17 @@ public struct FirmwareImage: Sendable, Equatable {
         project = text(48)
         idfVersion = text(112)
         size = bytes.count
+    }
+
+    /// Whether the file is as long as its segments say: their count is the second byte, each has its address and its length before it
+    /// (`esp_image_segment_header_t`), both little endian. The firmware would take a file that was cut off, and reject it at its end.
+    private static func hasAllSegments(_ bytes: [UInt8]) -> Bool {
+        var position = 24
+        for _ in 0..<bytes[1] {
+            guard position + 8 <= bytes.count else { return false }
+            let length = bytes[(position + 4)..<(position + 8)].reversed().reduce(0) { $0 << 8 | Int($1) }
+            position += 8 + length
+        }
+        return position <= bytes.count
     }
 }

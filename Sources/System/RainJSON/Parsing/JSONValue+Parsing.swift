@@ -4,8 +4,9 @@ import CRainJSONC
 extension JSONValue {
     /// The value of a whole JSON text, as RFC 8259 has it: one value, nothing after it but white space, UTF-8 without a mark.
     ///
-    /// Where an object repeats a name, the last value counts, as in ECMAScript and in json-c. Integers are exact; one that
-    /// does not fit `Int64` is ``JSONError/Code-swift.struct/numberOutOfRange`` and never rounded.
+    /// Where an object repeats a name, the last value counts, as in ECMAScript and in json-c. Integers are exact where they
+    /// fit `Int64`. A longer one is the nearest `Double`, and a number beyond those is the largest: one odd number that somebody else wrote
+    /// must not make a whole document unreadable.
     public init(parsing text: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
         guard text.count <= min(limits.maximumBytes, Int(Int32.max) - 1) else {
             throw JSONError(.tooLarge, "\(text.count) bytes, at most \(limits.maximumBytes) are accepted")
@@ -22,9 +23,26 @@ extension JSONValue {
         self = try text.withUnsafeBufferPointer { buffer throws(JSONError) in
             var check = LexicalCheck(buffer, limits: limits)
             try check.run()
-            return try parse(buffer, limits: limits)
+            guard !check.longIntegers.isEmpty else { return try parse(buffer, limits: limits) }
+            let text = withExponents(buffer, at: check.longIntegers)
+            guard text.count < Int(Int32.max) else { throw JSONError(.tooLarge, "\(text.count) bytes") }
+            return try text.withUnsafeBufferPointer { buffer throws(JSONError) in try parse(buffer, limits: limits) }
         }
     }
+}
+
+/// The text with `e0` behind the integers that end there: json-c clamps long integers, and reads these as doubles.
+private func withExponents(_ text: UnsafeBufferPointer<UInt8>, at ends: [Int]) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count + 2 * ends.count)
+    var start = 0
+    for end in ends {
+        result += text[start..<end]
+        result += [UInt8(ascii: "e"), UInt8(ascii: "0")]
+        start = end
+    }
+    result += text[start...]
+    return result
 }
 
 private func parse(
@@ -63,8 +81,8 @@ private func value(of object: OpaquePointer?) throws(JSONError) -> JSONValue {
     case json_type_int: return .integer(json_object_get_int64(object))
     case json_type_double:
         let number = json_object_get_double(object)
-        guard number.isFinite else { throw JSONError(.numberOutOfRange, "a number beyond the range of a double") }
-        return .number(number)
+        guard number.isInfinite else { return .number(number) }
+        return .number(number < 0 ? -Double.greatestFiniteMagnitude : Double.greatestFiniteMagnitude)
     case json_type_string:
         let length = Int(json_object_get_string_len(object))
         guard let bytes = json_object_get_string(object) else { return .string("") }

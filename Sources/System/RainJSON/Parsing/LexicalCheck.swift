@@ -12,6 +12,8 @@ struct LexicalCheck {
     private var position = 0
     private var values = 1
     private var depth = 0
+    /// Where the integers end that need more than 64 bits.
+    private(set) var longIntegers: [Int] = []
 
     init(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
         self.text = text
@@ -95,7 +97,7 @@ struct LexicalCheck {
             _ = try digits()
         }
         if isInteger, Int64(String(decoding: text[start..<position], as: UTF8.self)) == nil {
-            throw JSONError(.numberOutOfRange, "an integer needs more than 64 bits", offset: start)
+            longIntegers.append(position)
         }
     }
 

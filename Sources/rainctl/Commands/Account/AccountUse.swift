@@ -7,7 +7,7 @@ struct AccountUse: AsyncParsableCommand {
         commandName: "use", abstract: "Use this account from now on, at its deployment.",
         discussion: "Example: rainctl account use me@example.com")
 
-    @Argument(help: "Its name (see: rainctl account list).")
+    @Argument(help: "Its name (see: rainctl account list).", completion: .accounts)
     var name: String
 
     @OptionGroup var which: ProviderOption

@@ -55,8 +55,8 @@ struct DeviceMonitor: AsyncParsableCommand {
             .monitor(port, waitsForBoard: wait, within: limit ?? .seconds(86_400))
         monitor.restarts = restart
         let summary = try await monitor.run(
-            within: limit, until: { screen.hasFound }, event: { screen.take($0) })
-        if let until, !screen.hasFound {
+            within: limit, until: { screen.hasFound || screen.isCut }, event: { screen.take($0) })
+        if let until, !screen.hasFound, !screen.isCut {
             throw CommandFailure(
                 .deadline, message: "No line with \"\(until.onOneLine)\" came within the time (--timeout).")
         }

@@ -83,11 +83,15 @@ struct NodeCommandSend: CloudCommand {
             }
             return try await scene.cloud.sendCommand(number, payload, to: nodes, lifetime: lifetime)
         }
-        guard wait else { return CommandRecordsResult(request, []) }
+        guard wait else {
+            let result = CommandRecordsResult(request, [], refused: refused)
+            try result.check(scene.context.output)
+            return result
+        }
         let answers = CommandAnswers(cloud: scene.cloud, request: request)
         let records = try await answers.all(within: scene.time.leftForWaiting)
         let result = CommandRecordsResult(request, records, refused: refused)
-        try result.check()
+        try result.check(scene.context.output)
         return result
     }
 
@@ -125,6 +129,8 @@ struct NodeCommandResult: CloudCommand {
             wait
             ? try await answers.all(within: scene.time.leftForWaiting)
             : try await scene.time.run { try await answers.now() }
-        return CommandRecordsResult(answers.request, records)
+        let result = CommandRecordsResult(answers.request, records)
+        if wait { try result.check(scene.context.output) }
+        return result
     }
 }

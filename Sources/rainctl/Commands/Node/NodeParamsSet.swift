@@ -71,8 +71,7 @@ struct NodeParamsSet: AsyncParsableCommand {
                     throw ParameterError(.noConfiguration, message: "The board has not said what it consists of.")
                 }
                 if let given {
-                    try configuration.check(given)
-                    wanted = given
+                    wanted = try configuration.checked(given)
                 } else {
                     wanted = try GivenValue.changes(changes, by: configuration)
                 }
@@ -86,7 +85,7 @@ struct NodeParamsSet: AsyncParsableCommand {
             return ParameterSetter.Outcome(
                 node: NodeID(session.nodeID), isReported: ParameterSetter.holds(wanted, in: values))
         }
-        try ParamsSetResult([outcome]).tell(context)
+        try ParamsSetResult([outcome], isLocal: true).tell(context)
     }
 
     private func fileChanges(within limit: Duration) throws(CommandFailure) -> [ParameterChange]? {
@@ -104,8 +103,7 @@ struct NodeParamsSet: AsyncParsableCommand {
         let configuration = try node.described()
         do throws(ParameterError) {
             if let given {
-                try configuration.check(given)
-                return given
+                return try configuration.checked(given)
             }
             return try GivenValue.changes(changes, by: configuration)
         } catch {

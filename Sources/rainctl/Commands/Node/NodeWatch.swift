@@ -65,12 +65,12 @@ struct NodeWatch: AsyncParsableCommand {
                     group.addTask { try await listening.run(watched) { change in printer.take(change) } }
                 }
                 // The first that has seen enough ends the others.
-                for try await _ in group where printer.isDone { group.cancelAll() }
+                for try await _ in group where printer.isDone || printer.isCut { group.cancelAll() }
             }
         }
         if case .failure(let error)? = outcome, end.map({ ContinuousClock.now < $0 }) ?? true { throw error }
         try Task.checkCancellation()
-        if let count, !printer.isDone {
+        if let count, !printer.isDone, !printer.isCut {
             throw CommandFailure(
                 .deadline, message: "There were fewer than \(count) changes within the time (--timeout).")
         }

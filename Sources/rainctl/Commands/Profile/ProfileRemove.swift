@@ -11,7 +11,7 @@ struct ProfileRemove: AsyncParsableCommand {
             Nobody may be signed in there: without its profile a session could not be ended any more.
             """)
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Its name.", completion: .profiles)
     var name: String
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

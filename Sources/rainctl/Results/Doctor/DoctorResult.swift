@@ -17,8 +17,8 @@ struct DoctorResult: CommandResult {
         return findings.map { finding in
             let state = finding.state.rawValue + String(repeating: " ", count: 4 - finding.state.rawValue.count)
             let check = finding.check + String(repeating: " ", count: width - finding.check.count)
-            let line = "\(state)  \(check)  \(finding.message.onOneLine)"
-            return finding.fix.map { "\(line)\n      \(String(repeating: " ", count: width))  → \($0.onOneLine)" }
+            let line = "\(state)  \(check)  \(finding.message.withoutControls)"
+            return finding.fix.map { "\(line)\n      \(String(repeating: " ", count: width))  → \($0.withoutControls)" }
                 ?? line
         }
         .joined(separator: "\n")

@@ -67,9 +67,19 @@ struct CommandRecordsResult: CommandResult {
         }.joined(separator: "\n")
     }
 
-    /// Throws where not all boards have done it, so that a script notices.
-    func check() throws(CommandFailure) {
+    /// Throws where not all boards have done it, so that a script notices. What those that have done it answered is printed first.
+    func check(_ output: Output) throws(CommandFailure) {
+        do throws(CommandFailure) {
+            try check()
+        } catch {
+            if !output.isJSON, nodes.count > 1 { output.result(self) }
+            throw error
+        }
+    }
+
+    private func check() throws(CommandFailure) {
         let open = nodes.filter { ["requested", "in_progress", "timed_out"].contains($0.status) }
+        let late = open.filter { $0.status == "timed_out" }
         let failed = nodes.filter { !["success", "requested", "in_progress", "timed_out"].contains($0.status) }
         guard !open.isEmpty || !failed.isEmpty else { return }
         let names = { (entries: [Entry]) in entries.prefix(5).map(\.nodeID.onOneLine).joined(separator: ", ") }
@@ -84,8 +94,9 @@ struct CommandRecordsResult: CommandResult {
             failure = CommandFailure(
                 nodes.count == open.count ? .deadline : .batchPartial,
                 reason: nodes.count == open.count ? nil : "some_silent",
-                message:
-                    "The command was not answered in time (--timeout) by \(names(open)); rainctl node command result \(requestID.onOneLine) shows what comes later."
+                message: late.count == open.count
+                    ? "The cloud has given the command up (--keep): it was not answered in time by \(names(late))."
+                    : "The command was not answered in time (--timeout) by \(names(open)); rainctl node command result \(requestID.onOneLine) shows what comes later."
             )
         }
         failure.result = self

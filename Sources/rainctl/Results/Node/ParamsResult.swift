@@ -25,7 +25,7 @@ struct ParamsResult: CommandResult {
     init(node: NodeID, _ chosen: Chosen) {
         nodeID = node.rawValue
         params = chosen.params
-        let changes = [ParameterChange](chosen.params) ?? []
+        let changes = [ParameterChange](reported: chosen.params)
         lines =
             chosen.isSingle
             ? changes.map { $0.value.shown.withoutControls }
@@ -37,7 +37,7 @@ struct ParamsResult: CommandResult {
     /// - Parameter paths: `Light` or `Light.Power`; all if there are none. Throws `bad_data` for one that the board has not reported.
     static func chosen(_ paths: [String], of values: JSONValue, _ node: String) throws(CommandFailure) -> Chosen {
         guard !paths.isEmpty else { return Chosen(params: values.withoutSecretParameters, isSingle: false) }
-        let all = [ParameterChange](values) ?? []
+        let all = [ParameterChange](reported: values)
         var wanted: [ParameterChange] = []
         for path in paths {
             let found = all.filter { "\($0.path)" == path || $0.path.component == path }
@@ -50,7 +50,7 @@ struct ParamsResult: CommandResult {
                         + "\(known.isEmpty ? "reported nothing" : known).")
             }
             let isNamed = path.contains(".")
-            let shown = isNamed ? found : ([ParameterChange](found.json.withoutSecretParameters) ?? found)
+            let shown = isNamed ? found : [ParameterChange](reported: found.json.withoutSecretParameters)
             wanted += shown.filter { !wanted.contains($0) }
         }
         return Chosen(params: wanted.json, isSingle: paths.count == 1 && paths[0].contains("."))

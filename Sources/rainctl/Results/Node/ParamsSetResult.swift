@@ -4,6 +4,10 @@ import RainKit
 /// What became of values that were to be set, board by board.
 struct ParamsSetResult: CommandResult {
     let nodes: [Entry]
+    /// The board was asked itself, and no cloud.
+    private let isLocal: Bool
+
+    private enum CodingKeys: String, CodingKey { case nodes }
 
     struct Entry: Encodable, Sendable {
         let nodeID: String
@@ -25,6 +29,7 @@ struct ParamsSetResult: CommandResult {
                 switch entry.state {
                 case "reported": "has it"
                 case "sent": "sent by the cloud; the board has not answered yet (--wait waits for that)"
+                case "silent" where isLocal: "has taken it, and does not report it"
                 case "silent": "sent by the cloud; the board has not reported it in time"
                 default: "failed: \(entry.message?.onOneLine ?? "")"
                 }
@@ -32,7 +37,8 @@ struct ParamsSetResult: CommandResult {
         }.joined(separator: "\n")
     }
 
-    init(_ outcomes: [ParameterSetter.Outcome]) {
+    init(_ outcomes: [ParameterSetter.Outcome], isLocal: Bool = false) {
+        self.isLocal = isLocal
         nodes = outcomes.map { outcome in
             let state =
                 if outcome.failure != nil { "failed" } else {
@@ -62,7 +68,10 @@ struct ParamsSetResult: CommandResult {
         let names = silent.prefix(5).map(\.nodeID.onOneLine).joined(separator: ", ")
         guard !failed.isEmpty else {
             guard !silent.isEmpty else { return nil }
-            let message = "The cloud has sent the values, and they were not reported in time (--timeout) by \(names)."
+            let message =
+                isLocal
+                ? "\(names) has taken the values, and does not report them."
+                : "The cloud has sent the values, and they were not reported in time (--timeout) by \(names)."
             if nodes.count == silent.count { return CommandFailure(.deadline, message: message) }
             return CommandFailure(.batchPartial, reason: "some_silent", message: message)
         }

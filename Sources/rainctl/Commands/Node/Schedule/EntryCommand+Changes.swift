@@ -26,10 +26,19 @@ extension EntryCommand {
     }
 
     func edit(
-        _ wanted: String, _ name: String?, _ values: [String], trigger: ScheduleTrigger?, _ scene: CloudScene
+        _ wanted: String, _ name: String?, _ values: [String], when: TriggerOptions?, _ scene: CloudScene
     ) async throws -> EntryResult {
         let place = try await place(scene)
         let entry = try entry(wanted, at: place.node)
+        // One trigger would take the place of all, without a word.
+        if when != nil, let times = entry.document["triggers"]?.array?.count, times > 1 {
+            throw CommandFailure(
+                .badData, reason: "not_allowed",
+                message:
+                    "This schedule acts at \(times) times, and only one could be given here: remove it, and add one for each time."
+            )
+        }
+        let trigger = try when?.trigger(on: CalendarDay.today, changing: entry.trigger)
         let change = try checked(name, values, trigger, place)
         warnOfTimeZone(place.node, trigger, scene.context)
         return try await carryOut(.edit, entry.id, change, at: place.node, place.path, scene)

@@ -68,7 +68,9 @@ struct ScheduleAdd: ScheduleCommand {
 
     func validate() throws {
         try GivenValue.validate(values)
-        guard trigger.isGiven else { throw ValidationError("Say when: --at HH:MM, or --in TIME.") }
+        guard trigger.at != nil || trigger.delay != nil else {
+            throw ValidationError("Say when: --at HH:MM, or --in TIME.")
+        }
     }
 
     func result(_ scene: CloudScene) async throws -> EntryResult {
@@ -80,7 +82,11 @@ struct ScheduleAdd: ScheduleCommand {
 struct ScheduleEdit: ScheduleCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change a schedule.",
-        discussion: "Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00 --days daily")
+        discussion: """
+            Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00 --days daily
+
+            What is not given stays as it is.
+            """)
 
     @Argument(help: .node)
     var node: String
@@ -111,7 +117,7 @@ struct ScheduleEdit: ScheduleCommand {
 
     func result(_ scene: CloudScene) async throws -> EntryResult {
         try await edit(
-            schedule, name, values, trigger: trigger.isGiven ? try trigger.trigger(on: CalendarDay.today) : nil, scene)
+            schedule, name, values, when: trigger.isGiven ? trigger : nil, scene)
     }
 }
 

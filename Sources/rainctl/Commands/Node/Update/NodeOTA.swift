@@ -37,6 +37,7 @@ struct NodeOTA: CloudCommand {
         let found = try await scene.time.run { try await scene.choice.node(name) }
         let service = try UpdateService(of: found)
         try Self.check(head, for: found)
+        Self.warn(of: head, for: found, scene.context.output)
         let screen = UpdateScreen(scene.context, options)
         screen.say("uploading \(head.project) \(head.version), \(bytes.count) bytes")
         let fileName = String(image.split(separator: "/").last ?? "image.bin")
@@ -46,7 +47,15 @@ struct NodeOTA: CloudCommand {
             }
         }
         let before = service.state(of: found)
-        try await scene.time.run { try await scene.cloud.set([service.change(to: url)], at: found.id) }
+        do {
+            try await scene.time.run { try await scene.cloud.set([service.change(to: url)], at: found.id) }
+        } catch  where Task.isCancelled {
+            throw CommandFailure(
+                .cancelled,
+                message:
+                    "Cancelled: the cloud may have told the board already. \(UpdateWatch.follow(found)) shows how far it is."
+            )
+        }
         screen.say("the cloud has told \(found.shownName); it fetches the image by itself")
         guard wait else { return UpdateResult(found.id, head, state: "sent", info: nil) }
         let watch = UpdateWatch(cloud: scene.cloud, node: found.id, service: service, before: before)
@@ -77,9 +86,24 @@ struct NodeOTA: CloudCommand {
                 case .notAnImage: "is not an image of an ESP chip: its first byte is not E9"
                 case .notAnApplication:
                     "is not an application's image: give the one that the build names after the project, without boot loader and partitions"
-                case .truncated: "ends before its description: was it copied in full?"
+                case .truncated: "is shorter than it says itself: was it copied in full?"
                 }
             throw CommandFailure(.badData, reason: "bad_image", message: "\(file.onOneLine) \(what).")
+        }
+    }
+
+    /// What firmware rejects unless it is built otherwise (`esp_rmaker_ota.c`): the board decides, so it is only said.
+    private static func warn(of image: FirmwareImage, for node: Node, _ output: Output) {
+        let info = node.configuration?["info"]
+        if let project = info?["project_name"]?.string, project != image.project {
+            output.warn(
+                "The image is of the project \(image.project.onOneLine), and \(node.shownName) runs \(project.onOneLine): it may reject it.",
+                reason: "other_project")
+        }
+        if let version = node.firmwareVersion, version == image.version {
+            output.warn(
+                "\(node.shownName) has the version \(version.onOneLine) already, and may reject the image.",
+                reason: "same_version")
         }
     }
 
