@@ -64,6 +64,8 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
     public var reason: String?
     /// What the caller can change, where that is known: any one of them helps.
     public var remedies: [Remedy]
+    /// How many proofs the board has refused and counted so far (`wrongProofOfPossession`), with ``BoardCredentials/refusedBefore``.
+    package var refusedProofs = 0
 
     public init(
         _ code: Code, message: String, cause: String? = nil, reason: String? = nil, remedies: [Remedy] = []

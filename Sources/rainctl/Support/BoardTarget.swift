@@ -12,8 +12,6 @@ struct BoardTarget {
     private let transport: any BoardTransport
     private var credentials: BoardCredentials
     private let waits: Bool
-    /// Whether no other proof of possession has been asked for yet.
-    private var isFirst = true
 
     init(_ options: DeviceOptions, _ context: Context, _ kit: RainKitClient, within time: TimeBudget) async throws {
         let code = try Self.qrCode(options, context, within: time)
@@ -45,26 +43,26 @@ struct BoardTarget {
     }
 
     /// Does the work, and asks a person for another proof of possession where the board has refused the one that it got: three times in all.
-    /// Boards stop after five wrong ones, and one attempt with Security 2 is two.
+    /// Boards stop after five wrong ones. The first attempt with Security 2 is two, and each later one is one: that makes four.
     func askingForProofAgain<Value: Sendable>(
         _ context: Context, within time: TimeBudget, _ work: (BoardTarget) async throws -> Value
     ) async throws -> Value {
         var target = self
-        var refused = 0
+        var attempt = 1
         while true {
             do {
                 return try await work(target)
             } catch {
                 guard context.mayAsk, let cause = Self.wrongProof(error) else { throw error }
-                refused += cause.remedies.contains(.securityUserName) ? 2 : 1
-                guard refused < 3 else { throw error }
-                // What the board has counted in one conversation is all that the cause knows of.
+                let refused = max(cause.refusedProofs, target.credentials.refusedBefore + 1)
+                guard attempt < Self.maximumProofs, refused < Self.maximumRefusals else { throw error }
                 context.screen.say(
-                    refused == 1 || target.isFirst
+                    attempt == 1
                         ? cause.message
                         : "Refused, too. RainMaker boards stop provisioning after five wrong proofs, and these were \(refused) of them."
                 )
-                target.isFirst = false
+                attempt += 1
+                target.credentials.refusedBefore = refused
                 let answer = await time.askingOnScreen {
                     await context.screen.askSecret("Proof of possession again (Enter to stop): ")
                 }
@@ -74,6 +72,10 @@ struct BoardTarget {
             }
         }
     }
+
+    private static let maximumProofs = 3
+    /// The board's fifth is left to whoever comes to look.
+    private static let maximumRefusals = 4
 
     private static func wrongProof(_ error: any Error) -> ProvisioningError? {
         let cause: ProvisioningError? =

@@ -48,7 +48,7 @@ struct FaultyVerifierTests {
 
     private let asked = Asked()
 
-    private func board(_ verifier: Verifier, proof: String) throws -> some Board {
+    private func board(_ verifier: Verifier, proof: String, refusedBefore: Int = 0) throws -> some Board {
         let device = Security2Device<OpenSSLCrypto, OpenSSLRandom>(
             verifier: try verifier.make(), patchVersion: .countedNonce, random: OpenSSLRandom())
         let firmware = SecuredBoard(
@@ -58,8 +58,10 @@ struct FaultyVerifierTests {
             asked.endpoints.withLock { $0.append(endpoint) }
             return await firmware.answer(request, on: endpoint)
         }
+        var credentials = BoardCredentials { ProofOfPossession(proof) }
+        credentials.refusedBefore = refusedBefore
         return ProtocommBoard(
-            transport: transport, credentials: BoardCredentials { ProofOfPossession(proof) },
+            transport: transport, credentials: credentials,
             suite: OpenSSLCrypto.self, random: OpenSSLRandom(), logger: Logger(label: "test"))
     }
 
@@ -81,5 +83,16 @@ struct FaultyVerifierTests {
         let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
         #expect(error?.code == .wrongProofOfPossession)
         #expect(asked.all == [.version, .session, .session, .session, .session])
+        #expect(error?.refusedProofs == 2)
+    }
+
+    @Test("one that is typed after a refusal is one proof to the board, and the refusals before are counted with it")
+    func proofAfterRefusal() async throws {
+        let board = try board(.right, proof: "wrong too", refusedBefore: 2)
+        _ = try await board.identify()
+        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        #expect(asked.all == [.version, .session, .session])
+        #expect(error?.refusedProofs == 3)
+        #expect(error?.message.hasSuffix("and these were three of them.") == true)
     }
 }

@@ -145,16 +145,21 @@ struct ProvisionPromptTests {
     }
 
     @Test(
-        "three times in all, or twice with Security 2, where an attempt is two wrong ones to the board, which stops after five",
-        arguments: [("1", 3), ("2", 2)])
-    func wrongProofs(security: String, attempts: Int) async throws {
+        "three times in all; the first with Security 2 is two wrong ones to the board, which stops after five, and the message counts as it does",
+        arguments: [("1", [1, 2, 3], "three"), ("2", [2, 3, 4], "four")])
+    func wrongProofs(security: String, counts: [Int], words: String) async throws {
         try await scene(
             ["provision", "--no-mapping", "--ssid", "Cafe", "--open"], board: ["--security", security]
         ) { scene in
             try await scene.person.answers("Proof of possession: ", "wrong 1")
-            for attempt in 2...attempts { try await scene.person.answers(Self.proofAgain, "wrong \(attempt)") }
+            for attempt in 2...3 {
+                try await scene.person.answers(Self.proofAgain, "wrong \(attempt)")
+                if attempt == 2 { try await scene.person.hears("these were \(counts[1]) of them") }
+            }
             try await scene.person.hears("error: ")
             try await scene.ends(10)
+            #expect(scene.transcript(from: "error: ").contains("these were \(words) of them"))
+            #expect(try scene.board.journal.entries(where: ["change": "wrong_proof"]).count == counts[2])
         }
     }
 

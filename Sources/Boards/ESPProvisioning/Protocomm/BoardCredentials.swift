@@ -20,6 +20,10 @@ public struct BoardCredentials: Sendable {
     /// Called before a session in which the board does not prove which one it is, since it says that it wants no proof of possession.
     public var whenUnproven: @Sendable (SecurityRequirement) -> Void = { _ in }
 
+    /// How many proofs the board has refused already, in earlier conversations: RainMaker boards stop provisioning at the fifth. After the
+    /// first, a proof is made in the standard's way alone, not for a faulty verifier as well, which would count twice.
+    package var refusedBefore = 0
+
     /// The user name that RainMaker's and ESP-IDF's examples are built with.
     public static let defaultUsername = "wifiprov"
 

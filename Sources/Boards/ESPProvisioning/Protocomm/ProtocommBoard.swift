@@ -44,7 +44,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// Another client at the same board.
     var contention = Contention()
     /// How many proofs the board has refused, and counted.
-    private var refusedProofs = 0
+    private var refusedProofs: Int
     /// How many may have been counted though no verdict came, since another client broke the handshake.
     private var proofsInDoubt = 0
     /// RainMaker boards stop at the fifth wrong proof: whoever comes to look has one left.
@@ -75,6 +75,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         peer = transport.peer
         session = ProtocommSession(transport: transport, clock: clock, logger: logger)
         self.credentials = credentials
+        refusedProofs = credentials.refusedBefore
         policy = SecurityPolicy(credentials)
         self.random = random
         time = Timekeeper(clock)
@@ -143,7 +144,9 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             guard let again = try await shakeHands(selection) else { return }
             refused = again
         }
-        guard refused.code == .wrongProofOfPossession, let other = selection.fallback(Suite.self) else {
+        guard refused.code == .wrongProofOfPossession, credentials.refusedBefore == 0,
+            let other = selection.fallback(Suite.self)
+        else {
             throw failure(refused, selection)
         }
         logger.debug("proof refused; trying the other way to make it", metadata: ["peer": "\(peer)"])
@@ -153,7 +156,9 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     }
 
     private func failure(_ error: ProtocommError, _ selection: SecuritySelection) -> ProvisioningError {
-        guard error.code == .wrongProofOfPossession, refusedProofs > 0 else { return ProvisioningError(error) }
+        guard error.code == .wrongProofOfPossession, refusedProofs > credentials.refusedBefore else {
+            return ProvisioningError(error)
+        }
         return .refusedProof(error, selection, count: refusedProofs)
     }
 
@@ -191,7 +196,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             if error.cause?.reason == TransportError.noAnswer {
                 // Firmware that logs nothing refuses a proof so, and counts it.
                 if error.code == .wrongProofOfPossession { unansweredProofs += 1 }
-                return unansweredProofs <= 1 && askAgain(atMost: 3)
+                return unansweredProofs <= 1 && mayProveAgain && askAgain(atMost: 3)
             }
             // The handshake itself finds that bytes have changed.
             if error.cause == nil, [.securityMismatch, .wrongProofOfPossession].contains(error.code) {

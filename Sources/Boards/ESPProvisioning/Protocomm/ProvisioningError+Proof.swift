@@ -5,7 +5,7 @@ import RainCore
 extension ProvisioningError {
     /// The board refused what was to prove that both know the same secret.
     ///
-    /// - Parameter count: how many proofs the board has refused in this conversation. RainMaker firmware counts each
+    /// - Parameter count: how many proofs the board has refused, in earlier conversations as well. RainMaker firmware counts each
     ///   (`CONFIG_APP_WIFI_PROV_MAX_POP_MISMATCH`), and stops provisioning at the fifth.
     static func refusedProof(_ error: ProtocommError, _ selection: SecuritySelection, count: Int) -> ProvisioningError {
         let isSecurity2 = selection.required.version == 2
@@ -18,9 +18,11 @@ extension ProvisioningError {
         let words = ["one", "two", "three", "four", "five"]
         let number = count <= words.count ? words[count - 1] : "\(count)"
         let part = count == 1 ? "this was one of them" : "these were \(number) of them"
-        return ProvisioningError(
+        var refusal = ProvisioningError(
             .wrongProofOfPossession,
             message: "\(what) RainMaker boards stop provisioning after five wrong proofs, and \(part).",
             cause: error.description, remedies: isSecurity2 ? [.securityUserName] : [])
+        refusal.refusedProofs = count
+        return refusal
     }
 }
