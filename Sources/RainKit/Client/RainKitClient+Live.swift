@@ -13,7 +13,8 @@ extension RainKitClient {
     /// }
     /// ```
     ///
-    /// See ``RainMaker/RainMakerCloud/listen(to:with:_:)`` for what can be heard, and which errors end the sequence. Leaving its loop ends the
+    /// Firmware that reports by AWS IoT's basic ingest, which is its default, cannot be heard: ask for its values as well. The sequence ends with
+    /// an error that trying again would not mend, such as `unsupported` where the deployment lets nobody listen. Leaving its loop ends the
     /// connection.
     public func liveEvents(of nodes: [NodeID]) -> AsyncThrowingStream<LiveEvent, any Error> {
         // What nobody takes is let go: newer values are worth more, and a program that is late asks the cloud.
