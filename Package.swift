@@ -195,9 +195,9 @@ let package = Package(
         tool(
             "rainctl", path: "Sources/rainctl",
             [
-                "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainHTTP", "RainJSON", "RainKit",
-                "RainMaker", "RainOAuth", "RainPrivateFiles", "RainWaiting", "CRainDescriptors", argumentParser,
-                logging, .product(name: "Subprocess", package: "swift-subprocess"),
+                "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainDBus", "RainHTTP", "RainJSON",
+                "RainKit", "RainMaker", "RainOAuth", "RainPrivateFiles", "RainWaiting", "CRainDescriptors",
+                argumentParser, logging, .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         tool("cloud-sim", path: "Sources/Simulators/cloud-sim", ["CloudSimulator", "RainJSON", argumentParser]),
@@ -332,8 +332,8 @@ let package = Package(
         tests(
             "rainctl",
             [
-                "IdentityProviders", "RainAccount", "RainCore", "RainJSON", "RainKit", "RainKitTesting", "TestSupport",
-                "cloud-sim",
+                "IdentityProviders", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit", "RainKitTesting",
+                "TestSupport", "cloud-sim",
                 "firmware-sim", "rainctl",
             ],
             resources: [.copy("Snapshots")]),

@@ -24,6 +24,7 @@ enum Program {
         }
 
         if let lack = Resources.lack {
+            if let doctor = command as? Doctor { end(doctor.runAtOnce()) }
             Output(isJSON: arguments.contains("--json"), isQuiet: false).failure(lack)
             _exit(lack.status.rawValue)
         }

@@ -67,6 +67,12 @@ struct Rainctl: AsyncParsableCommand {
         let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
         let parserStatus = exitCode(for: error)
         if parserStatus == .success {
+            if let suggestion = CommandSuggestion.sentence(for: arguments) {
+                // The parser has help for what is above a command that does not exist.
+                let failure = CommandFailure(.usage, reason: "no_such_command", message: suggestion)
+                Output(isJSON: wantsJSON, isQuiet: false).failure(failure)
+                return failure.status
+            }
             // --help and --version arrive as errors too.
             StandardStreams.out(fullMessage(for: error) + "\n")
             return .ok

@@ -153,6 +153,8 @@ struct HostClaimTests {
             #expect(try await place.leftOvers() == [])
             let again = try await place.claim(["--mac", Self.mac, "--image", file])
             #expect(again.status == 73, "\(again.standardError)")
+            let kept = try await run("stat", ["-c", "%a %s", file])
+            #expect(kept.standardOutput == "600 24576\n", "the image may be the only copy of the key")
             #expect(try place.claims() == ["initiated", "verified"])
         }
     }
@@ -202,6 +204,8 @@ struct HostClaimTests {
             let program = try await place.maker.rainctl(
                 ["device", "claim", "--host", "--python", "no-such-python", "--port", place.port, "--json"])
             #expect(program.status == 69 && program.failure?["reason"] == "no_program", "\(program.standardOutput)")
+            let words = program.failure?["message"]?.string ?? ""
+            #expect(words.contains("--python") && !words.contains(".."), "\(words)")
             let port = try await place.claim(["--port", place.folder.file("nowhere")])
             #expect(port.status == 69 && port.failure?["reason"] == "no_port", "\(port.standardOutput)")
 

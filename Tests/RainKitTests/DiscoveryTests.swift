@@ -83,4 +83,43 @@ struct DiscoveryTests {
         for try await board in kit.boards(BoardSearch(name: "a")) { found.append(board.name) }
         #expect(found == ["a"])
     }
+
+    @Test("where no way to a board works the search ends at once, with the way before each reason, told once")
+    func noWay() async throws {
+        let other = ProvisioningError(.unavailable, message: "The cable is cut.", reason: "no_port")
+        let kit = Self.client(
+            ScriptedBoards(scheme: "ble", failure: Self.off), ScriptedBoards(scheme: "softap", failure: Self.off),
+            ScriptedBoards(scheme: "serial", failure: other))
+        let start = ContinuousClock.now
+        let error = await #expect(throws: ProvisioningError.self) { _ = try await kit.findBoard() }
+        #expect(start.duration(to: .now) < .seconds(15))
+        let message = error?.message ?? ""
+        #expect(error?.reason == "not_found" && message.contains("On a cable: The cable is cut."), "\(message)")
+        #expect(message.ranges(of: Self.off.message).count == 1, "\(message)")
+        #expect(
+            message.contains("Over Bluetooth: \(Self.off.message)")
+                || message.contains("As a Wi-Fi network: \(Self.off.message)"), "\(message)")
+    }
+
+    @Test("a way that does not work is told of while others are looked through")
+    func oneWayLess() async throws {
+        let kit = Self.client(
+            ScriptedBoards(scheme: "one", keepsLooking: true), ScriptedBoards(scheme: "two", failure: Self.off))
+        let (told, continuation) = AsyncStream.makeStream(of: String.self)
+        let search = Task {
+            defer { continuation.finish() }
+            _ = try await kit.findBoard(unavailable: { scheme, error in
+                continuation.yield("\(scheme) \(error.reason ?? "")")
+            })
+        }
+        let start = ContinuousClock.now
+        var first: String?
+        for await words in told {
+            first = words
+            break
+        }
+        #expect(first == "two powered_off" && start.duration(to: .now) < .seconds(15))
+        search.cancel()
+        _ = await search.result
+    }
 }

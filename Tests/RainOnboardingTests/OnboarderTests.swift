@@ -106,6 +106,20 @@ struct OnboarderTests {
             await board.calls
                 == ["identify", "secure", "associate", "join", "watch", "reset", "join", "watch", "close"])
         #expect(await board.network?.ssid == SSID("Other"))
+        // Whoever shows the run sees the two steps begin again, under the number of the try.
+        let told = scene.told.filter { [.join, .connect].contains($0.step) }.compactMap { event -> String? in
+            switch event.state {
+            case .started: "\(event.step.rawValue) \(event.attempt) started"
+            case .finished: "\(event.step.rawValue) \(event.attempt) finished"
+            case .failed: "\(event.step.rawValue) \(event.attempt) failed"
+            case .progress, .deferred: nil
+            }
+        }
+        #expect(
+            told == [
+                "join 1 started", "join 1 finished", "connect 1 started", "connect 1 failed", "join 2 started",
+                "join 2 finished", "connect 2 started", "connect 2 finished",
+            ])
     }
 
     @Test("a board that is lost after it took its Wi-Fi is a success once the cloud confirms it")

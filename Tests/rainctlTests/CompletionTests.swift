@@ -11,21 +11,27 @@ struct CompletionTests {
             try tree.addDevice("ttyUSB0", socket: "1-1", vendor: "10c4", product: "ea60")
             try tree.write("", to: "dev/ttyUSB0")
             let maker = try Maker(folder)
+            try await maker.signIn(to: try await SimulatedCloud.start(nodes: [], in: folder))
             let added = try await maker.rainctl("profile", "add", "workshop", "--base-url", "http://127.0.0.1:9")
             #expect(added.status == 0, "\(added.standardError)")
             try await body(maker, tree)
         }
     }
 
-    @Test("bash completes commands, ports and profiles")
+    @Test("bash completes commands, transports, ports, files, profiles and accounts")
     func bash() async throws {
         try await with { maker, tree in
+            try maker.folder.write("", to: "label.json")
             let script = try await run(Executables.path("rainctl"), ["--generate-completion-script", "bash"])
             #expect(script.status == .exited(0))
             try maker.folder.write(script.standardOutput, to: "completion.bash")
             for (line, wanted) in [
                 ("rainctl prov", "provision"), ("rainctl provision --port ", tree.port("ttyUSB0")),
                 ("rainctl profile use work", "workshop"), ("rainctl node list --profile work", "workshop"),
+                ("rainctl profile remove work", "workshop"), ("rainctl profile show work", "workshop"),
+                ("rainctl account use ", SimulatedCloud.user), ("rainctl provision --transport ", "softap"),
+                ("rainctl device discover --transport on-", "on-network"),
+                ("rainctl provision --qrcode \(maker.folder.file("lab"))", maker.folder.file("label.json")),
             ] {
                 let words = line.split(separator: " ", omittingEmptySubsequences: false).map { "'\($0)'" }
                 let ask = """
@@ -45,5 +51,18 @@ struct CompletionTests {
                     "\(line): \(offered.standardOutput)\(offered.standardError)")
             }
         }
+    }
+
+    @Test(
+        "the scripts of zsh and fish name the transports, and ask for profiles and accounts",
+        arguments: [
+            ("zsh", #"___transport=\('auto' [^)]*'softap'"#), ("fish", #"-l 'transport' .* 'auto [^']*softap"#),
+        ])
+    func others(shell: String, transports: String) async throws {
+        let script = try await run(Executables.path("rainctl"), ["--generate-completion-script", shell])
+        #expect(script.status == .exited(0))
+        #expect(try script.standardOutput.firstMatch(of: Regex(transports)) != nil)
+        let commands = script.standardOutput.matches(of: #/---completion (\S+ \S+) -- positional@0 /#).map { "\($0.1)" }
+        #expect(Set(commands) == ["profile use", "profile show", "profile remove", "account use"])
     }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("rainctl profile")
 struct ProfileTests {
-    private func origin(_ outcome: Maker.Outcome, _ key: String) -> JSONValue? { outcome.document?[key]?["origin"] }
-    private func value(_ outcome: Maker.Outcome, _ key: String) -> JSONValue? { outcome.document?[key]?["value"] }
+    private func origin(_ outcome: Maker.Outcome, _ key: String) -> JSONValue? { outcome.document?["origins"]?[key] }
+    private func value(_ outcome: Maker.Outcome, _ key: String) -> JSONValue? { outcome.document?[key] }
 
     @Test("an option goes before the environment, the environment before the file, the file before what is built in")
     func origins() async throws {
@@ -17,6 +17,9 @@ struct ProfileTests {
             #expect(value(builtIn, "profile") == "global" && origin(builtIn, "profile") == "built in")
             #expect(value(builtIn, "base_url") == "https://api.rainmaker.espressif.com")
             #expect(builtIn.document?["ca_file"] == nil)
+            // What is a text stays one.
+            let plain = try await maker.rainctl("profile", "show", "--json")
+            #expect(value(plain, "profile") == "global" && plain.document?["origins"] == nil)
             let authorities = folder.file("ca.pem")
             try folder.write("", to: "ca.pem")
             for name in ["lab", "shop"] {
@@ -27,7 +30,8 @@ struct ProfileTests {
                 #expect(added.status == 0)
             }
             let file = JSONValue.string("file \(folder.file("config/rainkit/deployments.json"))")
-            #expect(try await maker.rainctl("profile", "use", "lab").status == 0)
+            let used = try await maker.rainctl("profile", "use", "lab", "--json")
+            #expect(used.status == 0 && used.document?["profile"] == "lab", "\(used.standardOutput)")
             let byFile = try await maker.rainctl(show)
             #expect(value(byFile, "profile") == "lab" && origin(byFile, "profile") == file)
             for (key, text) in [
@@ -102,7 +106,7 @@ struct ProfileTests {
             #expect(try await maker.rainctl("profile", "use", "lab").status == 0)
             #expect(try await maker.rainctl("profile", "remove", "lab").status == 0)
             let list = try await maker.rainctl("profile", "list", "--json").document?["profiles"]?.array
-            #expect(list?.map { $0["name"] } == ["global", "china"])
+            #expect(list?.map { $0["profile"] } == ["global", "china"])
             #expect(list?.map { $0["current"] } == [true, false])
             for name in ["lab", "global"] {
                 #expect(try await maker.rainctl("profile", "remove", name).status == 78)

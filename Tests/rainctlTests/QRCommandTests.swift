@@ -81,4 +81,20 @@ struct QRCommandTests {
             }
         }
     }
+
+    @Test(
+        "the text of a code is no picture: what takes it is named, and the text is not repeated",
+        arguments: [
+            #"{"ver":"v1","name":"PROV_a1b2c3","pop":"planted-pop","transport":"ble"}"#, "NP:PROV_a1b2c3|planted-pop|b",
+            #"https://rainmaker.espressif.com/qrcode.html?data={"ver":"v1","name":"PROV_a1b2c3","pop":"planted-pop"}"#,
+            #"{"ver":"v1","pop":"planted-pop""#,
+        ])
+    func text(code: String) async throws {
+        try await with { folder, maker in
+            let outcome = try await maker.rainctl("qr", "read", code, "--json")
+            #expect(outcome.status == 65 && outcome.failure?["reason"] == "bad_picture", "\(outcome.standardOutput)")
+            #expect(outcome.failure?["message"]?.string?.contains("rainctl qr show") == true)
+            #expect(!(outcome.standardOutput + outcome.standardError).contains("planted-pop"))
+        }
+    }
 }

@@ -49,10 +49,10 @@ struct SettingsFilesTests {
                 environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
             ) async throws {
                 let outcome = try await place.show(arguments, environment: environment)
-                let found = outcome.document?[key]
-                #expect(found?["value"]?.string == value, "\(outcome.standardOutput)", sourceLocation: sourceLocation)
+                let found = outcome.document
+                #expect(found?[key]?.string == value, "\(outcome.standardOutput)", sourceLocation: sourceLocation)
                 #expect(
-                    found?["origin"]?.string?.hasSuffix(origin) == true, "\(outcome.standardOutput)",
+                    found?["origins"]?[key]?.string?.hasSuffix(origin) == true, "\(outcome.standardOutput)",
                     sourceLocation: sourceLocation)
             }
             try folder.write(#"{"profile": "shop", "ca_file": "/etc/machine.pem"}"#, to: "etc/rainkit/config.json")
@@ -77,9 +77,9 @@ struct SettingsFilesTests {
             let path = place.folder.file("project/.rainkit.json")
             try place.folder.write(#"{"profile": "lab"}"#, to: "project/.rainkit.json")
             chmod(path, 0o666)
-            #expect(try await place.show().document?["profile"]?["value"] != "lab")
+            #expect(try await place.show().document?["profile"] == "global")
             chmod(path, 0o644)
-            #expect(try await place.show().document?["profile"]?["value"] == "lab")
+            #expect(try await place.show().document?["profile"] == "lab")
             try place.folder.write(#"{"ca_file": "/tmp/evil.pem"}"#, to: "project/.rainkit.json")
             let refused = try await place.show()
             #expect(refused.status == .exited(78) && refused.document?["error"]?["reason"] == "unreadable_settings")

@@ -17,11 +17,13 @@ extension RainKitClient {
     ///   - limit: the time for it, of which no more than 20 s is used unless it waits.
     ///   - waits: whether a board is waited for until the time is over.
     ///   - found: is handed each board as it is found, where more than one cable is looked at.
+    ///   - unavailable: is told, as soon as it is known, of a transport that cannot look, by its scheme.
     ///   - choose: asks which of several is meant; nil for none of them. Without it several are an error.
     /// - Throws: `unavailable` (`not_found`) with what each way said, `invalidArgument` (`several_boards`, `several_ports`), `cancelled`.
     public func findBoard(
         within limit: Duration = .seconds(20), waits: Bool = false,
         found: @escaping @Sendable (FoundBoard) -> Void = { _ in },
+        unavailable: @escaping @Sendable (String, ProvisioningError) -> Void = { _, _ in },
         choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)? = nil
     ) async throws(ProvisioningError) -> BoardAddress {
         let transports = configuration.transports.filter(\.findsNewBoards)
@@ -33,7 +35,7 @@ extension RainKitClient {
         var result = BoardFinder.Result(boards: atHand)
         if atHand.isEmpty {
             let time = waits ? limit : min(limit, Self.searchTime)
-            result = try await finder.look(for: time, endsWithFirst: true, isNew: found)
+            result = try await finder.look(for: time, endsWithFirst: true, isNew: found, unavailable: unavailable)
             guard !result.boards.isEmpty else { throw notFound(result, hasWaited: waits) }
             // A cable that is plugged in meanwhile counts as one that was there before.
             let plugged = try await boardsAtHand()
@@ -62,7 +64,12 @@ extension RainKitClient {
     }
 
     private func notFound(_ result: BoardFinder.Result, hasWaited: Bool) -> ProvisioningError {
-        let obstacles = result.failures.map { " \($0.error.message)" }.joined()
+        var told: Set<String> = []
+        // Two ways that fail for one reason, such as a bus that is not there, are told of once.
+        let obstacles = result.failures.filter { told.insert($0.error.message).inserted }.map { failure in
+            let way = failure.scheme.wayToBoard
+            return " \(way.prefix(1).uppercased())\(way.dropFirst()): \(failure.error.message)"
+        }.joined()
         return ProvisioningError(
             .unavailable,
             message:
@@ -79,5 +86,17 @@ extension RainKitClient {
         return ProvisioningError(
             .invalidArgument, message: "Several boards could be meant.",
             reason: names.isEmpty ? "several_ports" : "several_boards", remedies: remedies)
+    }
+}
+
+extension String {
+    /// How boards of a transport's scheme are reached, in words.
+    package var wayToBoard: String {
+        switch self {
+        case "serial": "on a cable"
+        case "ble": "over Bluetooth"
+        case "softap": "as a Wi-Fi network"
+        default: "over \(self)"
+        }
     }
 }

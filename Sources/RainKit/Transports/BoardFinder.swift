@@ -19,8 +19,10 @@ struct BoardFinder: Sendable {
     ///   - time: how long.
     ///   - endsWithFirst: whether the first board that is found ends it.
     ///   - isNew: is handed each board once.
+    ///   - unavailable: is told at once of a transport that cannot look, by its scheme.
     func look(
-        for time: Duration, endsWithFirst: Bool, isNew: @escaping @Sendable (FoundBoard) -> Void
+        for time: Duration, endsWithFirst: Bool, isNew: @escaping @Sendable (FoundBoard) -> Void,
+        unavailable: @escaping @Sendable (String, ProvisioningError) -> Void = { _, _ in }
     ) async throws(ProvisioningError) -> Result {
         var search = BoardSearch(for: time, logger: logger)
         search.watches = endsWithFirst
@@ -42,7 +44,9 @@ struct BoardFinder: Sendable {
                             }
                             return nil
                         } catch {
-                            return error.code == .cancelled ? nil : (transport.scheme, error)
+                            guard error.code != .cancelled else { return nil }
+                            unavailable(transport.scheme, error)
+                            return (transport.scheme, error)
                         }
                     }
                 }

@@ -6,7 +6,7 @@ import RainCore
 public struct OnboardingEvent: Sendable {
     /// How far a step has come.
     public enum State: Sendable {
-        /// The step begins; it may begin again with other Wi-Fi credentials.
+        /// The step begins; `join` and `connect` begin again with other Wi-Fi credentials.
         case started
         /// Something is known before the step ends.
         case progress(OnboardingProgress)
@@ -15,7 +15,7 @@ public struct OnboardingEvent: Sendable {
         /// The step could not do what it is there for: the cloud could not be reached, or the board stopped answering. It is made up for
         /// later in the run, and does not finish.
         case deferred(String)
-        /// The step, and with it the run, has ended with this error.
+        /// The step has ended with this error, and with it the run, unless `join` begins again with other Wi-Fi credentials.
         case failed(OnboardingError)
     }
 

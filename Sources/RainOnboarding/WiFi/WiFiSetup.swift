@@ -107,8 +107,17 @@ struct WiFiSetup: Sendable {
         guard let other else { throw StepFailure(verdict) }
         context.status.emit(.failed(context.status.error(StepFailure(verdict))))
         context.status.update { $0.attempt += 1 }
-        context.status.emit(.started)
-        return try await self.handOver(other)
+        return try await handOverAnew(other)
+    }
+
+    /// The two steps begin again, each told as it was the first time.
+    private func handOverAnew(_ network: WiFiNetwork) async throws(StepFailure) -> HandOver {
+        context.status.begin(.join)
+        let handOver = try await handOver(network)
+        if case .mayBeJoining = handOver { context.status.emit(.deferred(LostBoard.sentence)) }
+        context.status.finish()
+        context.status.begin(.connect)
+        return handOver
     }
 
     /// Also told by the run's status: where its time is over meanwhile, this is why.

@@ -1,52 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainDBus
 import RainKit
 
-/// The ways to boards: serial ports, Bluetooth, Wi-Fi, services on the network.
+/// The ways to boards that lead over D-Bus: Bluetooth, Wi-Fi, services on the network.
 extension Checkup {
-    func ports() async -> [Finding] {
-        let files = context.systemFiles
-        let ports = SerialPort.available(in: files)
-        guard !ports.isEmpty else { return [.ok("ports", "No board is plugged in.")] }
-        var findings: [Finding] = []
-        for port in ports where port.isLikelyBoard || ports.count == 1 {
-            findings.append(Self.finding(about: port, in: files))
-        }
-        return findings.isEmpty
-            ? [.ok("ports", "There are \(ports.count) serial ports, none of which looks like a board's.")] : findings
-    }
-
-    private static func finding(about port: SerialPortDescription, in files: SystemFiles) -> Finding {
-        let path = port.path.onOneLine
-        // Who holds a port is told without opening it, which would restart some boards.
-        if let holder = SerialPort.holders(of: port.path, in: files).first {
-            return holder.isModemManager
-                ? .warn(
-                    "ports", "modem_manager", "ModemManager holds \(path): it tries whether the board is a modem.",
-                    fix: "sudo systemctl stop ModemManager")
-                : .warn(
-                    "ports", "busy", "\(path) is open in \(holder.name.onOneLine) (process \(holder.processID)).",
-                    fix: "kill \(holder.processID)")
-        }
-        guard access(port.path, R_OK | W_OK) == 0 else {
-            let advice = SerialPort.rightsAdvice(for: port.path)
-            return .fail("ports", "port_denied", "\(path): \(advice.sentence)", fix: advice.command)
-        }
-        if SerialPort.isProbedForModem(port.path, in: files) {
-            return .warn(
-                "ports", "modem_manager",
-                "ModemManager types into \(path) whenever the board is plugged in, to find out whether it is a modem.",
-                fix: "sudo systemctl mask --now ModemManager")
-        }
-        return .ok("ports", "\(path) can be opened\(port.usb?.productName.map { " (\($0.onOneLine))" } ?? "").")
-    }
-
     func bluetooth() async -> [Finding] {
+        if let finding = await lackOfBus("bluetooth", "Bluetooth cannot be used") { return [finding] }
+        async let version = oldBlueZ()
+        // Before a scan of our own.
+        let scanner = await otherScanner()
         guard let error = await Self.fault(of: "ble", context) else {
-            return [.ok("bluetooth", "Bluetooth can be used.")]
+            let findings = [scanner, await version].compactMap { $0 }
+            return findings.isEmpty ? [.ok("bluetooth", "Bluetooth can be used.")] : findings
         }
         let reason = error.reason ?? "unavailable"
-        let message = error.message.asSentence + Self.hint(reason)
+        let message = error.message.asSentence
         switch reason {
         case "no_adapter":
             return [.warn("bluetooth", reason, message, fix: "bluetoothctl list")]
@@ -60,19 +29,18 @@ extension Checkup {
                 )
             ]
         case "access_denied": return [.warn("bluetooth", reason, message, fix: "sudo usermod -aG bluetooth $USER")]
-        case "no_bus": return [.warn("bluetooth", reason, message, fix: Self.busFix)]
         default: return [.warn("bluetooth", reason, message, fix: "systemctl status bluetooth")]
         }
     }
 
     func wifi() async -> [Finding] {
+        let consequence = "Boards' own networks cannot be joined from here, and have to be joined by hand"
+        if let finding = await lackOfBus("wifi", consequence) { return [finding] }
         guard let error = await Self.fault(of: "softap", context) else {
             return [.ok("wifi", "Boards' own networks can be joined through NetworkManager.")]
         }
         let reason = error.reason ?? "unavailable"
-        let message =
-            "Boards' own networks cannot be joined from here, and have to be joined by hand: \(error.message.asSentence)"
-            + Self.hint(reason)
+        let message = "\(consequence): \(error.message.asSentence)"
         switch reason {
         case "no_network_manager":
             return [
@@ -87,18 +55,15 @@ extension Checkup {
     }
 
     func onNetwork() async -> [Finding] {
+        let consequence = "Boards on the network are found by their address only (--device-host)"
+        if let finding = await lackOfBus("network", consequence) { return [finding] }
         guard let error = await Self.fault(of: "on-network", context) else {
             return [.ok("network", "Boards that announce themselves on the network can be found.")]
         }
-        let reason = error.reason ?? "unavailable"
         return [
             .warn(
-                "network", reason,
-                "Boards on the network are found by their address only (--device-host): \(error.message.asSentence)"
-                    + Self.hint(reason),
-                fix: reason == "no_bus"
-                    ? Self.busFix
-                    : "sudo apt install avahi-daemon && sudo systemctl enable --now avahi-daemon")
+                "network", error.reason ?? "unavailable", "\(consequence): \(error.message.asSentence)",
+                fix: "sudo apt install avahi-daemon && sudo systemctl enable --now avahi-daemon")
         ]
     }
 
@@ -115,18 +80,27 @@ extension Checkup {
         }
     }
 
-    /// Containers have no bus unless they are given their host's.
-    private static func hint(_ reason: String) -> String {
-        reason == "no_bus" && isContainer ? " This is a container, which has no bus of its own." : ""
+    // MARK: The bus
+
+    /// The bus's absence, or its silence, looks like that of each service on it.
+    private func lackOfBus(_ check: String, _ consequence: String) async -> Finding? {
+        do throws(DBusError) {
+            try await DBusClient.connect(.system, within: min(.seconds(2), answerLimit / 2)).close()
+            return nil
+        } catch {
+            guard [.unavailable, .timeout].contains(error.code) else { return nil }
+            return .warn(
+                check, "no_bus", "\(consequence): \(error.message)\(Self.isContainer ? " This is a container." : "")",
+                fix: Self.busCommand(after: error, isContainer: Self.isContainer))
+        }
     }
 
-    private static var isContainer: Bool {
-        access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0
+    /// Containers have no bus unless they are given their host's, and no systemd that could start one.
+    static func busCommand(after error: DBusError, isContainer: Bool) -> String {
+        if error.message.contains("libsystemd.so.0") { return "sudo apt install libsystemd0" }
+        let socket = "/run/dbus/system_bus_socket"
+        return isContainer ? "docker run --volume \(socket):\(socket) IMAGE" : "sudo systemctl start dbus"
     }
 
-    private static var busFix: String {
-        isContainer
-            ? "docker run --volume /run/dbus/system_bus_socket:/run/dbus/system_bus_socket …"
-            : "sudo systemctl start dbus"
-    }
+    static var isContainer: Bool { access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 }
 }

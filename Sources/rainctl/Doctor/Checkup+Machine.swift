@@ -41,19 +41,51 @@ extension Checkup {
                     "RAINKIT_PROVIDER names \(name.onOneLine), so commands for RainMaker's boards are refused.",
                     fix: "unset RAINKIT_PROVIDER"))
         }
-        if let lack = Resources.lack { findings.append(.fail("environment", lack.reason, lack.message)) }
+        if let finding = unknownStore() { findings.append(finding) }
+        if let lack = Resources.lack {
+            findings.append(
+                .fail(
+                    "environment", lack.reason, lack.message,
+                    fix: lack.reason == "no_descriptors" ? "ulimit -n 1024" : nil))
+        }
         return findings.isEmpty ? [.ok("environment", "Nothing in the environment is in the way.")] : findings
+    }
+
+    /// No sign-in goes by it, and nothing else looks at it.
+    private func unknownStore() -> Finding? {
+        let variable = context.variable("RAINKIT_STORE")
+        let given = context.settings[.store]
+        guard let name = variable ?? given?.text, StoreOptions.Name(rawValue: name) == nil else { return nil }
+        let names = StoreOptions.Name.allCases.map(\.rawValue).joined(separator: ", ")
+        let (place, fix) =
+            if variable == nil, let given {
+                ("store in \(given.path.onOneLine)", Finding.movingAway(given.path))
+            } else {
+                ("RAINKIT_STORE", "unset RAINKIT_STORE")
+            }
+        return .warn(
+            "environment", "unknown_store",
+            "\(place) is \"\(name.onOneLine)\", which is none of \(names), so nobody can sign in.", fix: fix)
     }
 
     /// Where sessions and settings are kept: folders of this user's, that nobody else writes to, with room left.
     func files() -> [Finding] {
-        var findings: [Finding] = []
-        for folder in [context.folders.state, context.folders.configuration] {
+        var findings = obstacles.map { Self.finding(about: $0) }
+        for folder in lacksHome ? [] : [context.folders.state, context.folders.configuration] {
             if let finding = Self.finding(about: folder) { findings.append(finding) }
         }
         return findings.isEmpty
             ? [.ok("files", "Sessions are kept in \(context.folders.state.onOneLine), which only you can read.")]
             : findings
+    }
+
+    private static func finding(about obstacle: Obstacle) -> Finding {
+        guard let path = obstacle.path else {
+            return .fail(
+                "files", "no_home", obstacle.message,
+                fix: #"export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)""#)
+        }
+        return .fail("files", "unreadable_settings", obstacle.message, fix: Finding.movingAway(path))
     }
 
     private static func finding(about folder: String) -> Finding? {

@@ -33,7 +33,7 @@ struct Finding: Encodable, Sendable, Equatable {
     /// With a command that needs no rights, which is shown as well.
     func repaired(by words: [String]) -> Finding {
         var finding = self
-        finding.fix = words.joined(separator: " ")
+        finding.fix = words.map(\.asShellWord).joined(separator: " ")
         finding.repair = words
         return finding
     }

@@ -21,7 +21,13 @@ struct Esptool: Sendable {
         let names = Self.packages.keys.sorted()
         let question =
             "import importlib.util, sys; print(*[n for n in sys.argv[1:] if not importlib.util.find_spec(n)])"
-        let outcome = try await program.run([python, "-c", question] + names, within: limit)
+        let outcome: ChildProgram.Outcome
+        do {
+            outcome = try await program.run([python, "-c", question] + names, within: limit)
+        } catch var failure as CommandFailure where failure.reason == "no_program" {
+            failure.message += " Name a Python that has Espressif's tools with --python."
+            throw failure
+        }
         let missing = outcome.output.split(whereSeparator: \.isWhitespace).compactMap { Self.packages[String($0)] }
         guard outcome.isSuccess, missing.isEmpty else {
             let words = missing.isEmpty ? "esptool" : missing.joined(separator: " ")

@@ -27,6 +27,7 @@ struct HostClaim: Sendable {
     private static let usualSize: UInt32 = 0x6000
 
     func run(_ request: Request) async throws -> ClaimResult {
+        try checkService()
         _ = try await time.run { try await client.userID() }
         // Before the board is put into its boot loader for nothing.
         let deployment = try context.deployment()
@@ -74,6 +75,19 @@ struct HostClaim: Sendable {
         }
         return ClaimResult(
             node: credentials.node, mac: mac, image: nil, flashAddress: Esptool.hex(board.offset), port: port)
+    }
+
+    /// Throws `unsupported` for a deployment that cannot certify the key, before a board is touched.
+    private func checkService() throws {
+        let deployment = try context.deployment()
+        guard deployment.claim == nil else { return }
+        let name = deployment.name.onOneLine
+        throw CommandFailure(
+            .config, reason: "unsupported",
+            message: """
+                The profile \(name) has no claim service, so boards cannot be claimed there: rainctl profile remove \(name), then \
+                rainctl profile add \(name) --base-url \(deployment.base.text) --claim-url URL.
+                """)
     }
 
     /// The board, and where its credentials belong.

@@ -20,7 +20,14 @@ struct PasswordOptions: ParsableArguments {
 
     /// As given, or asked for twice: a typing error in a new password would lock the user out.
     func readNew(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
-        try source(time).required(context, isNew: true)
+        var source = source(time)
+        source.rule = { secret throws(AccountError) in try RainMakerAccount.check(newPassword: secret) }
+        return try source.required(context, isNew: true)
+    }
+
+    /// Whether a person is asked: the password is in no option and no variable.
+    func isAsked(_ context: Context) -> Bool {
+        !isGiven && context.mayAsk && context.environment[SecretVariable.password.rawValue, default: ""].isEmpty
     }
 
     private func source(_ time: TimeBudget) -> SecretSource {
@@ -40,9 +47,10 @@ struct NewPasswordOptions: ParsableArguments {
 
     /// As given, or asked for twice.
     func read(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
-        let source = SecretSource(
+        var source = SecretSource(
             name: "new password", flag: "--new-password", file: newPasswordFile, fromStandardInput: newPasswordStdin,
             time: time)
+        source.rule = { secret throws(AccountError) in try RainMakerAccount.check(newPassword: secret) }
         return try source.required(context, isNew: true)
     }
 }

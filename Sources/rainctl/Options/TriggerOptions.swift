@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Glibc
 import RainKit
 
 /// When a schedule acts, as a person writes it.
@@ -10,77 +9,109 @@ struct TriggerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The days of the week: mon-fri, sat,sun, daily or once, which is the next time that it is so late. (default: once)",
+            "The days of the week: mon-fri, sat,sun, daily or once, which is the next time that it is so late. (default of a new one: once)",
             valueName: "days"))
     var days: String?
 
     @Option(help: ArgumentHelp("A date instead of days: 2026-12-24, or 12-24 for every year.", valueName: "date"))
     var date: String?
 
-    @Option(name: .customLong("in"), help: ArgumentHelp("Once, after this time: 30m, 90s.", valueName: "time"))
-    var delay: DurationArgument?
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("Once, after this time: 30m, 12h, 2d, at most 365d.", valueName: "time"))
+    var delay: SpanArgument?
 
     var isGiven: Bool { at != nil || days != nil || date != nil || delay != nil }
 
-    private var words: TriggerWords { TriggerWords(at: at, days: days, date: date, delay: delay?.duration) }
-
-    /// What a command that changes a schedule leaves out stays as it was; a new one has to say it all.
-    func validate() throws {
-        if isGiven { _ = try trigger(on: CalendarDay.today, changing: .weekly(minutes: 0, days: 0)) }
+    /// Nil where nothing is given.
+    var words: TriggerWords? {
+        isGiven ? TriggerWords(at: at, days: days, date: date, delay: delay?.duration) : nil
     }
 
-    /// - Parameter known: what is changed; nil for a new schedule.
-    func trigger(on today: CalendarDay, changing known: ScheduleTrigger? = nil) throws -> ScheduleTrigger {
-        try words.trigger(on: today, changing: known)
-    }
+    /// What is missing may be known of the schedule that is edited.
+    func validate() throws { try words?.check() }
 }
 
 /// What those options hold.
-struct TriggerWords {
+struct TriggerWords: Sendable {
     var at: String?
     var days: String?
     var date: String?
     var delay: Duration?
 
-    /// Throws a `ValidationError` for what cannot be read, and for what would never come.
-    func trigger(on today: CalendarDay, changing known: ScheduleTrigger? = nil) throws -> ScheduleTrigger {
+    /// The same, read.
+    private struct Parts {
+        var minutes: Int?
+        var days: Int?
+        var day: CalendarDay?
+        var seconds: Int?
+    }
+
+    /// Throws a `ValidationError` for what cannot be read, or cannot stand together.
+    func check() throws { _ = try parts() }
+
+    /// Throws a `ValidationError` as ``check()`` does, and for what would never come.
+    /// - Parameters:
+    ///   - known: when the schedule has acted until now. The days or the date that are not given stay, and so does the time of day.
+    ///   - now: what the board's clock shows.
+    func trigger(after known: ScheduleTrigger? = nil, at now: ClockReading) throws -> ScheduleTrigger {
+        let given = try parts()
+        if let seconds = given.seconds { return .after(seconds: seconds) }
+        guard let minutes = given.minutes ?? known?.minutes else {
+            throw ValidationError("Say when: --at HH:MM, or --in TIME.")
+        }
+        let trigger: ScheduleTrigger
+        if let day = given.day {
+            trigger = .date(
+                minutes: minutes, day: day.day, months: 1 << (day.month - 1), year: day.year,
+                isEveryYear: day.year == nil)
+        } else if let days = given.days {
+            trigger = .weekly(minutes: minutes, days: days)
+        } else if let known {
+            guard let kept = known.at(minutes) else {
+                throw ValidationError("This schedule acts \(known.words): give --days or --date with --at.")
+            }
+            trigger = kept
+        } else {
+            trigger = .weekly(minutes: minutes, days: 0)
+        }
+        guard !trigger.isOver(at: now) else {
+            throw ValidationError("A schedule \(trigger.words) would never act: that is over.")
+        }
+        return trigger
+    }
+
+    private func parts() throws -> Parts {
+        var parts = Parts()
         if let delay {
             guard at == nil, days == nil, date == nil else {
                 throw ValidationError("--in says it all: leave --at, --days and --date out.")
             }
             let seconds = delay.components.seconds
-            guard (1...31_536_000).contains(seconds) else { throw ValidationError("--in is a second to a year.") }
-            return .after(seconds: Int(seconds))
+            guard (1...31_536_000).contains(seconds) else { throw ValidationError("--in is a second to 365 days.") }
+            parts.seconds = Int(seconds)
         }
-        let minutes: Int
         if let at {
-            guard let given = Self.minutes(at) else {
+            guard let minutes = Self.minutes(at) else {
                 throw ValidationError("\(at.onOneLine) is not a time of day for --at, such as 07:30.")
             }
-            minutes = given
-        } else {
-            guard let before = known?.minutes else {
-                throw ValidationError("Say when: --at HH:MM, or --in TIME.")
-            }
-            minutes = before
+            parts.minutes = minutes
         }
-        guard let date else {
-            if days == nil, let known, let moved = known.moved(to: minutes) { return moved }
-            guard let mask = Self.mask(days ?? "once") else {
+        if let days {
+            guard let mask = Self.mask(days) else {
                 throw ValidationError(
-                    "\((days ?? "").onOneLine) is no list of days such as mon-fri, sat,sun, daily or weekdays.")
+                    "\(days.onOneLine) is no list of days such as mon-fri, sat,sun, daily or weekdays.")
             }
-            return .weekly(minutes: minutes, days: mask)
+            parts.days = mask
         }
-        guard days == nil else { throw ValidationError("A schedule has --days or a --date, not both.") }
-        guard let day = CalendarDay(date) else {
-            throw ValidationError("\(date.onOneLine) is not a date for --date, such as 2026-12-24 or 12-24.")
+        if let date {
+            guard days == nil else { throw ValidationError("A schedule has --days or a --date, not both.") }
+            guard let day = CalendarDay(date) else {
+                throw ValidationError("\(date.onOneLine) is not a date for --date, such as 2026-12-24 or 12-24.")
+            }
+            parts.day = day
         }
-        if let year = day.year, (year, day.month, day.day) < (today.year ?? 0, today.month, today.day) {
-            throw ValidationError("The \(date.onOneLine) is over: this schedule would never act.")
-        }
-        return .date(
-            minutes: minutes, day: day.day, months: 1 << (day.month - 1), year: day.year, isEveryYear: day.year == nil)
+        return parts
     }
 
     /// `7:30`, `07:30`.
@@ -107,7 +138,7 @@ struct TriggerWords {
         var mask = 0
         for part in text.lowercased().split(separator: ",", omittingEmptySubsequences: false) {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { name in
-                // monday as well as mon.
+                // monday as well as mon, and nothing that only begins so.
                 name.count >= 3 ? names.firstIndex { $0.hasPrefix(name) } : nil
             }
             guard let first = ends[0], ends.count <= 2, let last = ends.last ?? nil else { return nil }
@@ -120,87 +151,5 @@ struct TriggerWords {
             }
         }
         return mask
-    }
-}
-
-/// A day of the calendar, with its year or of each.
-struct CalendarDay: Equatable {
-    var year: Int?
-    var month: Int
-    var day: Int
-
-    /// By this machine's clock.
-    static var today: CalendarDay {
-        var seconds = time(nil)
-        var parts = tm()
-        localtime_r(&seconds, &parts)
-        return CalendarDay(year: Int(parts.tm_year) + 1900, month: Int(parts.tm_mon) + 1, day: Int(parts.tm_mday))
-    }
-
-    private init(year: Int?, month: Int, day: Int) { (self.year, self.month, self.day) = (year, month, day) }
-
-    /// `2026-12-24` or `12-24`; nil for a day that there is not.
-    init?(_ text: String) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { Int($0) }
-        guard numbers.count == parts.count, (2...3).contains(parts.count), !text.contains("+") else { return nil }
-        let year = numbers.count == 3 ? numbers[0] : nil
-        let (month, day) = (numbers[numbers.count - 2], numbers[numbers.count - 1])
-        if let year { guard (2020...2099).contains(year) else { return nil } }
-        let isLeap = year.map { $0 % 4 == 0 } ?? true
-        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        guard (1...12).contains(month), (1...lengths[month - 1]).contains(day) else { return nil }
-        self.init(year: year, month: month, day: day)
-    }
-}
-
-extension ScheduleTrigger {
-    /// After midnight; nil where it is not about a time of day.
-    fileprivate var minutes: Int? {
-        switch self {
-        case .weekly(let minutes, _), .date(let minutes, _, _, _, _): minutes
-        case .after, .other: nil
-        }
-    }
-
-    /// The same days at another time; nil where it has none.
-    fileprivate func moved(to minutes: Int) -> ScheduleTrigger? {
-        switch self {
-        case .weekly(_, let days): .weekly(minutes: minutes, days: days)
-        case .date(_, let day, let months, let year, let isEveryYear):
-            .date(minutes: minutes, day: day, months: months, year: year, isEveryYear: isEveryYear)
-        case .after, .other: nil
-        }
-    }
-
-    /// As a person reads it: `at 07:30 mon-fri`.
-    var words: String {
-        func clock(_ minutes: Int) -> String {
-            func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-            return "at \(two(minutes / 60)):\(two(minutes % 60))"
-        }
-        switch self {
-        case .weekly(let minutes, let days):
-            let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-            let named = names.indices.filter { days >> $0 & 1 == 1 }.map { names[$0] }.joined(separator: ",")
-            let which =
-                switch days {
-                case 0: "once"
-                case Self.everyDay: "daily"
-                case 0b001_1111: "mon-fri"
-                case 0b110_0000: "sat,sun"
-                default: named
-                }
-            return "\(clock(minutes)) \(which)"
-        case .date(let minutes, let day, let months, let year, let isEveryYear):
-            let names = [
-                "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-            ]
-            let named = names.indices.filter { months >> $0 & 1 == 1 }.map { names[$0] }.joined(separator: ",")
-            let end = year.map { " \($0)" } ?? (isEveryYear ? " every year" : "")
-            return "\(clock(minutes)) on \(day) \(named.isEmpty ? "next" : named)\(end)"
-        case .after(let seconds): return "\(seconds) s after it was set"
-        case .other: return "at times of another kind"
-        }
     }
 }

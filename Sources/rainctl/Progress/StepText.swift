@@ -24,17 +24,18 @@ enum StepText {
     }
 
     /// Once the step is done; nil for no line.
-    static func finished(_ step: OnboardingStep, _ facts: OnboardingFacts) -> String? {
+    static func finished(_ step: OnboardingStep, _ facts: OnboardingFacts, on peer: String) -> String? {
         switch step {
         case .account: "signed in"
         case .resume: nil
         case .challenge: "challenge fetched"
         // Without an identity, an earlier run had finished with the board already, which has its own line.
-        case .identify: facts.identity.map { "found: \(describe($0))" }
+        case .identify: facts.identity.map { "found: \(describe($0, at: peer))" }
         case .secure: facts.identity?.security.map { "secured: Security \($0.version)" } ?? "no session needed"
         case .claim: facts.nodeID.map { "claimed: node \($0)" } ?? "claimed"
         case .reset: "earlier Wi-Fi forgotten"
-        case .scan: "heard \(facts.heard) networks"
+        // Said as soon as it is known.
+        case .scan: nil
         case .associate: facts.nodeID.map { "associated: node \($0)" } ?? "associated"
         case .verify: "verified by the cloud"
         case .customData: nil
@@ -42,6 +43,14 @@ enum StepText {
         case .connect: facts.network.map { "connected: \(describe($0))" } ?? "connected, as far as the board can tell"
         case .confirm: "mapping: confirmed"
         }
+    }
+
+    static func heard(_ count: Int) -> String { "heard \(count) \(count == 1 ? "network" : "networks")" }
+
+    /// Where a signal ended the run.
+    static func cancelled(_ step: OnboardingStep) -> String {
+        let doing = running(step, on: "the board")
+        return "Cancelled while \(doing.prefix(1).lowercased())\(doing.dropFirst())."
     }
 
     /// During a step; nil for no line.
@@ -63,13 +72,14 @@ enum StepText {
         }
     }
 
-    private static func describe(_ identity: BoardIdentity) -> String {
-        var parts: [String] = []
+    /// With the port, address or name that it was found at, which nobody may have given.
+    private static func describe(_ identity: BoardIdentity, at peer: String) -> String {
+        var parts = [peer.onOneLine]
         if !identity.version.isEmpty { parts.append(identity.version.onOneLine) }
         if let security = identity.security { parts.append("Security \(security.version)") }
         if let node = identity.nodeID { parts.append("node \(node)") }
         if identity.isOnNetwork { parts.append("on its network already: its Wi-Fi is left as it is") }
-        return parts.isEmpty ? "a board" : parts.joined(separator: ", ")
+        return parts.joined(separator: ", ")
     }
 
     private static func describe(_ network: JoinedNetwork) -> String {
@@ -80,7 +90,6 @@ enum StepText {
 /// What the events of a run have said so far.
 struct OnboardingFacts: Sendable {
     var identity: BoardIdentity?
-    var heard = 0
     var network: JoinedNetwork?
     var nodeID: NodeID?
 
@@ -89,7 +98,6 @@ struct OnboardingFacts: Sendable {
         guard case .progress(let progress) = event.state else { return }
         switch progress {
         case .identified(let identity): self.identity = identity
-        case .heard(let heard): self.heard = heard.count
         case .connected(let network): self.network = network
         default: break
         }

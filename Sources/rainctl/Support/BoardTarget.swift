@@ -2,6 +2,7 @@
 import Glibc
 import RainCore
 import RainKit
+import Synchronization
 
 /// The board that the options name, and how to open it.
 struct BoardTarget {
@@ -93,21 +94,44 @@ struct BoardTarget {
         _ kit: RainKitClient, _ context: Context, waits: Bool, within time: TimeBudget
     ) async throws -> BoardAddress {
         let questions = BoardQuestions(screen: context.screen)
+        let looksAgain = Mutex(false)
         var choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)?
-        if context.mayAsk { choose = { boards in await questions.choose(from: boards) } }
+        if context.mayAsk {
+            choose = { boards in
+                switch await time.askingOnScreen({ await questions.choose(from: boards) }) {
+                case .board(let board): return board
+                case .again: looksAgain.withLock { $0 = true }
+                case .stop: break
+                }
+                return nil
+            }
+        }
+        let obstacles = SearchObstacles(context.output)
         let word = Task {
             // Where a single board is plugged in there is nothing to tell.
             try await Task.sleep(for: .milliseconds(700))
             let ways = kit.configuration.transports.filter(\.findsNewBoards).map { $0.scheme.wayToBoard }
             let until = waits ? " until one appears" : ""
             context.output.say("Looking for a board \(ways.joined(separator: ", "))\(until)…")
+            obstacles.tell()
         }
         defer { word.cancel() }
-        // There is a moment left to say what was looked at.
-        let left = time.left
-        return try await kit.findBoard(
-            within: left - min(.seconds(2), left / 4), waits: waits, found: { context.output.say("Found \($0.line)") },
-            choose: choose)
+        while true {
+            // There is a moment left to say what was looked at.
+            let left = time.left
+            do {
+                return try await kit.findBoard(
+                    within: left - min(.seconds(2), left / 4), waits: waits,
+                    found: { context.output.say("Found \($0.line)") }, unavailable: { obstacles.take($1, on: $0) },
+                    choose: choose)
+            } catch {
+                let again = looksAgain.withLock { looksAgain in
+                    defer { looksAgain = false }
+                    return looksAgain
+                }
+                guard again else { throw error }
+            }
+        }
     }
 
     private static func qrCode(

@@ -36,7 +36,8 @@ struct ChildProgram: Sendable {
             } catch let error as SubprocessError {
                 try Task.checkCancellation()
                 throw CommandFailure(
-                    .unavailable, reason: "no_program", message: "\(program) cannot be run: \("\(error)".onOneLine).")
+                    .unavailable, reason: "no_program",
+                    message: "\(program.onOneLine) cannot be run: \("\(error)".onOneLine)".asSentence)
             }
         }
     }

@@ -47,7 +47,7 @@ extension CommandFailure {
         case .cannotKeepPending:
             self.init(.cannotWrite, message: error.message)
         case .cancelled:
-            self.init(.cancelled, message: error.message)
+            self.init(.cancelled, message: StepText.cancelled(error.step))
         }
         step = error.step.rawValue
         if error.isPendingKept, status != .ok {

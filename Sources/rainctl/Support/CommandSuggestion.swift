@@ -1,44 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// What may have been meant by a command that does not exist.
+/// What is said of a command that does not exist, and what may have been meant by it.
 enum CommandSuggestion {
     /// A sentence for arguments whose first words lead to no command; nil where they do.
     static func sentence(for arguments: [String]) -> String? {
-        let named = NamedCommand(arguments)
-        let known = named.command.configuration.subcommands
-        guard !known.isEmpty, let word = named.rest.first, !word.hasPrefix("-") else { return nil }
-        var nearest: (name: String, distance: Int)?
-        for candidate in known where candidate.configuration.shouldDisplay {
-            let name = NamedCommand.name(of: candidate)
-            let distance = distance(word, name)
-            if distance < nearest?.distance ?? .max { nearest = (name, distance) }
-        }
-        let there = (["rainctl"] + named.path.map(NamedCommand.name(of:))).joined(separator: " ")
-        let sentence = "\(there) has no \"\(word.onOneLine)\"."
-        if let nearest, nearest.distance <= max(1, nearest.name.count / 3) {
-            return "\(sentence) Did you mean: \(there) \(nearest.name)?"
-        }
-        let begun = known.filter { $0.configuration.shouldDisplay }.map(NamedCommand.name(of:)).filter {
-            word.count > 2 && $0.hasPrefix(word.lowercased())
-        }
-        let meant = begun.map { "\(there) \($0)" } + deeper(word.lowercased(), in: known, below: there)
-        guard !meant.isEmpty else { return "\(sentence) \(there) --help names what there is." }
-        return "\(sentence) Did you mean: \(meant.prefix(3).joined(separator: ", "))?"
+        // `help` is the parser's own: what follows it names commands, too.
+        let asksForHelp = arguments.first == "help"
+        let named = NamedCommand(asksForHelp ? Array(arguments.dropFirst()) : arguments)
+        guard !named.command.configuration.subcommands.isEmpty, let word = named.rest.first, !word.hasPrefix("-"),
+            !(asksForHelp && word == "help")
+        else { return nil }
+        let there = line(named.path)
+        let meant = candidates(for: word, named).map { "\(asksForHelp ? "rainctl help" : "rainctl")\($0)" }
+        let hint =
+            meant.isEmpty
+            ? "See: rainctl help\(there)" : "Did you mean: \(meant.joined(separator: ", "))?"
+        return "rainctl\(there) has no \"\(word.onOneLine)\". \(hint)"
     }
 
-    /// The commands of that name further down, such as `rainctl device scan`.
-    private static func deeper(
-        _ name: String, in commands: [any ParsableCommand.Type], below there: String
-    ) -> [String] {
-        commands.filter { $0.configuration.shouldDisplay }.flatMap { command -> [String] in
-            let here = "\(there) \(NamedCommand.name(of: command))"
-            let below = command.configuration.subcommands
-            let found = below.filter { NamedCommand.name(of: $0) == name }.map {
-                "\(here) \(NamedCommand.name(of: $0))"
-            }
-            return found + deeper(name, in: below, below: here)
+    /// The commands that may have been meant, with a space before each of their names: those that begin with the word, one that is written
+    /// like it, or those of that name in other places.
+    private static func candidates(for word: String, _ named: NamedCommand) -> [String] {
+        let there = line(named.path)
+        let names = shown(named.command).map(NamedCommand.name(of:))
+        if word == "help" { return [" help\(there)"] }
+        let longer = names.filter { !word.isEmpty && $0.hasPrefix(word.lowercased()) }
+        if !longer.isEmpty { return longer.map { "\(there) \($0)" } }
+        let nearest = names.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
+        if let nearest, nearest.distance <= max(1, nearest.name.count / 3) { return ["\(there) \(nearest.name)"] }
+        let below = elsewhere(word.lowercased(), below: named.path)
+        return below.isEmpty ? elsewhere(word.lowercased(), below: []) : below
+    }
+
+    /// Commands of this name further down, the nearest to the top alone.
+    private static func elsewhere(_ name: String, below path: [any ParsableCommand.Type]) -> [String] {
+        var level = [path]
+        while !level.isEmpty {
+            level = level.flatMap { path in shown(path.last ?? Rainctl.self).map { path + [$0] } }
+            let found = level.filter { $0.last.map(NamedCommand.name(of:)) == name }
+            if !found.isEmpty { return found.map(line) }
         }
+        return []
+    }
+
+    private static func shown(_ command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+        command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
+    }
+
+    private static func line(_ path: [any ParsableCommand.Type]) -> String {
+        path.map { " \(NamedCommand.name(of: $0))" }.joined()
     }
 
     /// How many letters are to be added, left out, changed, or swapped with the next one.

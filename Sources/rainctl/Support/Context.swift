@@ -28,12 +28,23 @@ struct Context: Sendable {
     }
 
     init(_ options: GlobalOptions) throws(CommandFailure) {
+        try self.init(options) { (_, failure) throws(CommandFailure) in throw failure }
+    }
+
+    /// - Parameter obstacle: what becomes of settings that cannot be used: a file of them, or nil where HOME is missing. Where it throws
+    ///   nothing, the rest is gone by.
+    init(_ options: GlobalOptions, obstacle: SettingsFiles.Obstacle) throws(CommandFailure) {
         environment = Self.processEnvironment()
         self.options = SharedOptions(
             profile: options.profile, account: options.account, caFile: options.caFile, noInput: options.noInput)
         output = Output(options)
-        folders = try Folders(environment)
-        settings = try SettingsFiles(environment, user: folders.configuration)
+        do throws(CommandFailure) {
+            folders = try Folders(environment)
+        } catch {
+            try obstacle(nil, error)
+            folders = try Folders(environment.merging(["HOME": "/nonexistent"]) { $1 })
+        }
+        settings = try SettingsFiles(environment, user: folders.configuration, obstacle: obstacle)
         let sink = try LogSink(path: options.logFile, format: options.logFormat)
         let level: Logger.Level =
             switch options.verbosity {

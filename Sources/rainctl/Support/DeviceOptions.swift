@@ -34,8 +34,7 @@ struct DeviceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The board's QR code: its text, a file, a picture (PNG, JPEG), or - for standard input.", valueName: "code"),
-        completion: .file()
-    )
+        completion: .file())
     var qrcode: String?
 
     @Option(help: ArgumentHelp("The proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))

@@ -28,22 +28,7 @@ struct ProfileSettings {
     init(_ context: Context, named name: String?) throws(AccountError) {
         let path = context.deploymentFile.path
         let content = try context.deploymentFile.load()
-        let chosen: (name: String, origin: Origin)
-        if let name {
-            chosen = (name, .option("NAME"))
-        } else if let name = context.options.profile {
-            chosen = (name, .option("--profile"))
-        } else if let name = context.variable("RAINKIT_PROFILE") {
-            chosen = (name, .variable("RAINKIT_PROFILE"))
-        } else if let given = context.settings[.project, .profile] {
-            chosen = (given.text, .file(given.path))
-        } else if let name = content.current {
-            chosen = (name, .file(path))
-        } else if let given = context.settings[.system, .profile] {
-            chosen = (given.text, .file(given.path))
-        } else {
-            chosen = (content.currentName, .builtIn)
-        }
+        let chosen = name.map { (name: $0, origin: Origin.option("NAME")) } ?? Self.chosen(context, content)
         let deployment = try content.deployment(named: chosen.name)
         let own: Origin = content.added.contains { $0.name == deployment.name } ? .file(path) : .builtIn
         add("profile", deployment.name, chosen.origin)
@@ -61,6 +46,23 @@ struct ProfileSettings {
             add("ca_file", deployment.certificateAuthorities, own)
         }
         try addAccount(context, at: deployment.name)
+    }
+
+    /// Which deployment is in use, and who says so.
+    static func chosen(_ context: Context, _ content: DeploymentFile.Content) -> (name: String, origin: Origin) {
+        if let name = context.options.profile {
+            (name, .option("--profile"))
+        } else if let name = context.variable("RAINKIT_PROFILE") {
+            (name, .variable("RAINKIT_PROFILE"))
+        } else if let given = context.settings[.project, .profile] {
+            (given.text, .file(given.path))
+        } else if let name = content.current {
+            (name, .file(context.deploymentFile.path))
+        } else if let given = context.settings[.system, .profile] {
+            (given.text, .file(given.path))
+        } else {
+            (content.currentName, .builtIn)
+        }
     }
 
     private mutating func addAccount(_ context: Context, at deployment: String) throws(AccountError) {

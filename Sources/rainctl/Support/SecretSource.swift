@@ -2,6 +2,7 @@
 import ArgumentParser
 import Glibc
 import RainCore
+import RainKit
 
 /// Where a secret comes from: exactly one of a flag, a file, standard input, the environment or a prompt.
 ///
@@ -17,6 +18,8 @@ struct SecretSource {
     var environmentVariable: SecretVariable?
     /// The option for "there is no secret". An empty secret does not mean that.
     var ifThereIsNone: String?
+    /// What a new secret has to be like.
+    var rule: (@Sendable (Secret) throws(AccountError) -> Void)?
     /// How long reading from standard input, or from a file that is a pipe, may take.
     var time: TimeBudget?
 
@@ -73,7 +76,7 @@ struct SecretSource {
     func prompt(mayAsk: Bool) throws(CommandFailure) -> Secret {
         guard mayAsk else {
             throw CommandFailure(
-                .usage, reason: missingReason,
+                .usage, reason: "missing_secret",
                 message: "No \(name) given: use \(flag)-file FILE or \(flag)-stdin.")
         }
         while true {
@@ -99,10 +102,20 @@ struct SecretSource {
     /// The answer to an empty line.
     var emptyAnswer: String { "The \(name) is not empty.\(ifThereIsNone.map { " \($0)" } ?? "")" }
 
-    /// Asks for a new secret twice, because typing errors cannot be seen.
+    /// Asks for a new secret twice, because typing errors cannot be seen. One that the cloud would not take is refused at once: to type it
+    /// again would be in vain.
     func promptTwice(mayAsk: Bool) throws(CommandFailure) -> Secret {
         for attempt in 1...Self.maximumAttempts {
             let first = try prompt(mayAsk: mayAsk)
+            if let rule {
+                do throws(AccountError) {
+                    try rule(first)
+                } catch {
+                    guard attempt < Self.maximumAttempts else { throw CommandFailure(error) }
+                    StandardStreams.err("\(error.message.asSentence)\n")
+                    continue
+                }
+            }
             if try Self.ask("The same again: ") == first { return first }
             if attempt < Self.maximumAttempts { StandardStreams.err("The two are not the same: once more.\n") }
         }

@@ -38,22 +38,26 @@ struct SettingsFiles: Sendable {
     /// The first that says anything.
     subscript(name: Name) -> Setting? { Level.allCases.lazy.compactMap { self[$0, name] }.first }
 
-    /// Throws `config` where a file is there and is none.
-    init(_ environment: [String: String], user folder: String) throws(CommandFailure) {
-        try read("\(folder)/config.json", .user)
+    /// Told of a file that is there and is none, and why; the file counts as empty where it throws nothing.
+    typealias Obstacle = (_ path: String?, CommandFailure) throws(CommandFailure) -> Void
+
+    init(
+        _ environment: [String: String], user folder: String, obstacle: Obstacle
+    ) throws(CommandFailure) {
+        try read("\(folder)/config.json", .user, obstacle)
         let list = environment["XDG_CONFIG_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/etc/xdg"
         for folder in list.split(separator: ":") where folder.hasPrefix("/") && values[.system] == nil {
-            try read("\(folder)/rainkit/config.json", .system)
+            try read("\(folder)/rainkit/config.json", .system, obstacle)
         }
-        try readProject()
+        try readProject(obstacle)
     }
 
     /// The nearest one from the working folder upwards. One that somebody else may write is none.
-    private mutating func readProject() throws(CommandFailure) {
+    private mutating func readProject(_ obstacle: Obstacle) throws(CommandFailure) {
         var folder = currentFolder() ?? ""
         while folder.hasPrefix("/"), values[.project] == nil {
             let path = folder == "/" ? "/\(Self.projectFile)" : "\(folder)/\(Self.projectFile)"
-            if Self.isOwn(path) { try read(path, .project) }
+            if Self.isOwn(path) { try read(path, .project, obstacle) }
             guard folder != "/", let slash = folder.lastIndex(of: "/") else { return }
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
         }
@@ -63,6 +67,15 @@ struct SettingsFiles: Sendable {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
             && (status.st_uid == getuid() || status.st_uid == 0) && status.st_mode & 0o022 == 0
+    }
+
+    private mutating func read(_ path: String, _ level: Level, _ obstacle: Obstacle) throws(CommandFailure) {
+        do throws(CommandFailure) {
+            try read(path, level)
+        } catch {
+            try obstacle(path, error)
+            values[level] = [:]
+        }
     }
 
     private mutating func read(_ path: String, _ level: Level) throws(CommandFailure) {

@@ -3,24 +3,27 @@
 /// Lines to choose from, a screenful at a time: a small terminal would scroll the first ones away, which are the best.
 struct ChoiceList {
     private let lines: [String]
+    private let note: String?
     private var shown = 0
 
-    init(_ lines: [String]) { self.lines = lines }
+    /// - Parameter note: stands below the last of the lines.
+    init(_ lines: [String], note: String? = nil) { (self.lines, self.note) = (lines, note) }
 
     /// What brings the rest.
     static let more = "+"
 
-    var isUntouched: Bool { shown == 0 }
+    private(set) var isUntouched = true
     var hasMore: Bool { shown < lines.count }
 
     /// The next lines, and how to see what does not fit. Question and answer get two lines, since they may not fit on one.
     mutating func page(_ size: TerminalSize) -> [String] {
+        isUntouched = false
         let rest = lines[shown...]
         let room = max(2, size.rows - 3)
-        let page = rest.count <= room ? rest : rest.prefix(room - 1)
+        let page = rest.count + (note == nil ? 0 : 1) <= room ? rest : rest.prefix(room - 1)
         shown += page.count
-        let cut = page.map { $0.withoutControls.cut(toColumns: size.columns) }
-        return hasMore ? cut + ["\(Self.more)  shows \(lines.count - shown) more"] : cut
+        let last = hasMore ? "\(Self.more)  shows \(lines.count - shown) more" : note
+        return (page + [last].compactMap(\.self)).map { $0.withoutControls.cut(toColumns: size.columns) }
     }
 }
 

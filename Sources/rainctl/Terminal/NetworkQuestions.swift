@@ -8,6 +8,8 @@ final class NetworkQuestions: Sendable {
     private struct State {
         /// What the board hears, each name once.
         var heard: [AccessPoint] = []
+        /// How many access points it hears that do not say their name.
+        var hidden = 0
         /// The last network that the board was given.
         var last: SSID?
     }
@@ -26,11 +28,10 @@ final class NetworkQuestions: Sendable {
     func choose(from heard: [AccessPoint], passphrase: Secret?) async -> WiFiNetwork? {
         var seen: Set<SSID> = []
         let networks = heard.filter { !$0.ssid.bytes.isEmpty && seen.insert($0.ssid).inserted }
-        state.withLock { $0.heard = networks }
+        let hidden = heard.count { $0.ssid.bytes.isEmpty }
+        state.withLock { ($0.heard, $0.hidden) = (networks, hidden) }
         return await screen.asking {
-            if networks.isEmpty { screen.say("The board hears no network.") }
-            let hidden = heard.count { $0.ssid.bytes.isEmpty }
-            if hidden > 0 { screen.say("Of \(hidden) more the board hears no name: type it, if yours is hidden.") }
+            if networks.isEmpty, hidden == 0 { screen.say("The board hears no network.") }
             return await fromList(passphrase: passphrase)
         }
     }
@@ -38,7 +39,7 @@ final class NetworkQuestions: Sendable {
     /// The same network with another password, or another one, after one that the board could not join; nil for none.
     func another(after error: ProvisioningError) async -> WiFiNetwork? {
         await screen.asking {
-            screen.say(error.message)
+            screen.say(Self.words(error))
             if error.code == .wifiAuthenticationFailed, let last = state.withLock({ $0.last }) {
                 switch await passwordAgain(last) {
                 case .network(let network): return network
@@ -50,14 +51,21 @@ final class NetworkQuestions: Sendable {
         }
     }
 
+    /// Without the advice to run the command again, which asks again by itself.
+    private static func words(_ error: ProvisioningError) -> String {
+        error.message.replacing(", then run this again", with: "")
+    }
+
     private enum Again { case network(WiFiNetwork), other, stop }
 
     /// No password of Wi-Fi has one letter, so `n` can only be the answer that it is said to be.
+    private static func isOther(_ answer: Secret) -> Bool { ["n", "N"].contains(answer.revealString()) }
+
     private func passwordAgain(_ ssid: SSID) async -> Again {
         while let secret = await screen.askSecret(
             "Password for \(ssid) again (n for another network, Enter to stop): "), !secret.isEmpty
         {
-            if ["n", "N"].contains(secret.revealString()) { return .other }
+            if Self.isOther(secret) { return .other }
             if let network = network(ssid, secret) { return .network(network) }
         }
         return .stop
@@ -65,17 +73,12 @@ final class NetworkQuestions: Sendable {
 
     private func fromList(passphrase: Secret?) async -> WiFiNetwork? {
         let networks = state.withLock { $0.heard }
-        var list = ChoiceList(
-            networks.enumerated().map { index, network in
-                "\(index + 1)  \(Self.bars(network.rssi))  \(network.ssid)  \(network.protection.words)  \(network.rssi) dBm"
-            })
+        var list = list()
         let question = networks.isEmpty ? "Network, by its name (Enter to stop): " : Self.question
         while let answer = await screen.ask(question, offering: &list), !answer.isEmpty {
             guard let ssid = chosen(answer, among: networks) else {
-                screen.say(
-                    networks.isEmpty
-                        ? "The name of a network, or Enter to stop."
-                        : "A number from 1 to \(networks.count), a name, or Enter to stop.")
+                let number = networks.isEmpty ? "A name" : "A number from 1 to \(networks.count), a name"
+                screen.say("\(number), or Enter to stop.")
                 continue
             }
             let known = networks.first { $0.ssid == ssid }
@@ -91,18 +94,26 @@ final class NetworkQuestions: Sendable {
             switch await withPassword(ssid, mayBeOpen: known == nil) {
             case .network(let network): return network
             case .stop: return nil
-            case .other: continue
+            case .other: list = self.list()
             }
         }
         return nil
     }
 
-    static let question = "Network (number or name, Enter to stop): "
+    private func list() -> ChoiceList {
+        let (networks, hidden) = state.withLock { ($0.heard, $0.hidden) }
+        let lines = networks.enumerated().map { index, network in
+            "\(index + 1)  \(Self.bars(network.rssi))  \(network.ssid)  \(network.protection.words)  \(network.rssi) dBm"
+        }
+        return ChoiceList(lines, note: hidden == 0 ? nil : "\(hidden) hidden: type the name")
+    }
 
-    /// A number of the list goes before a name; any other number is a name only where a network is called so.
+    static let question = "Network (number, or any name; Enter to stop): "
+
+    /// A number of the list goes before a name; any other number is a name only where a network is called so. What keys without a letter
+    /// type, such as Home and the arrows, is no name, and neither is the key for more of a list that has no more.
     private func chosen(_ answer: String, among networks: [AccessPoint]) -> SSID? {
-        // Keys such as Home or an arrow, and the + of a list that has been shown to its end.
-        let isKey = answer == "+" || answer.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+        let isKey = answer == ChoiceList.more || answer.utf8.contains { $0 < 0x20 || $0 == 0x7F }
         if isKey { return networks.first { $0.ssid == SSID(answer) }?.ssid }
         if let number = Int(answer) {
             if networks.indices.contains(number - 1) { return networks[number - 1].ssid }
@@ -122,8 +133,8 @@ final class NetworkQuestions: Sendable {
     }
 
     private func withPassword(_ ssid: SSID, mayBeOpen: Bool) async -> Again {
-        while let secret = await screen.askSecret("Wi-Fi password: ") {
-            if ["n", "N"].contains(secret.revealString()) { return .other }
+        while let secret = await screen.askSecret(Self.passwordQuestion) {
+            if Self.isOther(secret) { return .other }
             if secret.isEmpty {
                 guard mayBeOpen else {
                     screen.say("\(ssid) has a password; n leads back to the list.")
@@ -139,10 +150,13 @@ final class NetworkQuestions: Sendable {
         return .stop
     }
 
+    static let passwordQuestion = "Wi-Fi password (n for another network): "
+
     /// Nil, with a message, where name or password break a rule of Wi-Fi.
     private func network(_ ssid: SSID, _ passphrase: Secret) -> WiFiNetwork? {
         do throws(ProvisioningError) {
-            let network = try WiFiNetwork(possible: ssid, passphrase: passphrase)
+            let known = state.withLock { $0.heard.first { $0.ssid == ssid }?.protection }
+            let network = try WiFiNetwork(possible: ssid, passphrase: passphrase, protection: known)
             state.withLock { $0.last = ssid }
             return network
         } catch {
@@ -155,8 +169,10 @@ final class NetworkQuestions: Sendable {
 extension WiFiNetwork {
     /// The same, with a passphrase that an access point can have: WPA's has 8 to 63 bytes (IEEE 802.11, J.4.1), a key of WEP 5 or 13. A board
     /// would try any other in vain.
-    init(possible ssid: SSID, passphrase: Secret) throws(ProvisioningError) {
-        guard passphrase.isEmpty || passphrase.count >= 8 || passphrase.count == 5 else {
+    /// - Parameter protection: the network's, where the board hears it.
+    init(possible ssid: SSID, passphrase: Secret, protection: NetworkProtection? = nil) throws(ProvisioningError) {
+        let mayBeWEP = protection?.isWEP ?? true
+        guard passphrase.isEmpty || passphrase.count >= 8 || passphrase.count == 5 && mayBeWEP else {
             throw ProvisioningError(
                 .invalidArgument,
                 message:
@@ -167,6 +183,9 @@ extension WiFiNetwork {
 }
 
 extension NetworkProtection {
+    /// `WIFI_AUTH_WEP`.
+    fileprivate var isWEP: Bool { rawValue == 1 }
+
     /// As people know it: `wpa2_psk` as WPA2, `wpa_wpa2_psk` as WPA/WPA2.
     fileprivate var words: String {
         let parts = "\(self)".split(separator: "_").filter { $0 != "psk" }

@@ -13,6 +13,9 @@ final class Screen: Sendable {
         /// Lines that were written while a person was asked.
         var waiting: [String] = []
         var isDrawn = false
+        /// When the conversation that is going on began, and how long those before it took together.
+        var askingSince: ContinuousClock.Instant?
+        var timeAsked = Duration.zero
     }
 
     private let state = Mutex(State())
@@ -20,6 +23,13 @@ final class Screen: Sendable {
 
     /// - Parameter put: writes everything but the questions themselves, in order.
     init(_ put: @escaping @Sendable (String) -> Void = { StandardStreams.err($0) }) { self.put = put }
+
+    /// How long a person has been asked so far, which is no time of the board's or the cloud's.
+    var timeAsked: Duration {
+        state.withLock { state in
+            state.timeAsked + (state.askingSince.map { $0.duration(to: .now) } ?? .zero)
+        }
+    }
 
     /// Draws a line that the next one replaces, unless a person is being asked.
     func draw(_ line: String) {
@@ -41,12 +51,15 @@ final class Screen: Sendable {
     func asking<Answer: Sendable>(_ conversation: () async -> Answer) async -> Answer {
         state.withLock { state in
             erase(&state)
+            if state.conversations == 0 { state.askingSince = .now }
             state.conversations += 1
         }
         defer {
             state.withLock { state in
                 state.conversations -= 1
                 if state.conversations == 0 {
+                    if let since = state.askingSince { state.timeAsked += since.duration(to: .now) }
+                    state.askingSince = nil
                     for line in state.waiting { settle(line, &state) }
                     state.waiting = []
                 }

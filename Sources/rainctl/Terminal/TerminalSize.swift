@@ -13,6 +13,13 @@ struct TerminalSize: Sendable, Equatable {
         return TerminalSize(
             columns: size.ws_col > 20 ? Int(size.ws_col) : 80, rows: size.ws_row > 4 ? Int(size.ws_row) : 24)
     }
+
+    /// How wide standard output is; nil where it is no terminal or does not say.
+    static var columnsOfOutput: Int? {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
 }
 
 extension String {

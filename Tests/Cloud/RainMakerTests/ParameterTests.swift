@@ -72,6 +72,25 @@ struct ParameterTests {
         #expect(error?.code == code && error?.message.contains(words) == true, "\(String(describing: error))")
     }
 
+    @Test(
+        "what a parameter can be compared with",
+        arguments: [
+            ("Brightness", ">", 30, nil), ("Brightness", "<=", 1000, nil), ("Heat", ">=", .number(21.5), nil),
+            ("Power", "==", true, nil), ("Mode", "!=", "Auto", nil), ("Odd", "<", 3, nil), ("Odd", "==", "x", nil),
+            ("Power", ">", true, "no number"), ("Mode", "<", "Auto", "no number"), ("Odd", "<", "x", "no number"),
+            ("Brightness", "==", "dark", "a whole number"), ("Brightness", ">", .number(1.5), "a whole number"),
+            ("Heat", "==", "hot", "a number"), ("Power", "==", 1, "true or false"), ("Pover", "==", 1, "Brightness"),
+        ] as [(String, String, JSONValue, String?)])
+    func comparisons(parameter: String, sign: String, value: JSONValue, refusal: String?) {
+        do throws(ParameterError) {
+            let path = ParameterPath(component: "Light", parameter: parameter)
+            let change = try Self.configuration.comparison(path, sign, value)
+            #expect(change.value == value && refusal == nil)
+        } catch {
+            #expect(refusal.map { error.message.contains($0) } == true, "\(error.message)")
+        }
+    }
+
     @Test("changes are one object, and are read from one")
     func json() throws {
         let changes = [

@@ -36,6 +36,44 @@ struct AccountPromptTests {
         }
     }
 
+    @Test("a password that the cloud refuses is asked for again, three times in all", arguments: [2, 3])
+    func wrongPassword(attempts: Int) async throws {
+        try await withTemporaryFolder { folder in
+            var answers = CannedCloud.signIn
+            let right = answers["POST /v1/login2"] ?? []
+            let wrong = [(status: Int, body: String)](repeating: CannedCloud.refusal(101_009), count: attempts - 1)
+            answers["POST /v1/login2"] = wrong + (attempts == 3 ? [CannedCloud.refusal(101_009)] : right)
+            let cloud = try CannedCloud(answers)
+            let maker = try await cloud.maker(in: folder)
+            let person = try await maker.atTerminal(["login", "maker@example.com"])
+            try await person.answers("Password: ", "planted-but-wrong")
+            for _ in 1..<attempts {
+                try await person.hears("password is wrong")
+                try await person.answers("Password: ", Self.password)
+            }
+            try await ends(person, attempts == 3 ? 77 : 0)
+            #expect(!person.transcript.contains("planted"), "\(person.transcript)")
+            #expect(cloud.bodies("POST /v1/login2").count == attempts)
+        }
+    }
+
+    @Test("a password that no account can have is refused before it is typed again, and nothing is sent")
+    func weakPassword() async throws {
+        try await withTemporaryFolder { folder in
+            let cloud = try CannedCloud(["POST /v1/user2": [CannedCloud.created]])
+            let maker = try await cloud.maker(in: folder)
+            let person = try await maker.atTerminal(["account", "signup", "new@example.com"])
+            try await person.answers("Password: ", "weak")
+            try await person.hears("A password needs 8 to 256 characters")
+            try await person.answers("Password: ", Self.password)
+            try await person.answers("The same again: ", Self.password)
+            try await person.answers("The code that was sent to new@example.com: ", Self.code)
+            try await ends(person)
+            #expect(person.transcript.ranges(of: "The same again: ").count == 1)
+            #expect(cloud.bodies("POST /v1/user2").count == 2)
+        }
+    }
+
     @Test("a second step is asked for, and a mistyped code once more")
     func secondStep() async throws {
         try await withTemporaryFolder { folder in

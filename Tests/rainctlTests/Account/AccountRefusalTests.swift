@@ -108,15 +108,15 @@ struct AccountRefusalTests {
         ("account convert maker", "invalid_user_name"),
         ("account update", "usage"), ("account update --code-file code", "usage"),
         ("account data set k", "usage"), ("account data set k 1 --text x", "usage"),
-        ("account confirm \(user)", "missing_code"), ("account signup \(user)", "missing_password"),
+        ("account confirm \(user)", "missing_code"), ("account signup \(user)", "missing_secret"),
         ("account signup \(user) --password-stdin --code-stdin", "usage"),
         ("account password change --password-stdin --new-password-stdin", "usage"),
         ("account password reset \(user) --code-stdin --new-password-stdin", "usage"),
-        ("account password reset \(user) --code-file code", "missing_new_password"),
-        ("account convert \(user) --code-file code", "missing_password"),
+        ("account password reset \(user) --code-file code", "missing_secret"),
+        ("account convert \(user) --code-file code", "missing_secret"),
         ("account delete", "missing_confirmation"), ("account update --confirm-phone", "missing_code"),
         ("login \(user) --guest", "usage"), ("login \(user) --one-time-code --password-file password", "usage"),
-        ("login", "missing_user"), ("login \(user)", "missing_password"),
+        ("login", "missing_user"), ("login \(user)", "missing_secret"),
     ]
 
     @Test("what breaks a rule is a usage error, and nothing is sent")

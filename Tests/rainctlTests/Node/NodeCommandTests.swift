@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
+import RainKit
 import TestSupport
 import Testing
+
+@testable import RainMaker
+@testable import rainctl
 
 @Suite("rainctl node command")
 struct NodeCommandTests {
@@ -36,44 +40,92 @@ struct NodeCommandTests {
             try await scene.boards[0].process.terminate()
             let late = try await scene.rainctl(
                 "node", "command", "send", "nodelight", "4096", "--timeout", "2", "--keep", "1s", "--json")
-            late.expectFailure(16, "deadline", says: "--keep")
+            // The cloud has given it up: nothing comes later.
+            late.expectFailure(16, "deadline", says: "longer --keep")
+            #expect(late.failure?["message"]?.string?.contains("comes later") == false)
             #expect(late.document?["nodes"]?.array?.first?["status"] == "timed_out")
-            let request = try #require(late.document?["request_id"]?.string)
+            let open = try await scene.rainctl(
+                "node", "command", "send", "nodelight", "4096", "--timeout", "1", "--keep", "2h", "--json")
+            open.expectFailure(16, "deadline", says: "rainctl node command result")
+            let request = try #require(open.document?["request_id"]?.string)
+            let shown = try await scene.done("node", "command", "result", request)
+            #expect(shown.standardOutput == "nodelight  has not answered yet\n", "without --wait it is a result")
             let waited = try await scene.rainctl(
-                "node", "command", "result", request, "--wait", "--timeout", "2", "--json")
-            waited.expectFailure(16, "deadline", says: "--keep")
+                "node", "command", "result", request, "--wait", "--timeout", "500ms", "--json")
+            waited.expectFailure(16, "deadline", says: "(--timeout) by nodelight")
+            let sent = try await scene.done("node", "command", "send", "nodelight", "4096", "--no-wait", "--json")
+            #expect(sent.document?["nodes"]?.array?.first?["status"] == "requested")
         }
     }
 
-    @Test("a board that the cloud refuses is told, also where nobody waits, and beside it what the other has answered")
-    func refused() async throws {
-        try await OnlineBoards.with { scene in
-            try await scene.cloud.control(
-                "faults",
-                [
-                    "rules": [
-                        [
-                            "method": "POST", "path": "/v1/user/nodes/cmd", "action": "status", "status": 207,
-                            "count": 1,
-                            "body": [
-                                "request_id": "R1",
-                                "responses": [
-                                    ["node_id": "nodelight", "status": "failure", "error_code": 100010]
-                                ],
-                            ],
-                        ]
-                    ]
-                ])
-            let sent = try await scene.rainctl("node", "command", "send", "nodelight", "4096", "--no-wait", "--json")
-            sent.expectFailure(1, "other", says: "nodelight")
-            #expect(sent.document?["nodes"]?.array?.first?["status"] == "refused", "\(sent.standardOutput)")
-        }
-        try await OnlineBoards.with(["nodelight", "nodelamp"]) { scene in
+    @Test("of two boards one answers, and is shown to people, too")
+    func oneSilent() async throws {
+        try await OnlineBoards.with(["nodelight", "nodefan"]) { scene in
             try await scene.boards[1].process.terminate()
-            let some = try await scene.rainctl(
-                "node", "command", "send", "nodelight,nodelamp", "4096", "--data", "{\"level\":3}", "--timeout", "3")
-            #expect(some.status == 20, "\(some.standardError)")
-            #expect(some.standardOutput.contains("nodelight  {\"level\":3}\n"), "\(some.standardOutput)")
+            let outcome = try await scene.rainctl(
+                "node", "command", "send", "nodelight,nodefan", "4096", "--data", "[7]", "--timeout", "2", "--keep",
+                "30d")
+            #expect(outcome.status == 20, "\(outcome.standardError)")
+            #expect(outcome.standardOutput.contains("nodelight  [7]\n"), "\(outcome.standardOutput)")
+            #expect(outcome.standardOutput.contains("nodefan  has not answered yet\n"))
+            #expect(outcome.standardError.contains("by nodefan"))
         }
+    }
+
+    @Test("a request that the cloud does not know is no mapping request")
+    func unknownRequest() async throws {
+        let answers = ["GET /v1/user/nodes/cmd?request_id=nope": [CannedCloud.refusal(103_018, status: 404)]]
+        try await AccountScene.run(answers, signedIn: true) { maker, _ in
+            for more in [[], ["--wait"]] {
+                let outcome = try await maker.rainctl(["node", "command", "result", "nope", "--json"] + more)
+                outcome.expectFailure(1, "other", says: "request id nope")
+                #expect(outcome.failure?["reason"] == "no_such_request")
+                #expect(outcome.failure?["message"]?.string?.contains("mapping") == false)
+            }
+        }
+    }
+
+    @Test("a board that the cloud refuses was not sent it, also where nobody waits for answers")
+    func refused() async throws {
+        let node = { (id: String) in (200, #"{"node_details":[{"id":"\#(id)","role":"primary"}]}"#) }
+        let answers = [
+            "GET /v1/user/nodes?node_id=n1&node_details=true": [node("n1")],
+            "GET /v1/user/nodes?node_id=n2&node_details=true": [node("n2")],
+            "POST /v1/user/nodes/cmd": [
+                (
+                    207,
+                    #"{"request_id":"r1","responses":[{"node_id":"n1","status":"success"},{"node_id":"n2","status":"failure","description":"no"}]}"#
+                )
+            ],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, _ in
+            let command = ["node", "command", "send", "n1,n2", "7", "--no-wait"]
+            let json = try await maker.rainctl(command + ["--json"])
+            json.expectFailure(20, "batch_partial", says: "n2: no")
+            #expect(json.failure?["reason"] == "some_failed")
+            #expect(json.document?["nodes"]?.array?.compactMap { $0["status"]?.string } == ["requested", "refused"])
+            let text = try await maker.rainctl(command)
+            #expect(text.status == 20)
+            #expect(
+                text.standardOutput
+                    == "n2  was not sent it: no\nsent; see the answers with: rainctl node command result r1\n")
+        }
+    }
+
+    @Test(
+        "what a script is told of boards that have not done it",
+        arguments: [
+            (["success"], nil, nil), (["requested"], rainctl.ExitStatus.deadline, "(--timeout) by N0"),
+            (["timed_out"], .deadline, "--keep"), (["timed_out", "requested"], .deadline, "(--timeout) by N1"),
+            (["success", "in_progress"], .batchPartial, "by N1"), (["failure"], .other, "N0: failure"),
+            (["failure", "success"], .batchPartial, "N0: failure"), ([], .deadline, "comes later"),
+        ])
+    func failure(statuses: [String], status: rainctl.ExitStatus?, words: String?) {
+        let records = statuses.enumerated().map {
+            NodeCommandRecord(["node_id": .string("N\($0.offset)"), "status": .string($0.element)])!
+        }
+        let failure = CommandRecordsResult(RequestID("R"), records).failure
+        #expect(failure?.status == status)
+        #expect(failure.map { $0.message.contains(words ?? "?") } ?? (words == nil), "\(failure?.message ?? "")")
     }
 }

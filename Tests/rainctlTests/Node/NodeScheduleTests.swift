@@ -90,7 +90,86 @@ struct NodeScheduleTests {
         }
     }
 
-    private static let today = CalendarDay("2026-11-23")!
+    @Test("an edit keeps of the time what it does not name")
+    func editing() async throws {
+        try await OnlineBoards.with { scene in
+            try await scene.done(
+                "node", "schedule", "add", "nodelight", "--name", "Evening", "--at", "19:30", "--days", "mon-fri",
+                "Light.Power=on", "--wait")
+            let trigger = { () async throws -> JSONValue? in
+                try await scene.done("node", "schedule", "list", "nodelight", "--json").document?["schedules"]?.array?
+                    .first?["triggers"]
+            }
+            try await scene.done("node", "schedule", "edit", "nodelight", "Evening", "--at", "20:00", "--wait")
+            #expect(try await trigger() == [["m": 1200, "d": 31]])
+            try await scene.done("node", "schedule", "edit", "nodelight", "Evening", "--days", "daily", "--wait")
+            #expect(try await trigger() == [["m": 1200, "d": 127]])
+        }
+    }
+
+    @Test("a schedule with several times shows them all, and an edit drops none")
+    func severalTriggers() async throws {
+        // As the apps make them.
+        let node = #"""
+            {"node_details":[{"id":"n1","role":"primary","config":{"node_id":"n1","services":[{"name":"Schedule","type":"esp.service.schedule",
+            "params":[{"name":"Schedules","type":"esp.param.schedules","data_type":"array","properties":["read","write"]}]}]},
+            "params":{"Schedule":{"Schedules":[{"id":"AB12","name":"Twice","enabled":true,"triggers":[{"m":60,"d":1},{"m":90,"d":2}],
+            "action":{}}]}}}]}
+            """#
+        let answers = [
+            "GET /v1/user/nodes?node_id=n1&node_details=true": [(status: 200, body: node)],
+            "PUT /v1/user/nodes/params?node_id=n1": [CannedCloud.done],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, cloud in
+            let list = try await maker.succeeds(["node", "schedule", "list", "n1"])
+            #expect(list.standardOutput.contains("at 01:00 mon; at 01:30 tue"), "\(list.standardOutput)")
+            for time in [["--at", "2:00"], ["--in", "30d"], ["--at", "2:00", "--days", "daily"]] {
+                let outcome = try await maker.rainctl(["node", "schedule", "edit", "n1", "Twice", "--json"] + time)
+                outcome.expectFailure(65, "bad_data", says: "at 01:00 mon, at 01:30 tue")
+                #expect(outcome.failure?["reason"] == "several_triggers")
+            }
+            #expect(!cloud.calls.contains { $0.hasPrefix("PUT") })
+            try await maker.succeeds(["node", "schedule", "edit", "n1", "Twice", "--name", "Both"])
+            #expect(cloud.calls.contains { $0.hasPrefix("PUT") }, "what is no time may be changed")
+        }
+    }
+
+    @Test("a day is over by the clock of the board, not by this machine's")
+    func overByTheBoardsClock() async throws {
+        try await OnlineBoards.with { scene in
+            let add = { (day: CalendarDay, time: String) async throws -> Maker.Outcome in
+                try await scene.rainctl(
+                    "node", "schedule", "add", "nodelight", "--name", "E", "--at", time, "--date", day.text,
+                    "Light.Power=on", "--json")
+            }
+            let utc = try await add(ClockReading(hoursEast: 0).day, "0:00")
+            utc.expectFailure(64, "usage", says: "would never act")
+            try await scene.done("node", "params", "set", "nodelight", "Time.TZ=Etc/GMT-14", "--wait")
+            let east = try await add(ClockReading(hoursEast: 14).day, "0:00")
+            east.expectFailure(64, "usage", says: "would never act")
+            try await scene.done("node", "params", "set", "nodelight", "Time.TZ=Etc/GMT+12", "--wait")
+            // Where it is over by UTC it may be to come there. Both days are at least an hour away.
+            let west = ClockReading(hoursEast: -11)
+            let later = try await add(west.day, "\(west.minutes / 60):59")
+            #expect(later.status == 0, "\(later.standardOutput)")
+        }
+    }
+
+    @Test("a zone of another place is asked for, and one that nobody knows is not taken for UTC")
+    func zones() async throws {
+        let clock = BoardClock(environment: currentEnvironment())
+        for (zone, hours) in [("Etc/GMT-14", 14), ("Etc/GMT+12", -12), ("UTC", 0)] {
+            let before = ClockReading(hoursEast: hours)
+            let reading = await clock.reading(in: zone, within: .seconds(10))
+            let after = ClockReading(hoursEast: hours)
+            #expect(reading == before || reading == after, "\(zone)")
+        }
+        for zone in ["Mars/Olympus", "../zoneinfo/UTC", "/etc/localtime", "a b"] {
+            #expect(await clock.reading(in: zone, within: .seconds(10)) == nil, "\(zone)")
+        }
+    }
+
+    private static let now = ClockReading(day: CalendarDay("2026-11-23")!, minutes: 12 * 60)
 
     @Test(
         "times that a person writes",
@@ -114,30 +193,15 @@ struct NodeScheduleTests {
                 .date(minutes: 1080, day: 23, months: 1 << 10, year: 2026, isEveryYear: false),
                 "at 18:00 on 23 Nov 2026"
             ),
+            (TriggerWords(at: "8:00", days: "thurs"), .weekly(minutes: 480, days: 0b1000), "at 08:00 thu"),
             (TriggerWords(delay: .seconds(90)), .after(seconds: 90), "90 s after it was set"),
+            (TriggerWords(delay: .seconds(31_536_000)), .after(seconds: 31_536_000), "31536000 s after it was set"),
         ])
     func times(given: TriggerWords, trigger: ScheduleTrigger, words: String) throws {
-        let made = try given.trigger(on: Self.today)
+        let made = try given.trigger(at: Self.now)
         #expect(made == trigger)
         #expect(made.words == words)
         #expect(ScheduleTrigger(made.json) == made, "and the board's report is read as what was sent")
-    }
-
-    @Test("what is not given of a time stays as it was")
-    func kept() throws {
-        let weekdays = ScheduleTrigger.weekly(minutes: 1170, days: 0b001_1111)
-        let christmas = ScheduleTrigger.date(minutes: 960, day: 24, months: 1 << 11, year: nil, isEveryYear: true)
-        func edited(_ words: TriggerWords, _ known: ScheduleTrigger) throws -> ScheduleTrigger {
-            try words.trigger(on: Self.today, changing: known)
-        }
-        #expect(try edited(TriggerWords(at: "20:00"), weekdays) == .weekly(minutes: 1200, days: 0b001_1111))
-        #expect(try edited(TriggerWords(days: "daily"), weekdays) == .weekly(minutes: 1170, days: 127))
-        #expect(
-            try edited(TriggerWords(at: "20:00"), christmas)
-                == .date(minutes: 1200, day: 24, months: 1 << 11, year: nil, isEveryYear: true))
-        #expect(try edited(TriggerWords(days: "sat"), christmas) == .weekly(minutes: 960, days: 0b010_0000))
-        #expect(try edited(TriggerWords(at: "6:00"), .after(seconds: 9)) == .weekly(minutes: 360, days: 0))
-        #expect(throws: (any Error).self) { try edited(TriggerWords(days: "mon"), .after(seconds: 9)) }
     }
 
     @Test(
@@ -147,12 +211,66 @@ struct NodeScheduleTests {
             TriggerWords(at: "+7:00"), TriggerWords(at: "07:30", days: "noday"),
             TriggerWords(at: "07:30", days: "mon-"), TriggerWords(at: "07:30", days: "monkey"),
             TriggerWords(at: "07:30", days: ""), TriggerWords(at: "07:30", days: "mon-tue-wed"),
-            TriggerWords(at: "07:30", date: "2026-11-22"), TriggerWords(at: "07:30", date: "02-30"),
+            TriggerWords(at: "07:30", date: "2026-11-22"), TriggerWords(at: "07:30", date: "2026-11-23"),
+            TriggerWords(at: "12:00", date: "2026-11-23"), TriggerWords(at: "07:30", days: "monkey"),
+            TriggerWords(at: "07:30", days: "fritz"), TriggerWords(at: "07:30", days: "mo"),
+            TriggerWords(at: "07:30", date: "02-30"),
             TriggerWords(at: "07:30", date: "2027-02-29"), TriggerWords(at: "07:30", date: "13-01"),
             TriggerWords(at: "07:30", days: "mon", date: "12-24"), TriggerWords(days: "mon"),
             TriggerWords(at: "07:30", delay: .seconds(600)), TriggerWords(delay: .milliseconds(500)),
         ])
     func unreadable(given: TriggerWords) {
-        #expect(throws: (any Error).self) { try given.trigger(on: Self.today) }
+        #expect(throws: (any Error).self) { try given.trigger(at: Self.now) }
+    }
+
+    private static let yearly = ScheduleTrigger.date(minutes: 1080, day: 24, months: 2048, year: nil, isEveryYear: true)
+    private static let christmas = ScheduleTrigger.date(
+        minutes: 1080, day: 24, months: 2048, year: 2026, isEveryYear: false)
+    private static let past = ScheduleTrigger.date(minutes: 600, day: 1, months: 1, year: 2026, isEveryYear: false)
+
+    @Test(
+        "what an edit leaves out stays",
+        arguments: [
+            (TriggerWords(at: "8:00"), ScheduleTrigger.weekly(minutes: 450, days: 31), "at 08:00 mon-fri"),
+            (TriggerWords(days: "sat"), .weekly(minutes: 450, days: 31), "at 07:30 sat"),
+            (TriggerWords(date: "12-24"), .weekly(minutes: 450, days: 31), "at 07:30 on 24 Dec every year"),
+            (TriggerWords(at: "8:00"), yearly, "at 08:00 on 24 Dec every year"),
+            (TriggerWords(date: "2027-01-02"), christmas, "at 18:00 on 2 Jan 2027"),
+            (TriggerWords(days: "daily"), christmas, "at 18:00 daily"),
+            (TriggerWords(at: "8:00"), .after(seconds: 5), "at 08:00 once"),
+            (TriggerWords(delay: .seconds(5)), christmas, "5 s after it was set"),
+            (TriggerWords(at: "8:00", days: "once"), .other(["sun": 1]), "at 08:00 once"),
+        ])
+    func kept(given: TriggerWords, known: ScheduleTrigger, words: String) throws {
+        #expect(try given.trigger(after: known, at: Self.now).words == words)
+    }
+
+    @Test(
+        "an edit that leaves out what is not known, or keeps a day that is over",
+        arguments: [
+            (TriggerWords(days: "daily"), ScheduleTrigger.after(seconds: 5)), (TriggerWords(at: "8:00"), past),
+            (TriggerWords(date: "12-24"), .other(["sun": 1])), (TriggerWords(at: "8:00"), .other(["sun": 1])),
+        ])
+    func notKept(given: TriggerWords, known: ScheduleTrigger) {
+        #expect(throws: (any Error).self) { try given.trigger(after: known, at: Self.now) }
+    }
+
+    @Test("spans may be days, and time limits a day at most")
+    func spans() {
+        #expect(SpanArgument(argument: "30d")?.duration == .seconds(2_592_000))
+        #expect(SpanArgument(argument: "365d")?.duration == .seconds(31_536_000))
+        #expect(SpanArgument(argument: "12h")?.duration == .seconds(43_200))
+        #expect(SpanArgument(argument: "1e300d") == nil && SpanArgument(argument: "5000d") == nil)
+        #expect(SpanArgument(argument: "0d") == nil && SpanArgument(argument: "d") == nil)
+        #expect(DurationArgument(argument: "24h")?.duration == .seconds(86_400))
+        #expect(DurationArgument(argument: "1d") == DurationArgument(argument: "24h"))
+        #expect(DurationArgument(argument: "25h") == nil && DurationArgument(argument: "500ms") != nil)
+    }
+}
+
+extension CalendarDay {
+    fileprivate var text: String {
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(year ?? 0)-\(two(month))-\(two(day))"
     }
 }

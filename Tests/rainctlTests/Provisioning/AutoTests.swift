@@ -6,6 +6,8 @@ import Testing
 /// `rainctl provision` with no word about where the board is.
 @Suite("rainctl provision: finds the board")
 struct ProvisioningAutoTests {
+    private static let question = "Board (number or name, + looks again, Enter to stop): "
+
     private static func command(_ maker: Maker, _ more: [String] = []) -> [String] {
         [
             "provision", "--no-mapping", "--ssid", SimulatedBoard.ssid, "--passphrase-file", maker.folder.file("wifi"),
@@ -88,8 +90,10 @@ struct ProvisioningAutoTests {
                 try Executables.path("rainctl"), Self.command(maker),
                 environment: maker.environment.merging(tree.environment) { $1 })
             try await person.hears("1  \(tree.port("ttyUSB0"))  on a cable  CP2102N Bridge")
-            try await person.answers("Board (number or name, Enter to stop): ", "7")
-            try await person.answers("Board (number or name, Enter to stop): ", "2")
+            try await person.answers(Self.question, "7")
+            try await person.answers(Self.question, "+")
+            try await person.hears("2  \(tree.port("ttyUSB1"))  on a cable")
+            try await person.answers(Self.question, "2")
             #expect(try await person.process.wait(within: .seconds(30)) == .exited(0), "\(person.transcript)")
             #expect(try boards[1].journal.entries(where: ["event": "state", "change": "joined"]).count == 1)
             #expect(try boards[0].journal.entries(where: ["event": "state", "change": "joined"]).isEmpty)
@@ -107,6 +111,8 @@ struct ProvisioningAutoTests {
                 try Executables.path("rainctl"), Self.command(maker, ["--wait", "--timeout", "8"]),
                 environment: environment)
             try await person.hears("Looking for a board on a cable, over Bluetooth", within: .seconds(15))
+            // Long before the search is over.
+            try await person.hears("Not over Bluetooth: ", within: .seconds(6))
             #expect(try await person.process.wait(within: .seconds(20)) == .exited(69))
             #expect(person.transcript.contains("hci0 is off: switch it on"), "\(person.transcript)")
             try await radio.process.terminate()

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 import RainJSON
+import RainKit
 import TestSupport
 import Testing
+
+@testable import rainctl
 
 /// What `provision` asks a person at a terminal.
 @Suite("rainctl provision: at a terminal")
@@ -48,7 +52,8 @@ struct ProvisionPromptTests {
         }
     }
 
-    private static let network = "Network (number or name, Enter to stop): "
+    private static let network = "Network (number, or any name; Enter to stop): "
+    private static let password = "Wi-Fi password (n for another network): "
     private static let again = "Password for Home again (n for another network, Enter to stop): "
     private let provision = ["provision", "--no-mapping", "--pop-file", "pop"]
 
@@ -66,6 +71,8 @@ struct ProvisionPromptTests {
     @Test("of the networks that the board hears, an open one asks for no password")
     func chooseOpen() async throws {
         try await scene(provision) { scene in
+            // What is asked about has been told before.
+            try await scene.person.hears("heard 2 networks (")
             try await scene.person.hears("  Cafe  ")
             try await scene.person.answers(Self.network, "2")
             try await scene.ends(0)
@@ -81,11 +88,64 @@ struct ProvisionPromptTests {
         ) { scene in
             try await scene.person.answers(Self.network, "Attic")
             try await scene.person.hears("does not hear Attic")
-            try await scene.person.answers("Wi-Fi password: ", "short")
+            try await scene.person.answers(Self.password, "short")
             try await scene.person.answers(
                 "Password for Attic again (n for another network, Enter to stop): ", SimulatedBoard.passphrase)
             try await scene.ends(0)
             try scene.expectJoined("Attic")
+        }
+    }
+
+    @Test("n at the password is the way back to the list; keys without a letter and a + for nothing are no names")
+    func wayBack() async throws {
+        try await scene(provision) { scene in
+            for keys in ["\u{1B}[1~", "\u{1B}[A", "+"] {
+                try await scene.person.answers(Self.network, keys)
+                try await scene.person.hears("A number from 1 to 2, a name, or Enter to stop.")
+            }
+            try await scene.person.answers(Self.network, "1")
+            try await scene.person.answers(Self.password, "n")
+            try await scene.person.hears("2  ")
+            try await scene.person.hears("  Cafe  ")
+            try await scene.person.answers(Self.network, "2")
+            try await scene.ends(0)
+            try scene.expectJoined("Cafe")
+            #expect(try scene.board.journal.entries(where: ["change": "credentials_received"]).count == 1)
+        }
+    }
+
+    @Test("networks that do not say their name are counted")
+    func hidden() async throws {
+        let hidden = #"{"ssid_hex":"4174746963","passphrase":"\#(SimulatedBoard.passphrase)","hidden":true}"#
+        try await scene(provision, board: ["--ap", hidden]) { scene in
+            try await scene.person.hears("heard 3 networks (")
+            try await scene.person.hears("1 hidden: type the name")
+            try await scene.person.answers(Self.network, "")
+            try await scene.ends(130)
+        }
+    }
+
+    @Test("a password of five bytes may be a key of WEP, and is none of WPA's")
+    func shortPassword() throws {
+        let (home, five) = (SSID("Home"), Secret("abcde"))
+        _ = try WiFiNetwork(possible: home, passphrase: five)
+        _ = try WiFiNetwork(possible: home, passphrase: five, protection: NetworkProtection(rawValue: 1))
+        #expect(throws: ProvisioningError.self) {
+            try WiFiNetwork(possible: home, passphrase: five, protection: NetworkProtection(rawValue: 3))
+        }
+    }
+
+    @Test("the time in which a person thinks is not a step's")
+    func thinking() async throws {
+        try await scene(["provision", "--no-mapping", "--ssid", "Cafe", "--open"]) { scene in
+            try await scene.person.hears("Proof of possession: ")
+            let thought = Duration.seconds(3)
+            try await Task.sleep(for: thought)
+            await scene.person.types(SimulatedBoard.proofOfPossession + "\n")
+            try await scene.ends(0)
+            let told = scene.person.transcript.firstMatch(of: #/secured: Security \d \((\d+)\.\d\d s\)/#)
+            let seconds = try #require(told.flatMap { Int($0.1) }, "\(scene.person.transcript)")
+            #expect(.seconds(seconds) < thought)
         }
     }
 
@@ -94,10 +154,10 @@ struct ProvisionPromptTests {
         try await scene(provision) { scene in
             try await scene.person.answers(Self.network, "7")
             try await scene.person.answers(Self.network, "1")
-            try await scene.person.answers("Wi-Fi password: ", "")
-            try await scene.person.answers("Wi-Fi password: ", String(repeating: "x", count: 64))
+            try await scene.person.answers(Self.password, "")
+            try await scene.person.answers(Self.password, String(repeating: "x", count: 64))
             try await scene.person.hears("63 bytes")
-            try await scene.person.answers("Wi-Fi password: ", SimulatedBoard.passphrase)
+            try await scene.person.answers(Self.password, SimulatedBoard.passphrase)
             try await scene.ends(0)
             try scene.expectJoined("Home")
         }
@@ -110,9 +170,9 @@ struct ProvisionPromptTests {
             let name = isOpen ? "Cafe" : "Home"
             try await scene.person.answers(Self.again, "n")
             try await scene.person.answers("Network, by its name (Enter to stop): ", name)
-            try await scene.person.answers("Wi-Fi password: ", "")
+            try await scene.person.answers(Self.password, "")
             try await scene.person.answers("Is \(name) open, without a password? Type yes: ", isOpen ? "yes" : "")
-            if !isOpen { try await scene.person.answers("Wi-Fi password: ", SimulatedBoard.passphrase) }
+            if !isOpen { try await scene.person.answers(Self.password, SimulatedBoard.passphrase) }
             try await scene.ends(0)
             try scene.expectJoined(name)
         }
@@ -127,6 +187,12 @@ struct ProvisionPromptTests {
             try await scene.ends(0)
             try scene.expectJoined("Home")
             #expect(try scene.board.journal.entries(where: ["change": "credentials_received"]).count == 2)
+            // The second attempt is told of like the first, and nobody is told to run what goes on by itself.
+            let after = scene.transcript(from: Self.again)
+            for words in ["Wi-Fi settings accepted (", "… Waiting for the board to join (", "connected: Home"] {
+                #expect(after.contains(words), "\(words): \(scene.person.transcript)")
+            }
+            #expect(!scene.person.transcript.contains("run this again"), "\(scene.person.transcript)")
         }
     }
 
@@ -195,7 +261,7 @@ struct ProvisionPromptTests {
         Question(command: ["provision", "--no-mapping", "--pop-file", "pop"], last: Self.network),
         Question(
             command: ["provision", "--no-mapping", "--pop-file", "pop"], answers: [(Self.network, "1")],
-            last: "Wi-Fi password: "),
+            last: Self.password),
         Question(command: ["provision", "--no-mapping", "--ssid", "Cafe", "--open"], last: "Proof of possession: "),
         Question(command: ["device", "scan"], last: "Proof of possession: "),
         // The board is told to forget the wrong password, and the person why there was one to ask.

@@ -47,6 +47,21 @@ struct ScreenTests {
         #expect(paper.all.dropFirst(4) == ["the cloud is away\n", "the cloud is back\n", erased + "4 s"])
     }
 
+    @Test("the time in which somebody is asked is known meanwhile and afterwards, and counted once")
+    func timeAsked() async throws {
+        let (screen, _) = scene()
+        #expect(screen.timeAsked == .zero)
+        let start = ContinuousClock.now
+        await screen.asking {
+            await screen.asking { try? await Task.sleep(for: .milliseconds(20)) }
+            #expect(screen.timeAsked >= .milliseconds(20))
+        }
+        let asked = screen.timeAsked
+        #expect(asked >= .milliseconds(20) && asked <= start.duration(to: .now))
+        try await Task.sleep(for: .milliseconds(5))
+        #expect(screen.timeAsked == asked)
+    }
+
     @Test("what is said holds nothing that a terminal obeys")
     func controls() {
         let (screen, paper) = scene()

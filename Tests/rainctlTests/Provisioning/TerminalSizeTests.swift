@@ -18,7 +18,9 @@ struct TerminalSizeTests {
     }
 
     private static let networks = (1...14).flatMap { ["--wifi", "Neighbour \($0):planted-neighbour"] }
-    private static let question = "Network (number or name, Enter to stop): "
+    private static let board = "Board (number or name, + looks again, Enter to stop): "
+    private static let password = "Wi-Fi password (n for another network): "
+    private static let question = "Network (number, or any name; Enter to stop): "
 
     /// Runs a command at such a terminal.
     private func terminal(
@@ -62,7 +64,7 @@ struct TerminalSizeTests {
                     try await $0.asks(Self.question)
                 }
                 try await $0.answers(Self.question, SimulatedBoard.ssid)
-                try await $0.answers("Wi-Fi password: ", "planted-but-wrong")
+                try await $0.answers(Self.password, "planted-but-wrong")
                 try await $0.answers(
                     "Password for Home again (n for another network, Enter to stop): ", SimulatedBoard.passphrase)
                 #expect(try await $0.status() == 0)
@@ -92,7 +94,7 @@ struct TerminalSizeTests {
                 var cast = TerminalCast(columns: 80, rows: 24, title: "rainctl provision")
                 for (asked, answer) in [
                     ("Proof of possession: ", SimulatedBoard.proofOfPossession), (Self.question, "1"),
-                    ("Wi-Fi password: ", SimulatedBoard.passphrase),
+                    (Self.password, SimulatedBoard.passphrase),
                 ] {
                     try await $0.asks(asked)
                     cast.show(Self.asShown(try await $0.screen(withColours: true)))
@@ -119,7 +121,7 @@ struct TerminalSizeTests {
     /// Without what is different each time, and what is the test's own.
     private static func asShown(_ screen: String) -> String {
         screen.split(separator: "\n").filter { !$0.contains("ended: ") }.joined(separator: "\n")
-            .replacing(#/\(\d+\.\d\d s\)/#, with: "(0.42 s)")
+            .replacing(#/\(\d+\.\d\d s\)/#, with: "(0.42 s)").replacing(#/127\.0\.0\.1:\d+/#, with: "192.168.4.1:80")
     }
 
     private static func compare(_ text: String, with path: String) throws {
@@ -149,7 +151,25 @@ struct TerminalSizeTests {
                 #expect(plain.contains("connected: Home"), "\(plain)")
                 #expect(coloured.contains("\u{1B}[32m") == (without == nil), "\(coloured)")
                 #expect(plain.contains("✓ ") == (without != "TERM"), "\(plain)")
+                #expect(plain.contains("done: the board is set up"), "\(plain)")
             }
+            try await board.process.terminate()
+        }
+    }
+
+    @Test("CLICOLOR_FORCE has the marks and their colours in a pipe, too", arguments: ["1", "0"])
+    func forcedColours(force: String) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await board(in: folder)
+            let outcome = try await maker.rainctl(
+                [
+                    "provision", "--no-mapping", "--ssid", SimulatedBoard.ssid, "--passphrase-file",
+                    folder.file("wifi"), "--pop-file", folder.file("pop"),
+                ] + Maker.way(to: board), environment: ["CLICOLOR_FORCE": force])
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            #expect(outcome.standardError.contains("\u{1B}[32m✓\u{1B}[0m connected: ") == (force == "1"))
+            #expect(outcome.standardError.contains("connected: Home"), "\(outcome.standardError)")
             try await board.process.terminate()
         }
     }
@@ -175,10 +195,10 @@ struct TerminalSizeTests {
             ]
             let variables = tree.environment.map { "\($0.key)=\($0.value)" }
             try await terminal(size, command, maker, variables: variables) {
-                try await $0.asks("Board (number or name, Enter to stop): ")
+                try await $0.asks(Self.board)
                 let screen = try await $0.screen()
                 #expect(screen.contains("1  ") && screen.contains("2  "), "\(screen)")
-                try await $0.answers("Board (number or name, Enter to stop): ", "2")
+                try await $0.answers(Self.board, "2")
                 #expect(try await $0.status() == 0)
             }
             #expect(try boards[1].journal.entries(where: ["event": "state", "change": "joined"]).count == 1)
@@ -205,6 +225,20 @@ struct TerminalSizeTests {
         }
     }
 
+    @Test("a QR code that is wider than the terminal is not drawn", arguments: [(Size.small, 64), (Size.usual, 0)])
+    func wideCode(size: Size, status: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let command = ["qr", "show", "--device-name", "PROV_a1b2c3", "--pop-file", folder.file("pop")]
+            try await terminal(size, command, maker) {
+                #expect(try await $0.status() == status)
+                let text = try await $0.text()
+                #expect(text.contains("--svg or --png") == (status == 64), "\(text)")
+                #expect(text.contains("█") == (status == 0), "\(text)")
+            }
+        }
+    }
+
     struct Moment: Sendable, CustomTestStringConvertible {
         var name: String
         var command: [String]
@@ -212,6 +246,8 @@ struct TerminalSizeTests {
         var answers: [(String, String)] = []
         /// What stands there when Ctrl-C is pressed.
         var last: String
+        /// What it says in the end, where that is known.
+        var ends: String?
         var testDescription: String { name }
     }
 
@@ -219,7 +255,7 @@ struct TerminalSizeTests {
         Moment(name: "network", command: ["provision", "--no-mapping", "--pop-file", "pop"], last: question),
         Moment(
             name: "Wi-Fi password", command: ["provision", "--no-mapping", "--pop-file", "pop"],
-            answers: [(question, SimulatedBoard.ssid)], last: "Wi-Fi password:"),
+            answers: [(question, SimulatedBoard.ssid)], last: "Wi-Fi password"),
         Moment(
             name: "proof of possession", command: ["provision", "--no-mapping", "--ssid", "Home", "--open"],
             last: "Proof of possession:"),
@@ -235,7 +271,8 @@ struct TerminalSizeTests {
         Moment(
             name: "joining",
             command: ["provision", "--no-mapping", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wifi"],
-            board: ["--join-delay", "30"], last: "Waiting for the board to join"),
+            board: ["--join-delay", "30"], last: "Waiting for the board to join",
+            ends: "Cancelled while waiting for the board to join."),
         Moment(
             name: "looking for a board", command: ["provision", "--no-mapping", "--wait"], last: "Looking for a board"),
         Moment(name: "user name", command: ["login"], last: "User name:"),
@@ -266,35 +303,13 @@ struct TerminalSizeTests {
                 try? await terminal.end()
                 throw error
             }
-            let screen = try await terminal.screen()
+            let screen = try await terminal.text()
             #expect(!screen.contains("planted"), "\(screen)")
+            #expect(!screen.contains("in step"), "an internal word: \(screen)")
+            if let words = moment.ends { #expect(screen.contains(words), "\(screen)") }
             try await terminal.end()
             try await board.process.terminate()
         }
-    }
-
-    @Test("a list is shown a screenful at a time, and its lines are cut to the terminal's width")
-    func pages() {
-        var list = ChoiceList((1...20).map { "\($0)  Network with a long name of its own" })
-        let small = TerminalSize(columns: 20, rows: 10)
-        let first = list.page(small)
-        #expect(first.count == 7 && first.last == "+  shows 14 more")
-        #expect(first[0] == "1  Network with a l…" && first.allSatisfy { $0.count <= 20 })
-        #expect(list.page(small).count == 7 && list.hasMore)
-        #expect(list.page(small).count == 7 && list.hasMore)
-        #expect(list.page(small).first?.hasPrefix("19  ") == true && !list.hasMore)
-        var short = ChoiceList(["1  Home", "2  Cafe"])
-        #expect(short.page(small) == ["1  Home", "2  Cafe"])
-        var exact = ChoiceList((1...7).map(String.init))
-        #expect(exact.page(small).count == 7 && !exact.hasMore)
-    }
-
-    @Test("wide characters take two columns")
-    func wide() {
-        #expect("日本語の名前".cut(toColumns: 12) == "日本語の名前")
-        #expect("日本語の名前".cut(toColumns: 11) == "日本語の名…")
-        #expect("日本語の名前".cut(toColumns: 10) == "日本語の…")
-        #expect("Home".cut(toColumns: 4) == "Home" && "Home".cut(toColumns: 3) == "Ho…")
     }
 
     @Test("what the board logs is drawn beside what is waited for, but for what may be a secret")

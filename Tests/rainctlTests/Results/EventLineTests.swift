@@ -44,11 +44,14 @@ struct EventLineTests {
                 """)
     }
 
-    @Test("a board that was found is an event of its own")
+    @Test("a board that was found is an event of its own, and so is a warning")
     func found() {
         #expect(
-            JSONText.line(FoundEvent(board: DiscoveredBoardResult(transport: "serial", port: "/dev/ttyUSB0")))
-                == "{\"event\":\"found\",\"transport\":\"serial\",\"port\":\"/dev/ttyUSB0\"}\n")
+            JSONText.line(FoundEvent(DiscoveredBoardResult(transport: "serial", port: "/dev/ttyUSB0"), at: "T"))
+                == "{\"ts\":\"T\",\"event\":\"found\",\"transport\":\"serial\",\"port\":\"/dev/ttyUSB0\"}\n")
+        #expect(
+            JSONText.line(WarningEvent(Warning(reason: "no_bluez", message: "No."), at: "T"))
+                == "{\"ts\":\"T\",\"event\":\"warning\",\"reason\":\"no_bluez\",\"message\":\"No.\"}\n")
     }
 
     @Test("a line of the log has its metadata behind, sorted")

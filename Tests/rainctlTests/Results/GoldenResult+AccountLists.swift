@@ -84,6 +84,11 @@ extension GoldenResult {
                   --set region=…
                   console: https://c.example
                   docs: https://d.example
+                  forgot: https://f.example
+                  help: https://h.example
+                  privacy: https://p.example
+                  register: https://r.example
+                  terms: https://t.example
                 """),
         GoldenResult(
             ProviderListResult([(provider, true)], inDetail: false), json: providersJSON, text: "acme  Acme: password"),
@@ -112,7 +117,8 @@ extension GoldenResult {
             "endpoints":{"token":"https://l.example/token"},
             "parameters":[{"name":"tenant","description":"Whose","required":true},{"name":"region"}],
             "secrets":[{"name":"pin","description":"The pin"}],
-            "links":{"docs":"https://d.example","console":"https://c.example"}}
+            "links":{"docs":"https://d.example","console":"https://c.example","terms":"https://t.example",
+            "privacy":"https://p.example","help":"https://h.example","forgot":"https://f.example","register":"https://r.example"}}
             """#
         do {
             return try ProviderDefinition(parsing: Array(text.utf8), origin: "the test")
@@ -137,6 +143,7 @@ extension GoldenResult {
         {"providers":[{"name":"acme","title":"Acme","built_in":true,"capabilities":[\(grantsJSON)],\
         "parameters":[{"name":"tenant","required":true,"description":"Whose"},\
         {"name":"region","required":false,"description":null}],"modes":["password"],"environments":["live","test"],\
-        "links":{"console":"https://c.example","docs":"https://d.example"}}]}
+        "links":{"console":"https://c.example","docs":"https://d.example","forgot":"https://f.example",\
+        "help":"https://h.example","privacy":"https://p.example","register":"https://r.example","terms":"https://t.example"}}]}
         """
 }

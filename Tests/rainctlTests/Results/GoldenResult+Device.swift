@@ -37,7 +37,7 @@ extension GoldenResult {
             json: """
                 {"takes_commands":false,"reached_at":"ble:PROV_a1b2c3","node_id":"N1","chip":"esp32c3","chip_revision":"v0.4",\
                 "mac":"7C:DF:A1:00:00:01","application":"switch","application_version":"v1.0","esp_idf":"v5.5.1",\
-                "started":"power on, or the reset button","name":"PROV_a1b2c3"}
+                "started":"power on, or the reset button","name":"PROV_a1b2c3","has_network":true,"ip":"192.168.1.23"}
                 """,
             text: """
                 takes no commands on this port; it is provisioned over Bluetooth
@@ -48,6 +48,8 @@ extension GoldenResult {
                 ESP-IDF: v5.5.1
                 last start: power on, or the reset button
                 name: PROV_a1b2c3
+                has a Wi-Fi network already, and waits for no other
+                ip: 192.168.1.23
                 """),
         GoldenResult(
             ClaimResult(
@@ -108,7 +110,9 @@ extension GoldenResult {
         GoldenResult(
             MonitorResult(summary, lines: 7),
             json: """
-                {"lines":7,"starts":3,"chip":"esp32c3","has_network":true,"ip":"192.168.1.23","node_id":"N1","troubles":\
+                {"lines":7,"starts":3,"chip":"esp32c3","chip_revision":"v0.4","mac":"7C:DF:A1:00:00:01","application":"switch",\
+                "application_version":"v1.0","esp_idf":"v5.5.1","started":"power on, or the reset button","name":"PROV_a1b2c3",\
+                "has_network":true,"ip":"192.168.1.23","node_id":"N1","troubles":\
                 [{"reason":"task_watchdog","message":"A task of the board's firmware keeps the others from running. If the board \
                 does not go on, restart it."}]}
                 """,
@@ -196,6 +200,7 @@ extension GoldenResult {
         (printed.chip, printed.revision, printed.macAddress) = ("esp32c3", "v0.4", "7C:DF:A1:00:00:01")
         (printed.application, printed.applicationVersion, printed.framework) = ("switch", "v1.0", "v5.5.1")
         (printed.startReason, printed.serviceName) = ("power on, or the reset button", "PROV_a1b2c3")
+        (printed.isProvisioned, printed.address) = (true, "192.168.1.23")
         identity.printed = printed
         return identity
     }
@@ -203,6 +208,9 @@ extension GoldenResult {
     private static var summary: DeviceSummary {
         var summary = DeviceSummary()
         (summary.chip, summary.starts, summary.nodeID) = ("esp32c3", 3, NodeID("N1"))
+        (summary.revision, summary.macAddress, summary.frameworkVersion) = ("v0.4", "7C:DF:A1:00:00:01", "v5.5.1")
+        (summary.project, summary.version, summary.serviceName) = ("switch", "v1.0", "PROV_a1b2c3")
+        summary.reset = ResetReason(number: 1, straps: 0xC)
         (summary.isProvisioned, summary.address, summary.troubles) = (true, "192.168.1.23", [.taskWatchdog])
         return summary
     }

@@ -31,9 +31,16 @@ extension GoldenResult {
             NodeStatusResult(Node(["id": "N1", "status": ["connectivity": ["connected": false, "timestamp": 0]]])!),
             json: #"{"node_id":"N1","connected":false}"#, text: "offline, never seen"),
         GoldenResult(
+            NodeStatusResult(whole),
+            json: #"{"node_id":"N1","connected":true,"since":"2023-11-14T22:13:20.000Z"}"#,
+            text: "online since 2023-11-14T22:13:20.000Z"),
+        GoldenResult(
             NodeDocumentResult(node: NodeID("N1"), member: "config", document: ["info": ["name": "Lamp"]]),
             json: #"{"node_id":"N1","config":{"info":{"name":"Lamp"}}}"#,
             text: "{\n  \"info\": {\n    \"name\": \"Lamp\"\n  }\n}"),
+        GoldenResult(
+            NodeDocumentResult(node: NodeID("N1"), member: "metadata", document: ["x": 1]),
+            json: #"{"node_id":"N1","metadata":{"x":1}}"#, text: "{\n  \"x\": 1\n}"),
         GoldenResult(
             ParamsResult(node: NodeID("N1"), .init(params: lamp, isSingle: false)),
             json: #"{"node_id":"N1","params":{"Light":{"Name":"Lamp","Power":true}}}"#,

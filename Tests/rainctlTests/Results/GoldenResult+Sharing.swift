@@ -11,6 +11,39 @@ extension GoldenResult {
             ActionResult("made: Home, G1").with("group_id", "G1").with("name", "Home"),
             json: #"{"group_id":"G1","name":"Home"}"#, text: "made: Home, G1"),
         GoldenResult(
+            ActionResult("changed: Home").with("group_id", "G1").with("changed", true),
+            json: #"{"group_id":"G1","changed":true}"#, text: "changed: Home"),
+        GoldenResult(
+            ActionResult("removed: Home").with("group_id", "G1").with("removed", true),
+            json: #"{"group_id":"G1","removed":true}"#, text: "removed: Home"),
+        GoldenResult(
+            ActionResult("added to Home: N1").with("group_id", "G1").with("added", ["N1"]),
+            json: #"{"group_id":"G1","added":["N1"]}"#, text: "added to Home: N1"),
+        GoldenResult(
+            ActionResult("taken out of Home: N1").with("group_id", "G1").with("removed", ["N1"]),
+            json: #"{"group_id":"G1","removed":["N1"]}"#, text: "taken out of Home: N1"),
+        GoldenResult(
+            ActionResult("made: Both, A1").with("automation_id", "A1").with("name", "Both"),
+            json: #"{"automation_id":"A1","name":"Both"}"#, text: "made: Both, A1"),
+        GoldenResult(
+            ActionResult("offered").with("request_id", "R1").with("ids", ["N1"]).with("user_name", "b@x"),
+            json: #"{"request_id":"R1","ids":["N1"],"user_name":"b@x"}"#, text: "offered"),
+        GoldenResult(
+            ActionResult("declined").with("request_id", "R1").with("accepted", false),
+            json: #"{"request_id":"R1","accepted":false}"#, text: "declined"),
+        GoldenResult(
+            ActionResult("cancelled").with("request_id", "R1").with("cancelled", true),
+            json: #"{"request_id":"R1","cancelled":true}"#, text: "cancelled"),
+        GoldenResult(
+            ActionResult("set: x").with("node_id", "N1").with("set", ["x"]),
+            json: #"{"node_id":"N1","set":["x"]}"#, text: "set: x"),
+        GoldenResult(
+            ActionResult("deleted: x").with("node_id", "N1").with("deleted", ["x"]),
+            json: #"{"node_id":"N1","deleted":["x"]}"#, text: "deleted: x"),
+        GoldenResult(
+            ActionResult("tags: a:b").with("node_id", "N1").with("tags", ["a:b"]),
+            json: #"{"node_id":"N1","tags":["a:b"]}"#, text: "tags: a:b"),
+        GoldenResult(
             EntryListResult(NodeID("N1"), [schedule, weekend], member: "schedules"),
             json: """
                 {"node_id":"N1","schedules":[{"id":"A1","name":"Evening","enabled":true,"triggers":[{"m":1170,"d":31}],\
@@ -92,7 +125,7 @@ extension GoldenResult {
         GoldenResult(
             GroupShowResult(home),
             json: """
-                {"group_id":"G1","name":"Home","type":"home","description":"Ours","nodes":["N1","N2"],"mutually_exclusive":false,\
+                {"group_id":"G1","name":"Home","type":"home","description":"Ours","parent":"G0","nodes":["N1","N2"],"mutually_exclusive":false,\
                 "custom_data":{"city":"Oslo"},"groups":[{"group_id":"G2","name":"Kitchen","groups":[]}]}
                 """,
             text: """
@@ -100,6 +133,7 @@ extension GoldenResult {
                 name: Home
                 type: home
                 description: Ours
+                parent: G0
                 boards: N1, N2
                 within it:
                 G2  Kitchen
@@ -124,6 +158,7 @@ extension GoldenResult {
     ])!
     private static let home = NodeGroup([
         "group_id": "G1", "group_name": "Home", "type": "home", "description": "Ours", "nodes": ["N1", "N2"],
+        "parent_group_id": "G0",
         "custom_data": ["city": "Oslo"], "sub_groups": [["group_id": "G2", "group_name": "Kitchen"]],
     ])!
     private static let automation = Automation([

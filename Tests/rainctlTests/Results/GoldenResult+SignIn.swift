@@ -3,6 +3,7 @@ import RainCore
 import RainJSON
 import RainKit
 
+@testable import RainMaker
 @testable import rainctl
 
 extension GoldenResult {
@@ -47,7 +48,8 @@ extension GoldenResult {
             WhoamiResult(wholeUser, at: "oidc"),
             json: """
                 {"profile":"oidc","user_name":"me\\u001b","user_id":"u1","name":"Ada","email":"a@example.com",\
-                "phone_number":"+15550100","locale":"en","attributes":{"sub":"s","groups":["a"]}}
+                "phone_number":"+15550100","locale":"en","is_admin":false,\
+                "attributes":{"sub":"s","groups":["a"],"is_admin":false}}
                 """,
             text: """
                 me\u{20}
@@ -57,11 +59,39 @@ extension GoldenResult {
                 e-mail: a@example.com
                 telephone: +15550100
                 locale: en
+                administrator: no
                 """),
         GoldenResult(
             WhoamiResult(UserInfo(userID: UserID("u1"), userName: "me"), at: "oidc"),
             json: #"{"profile":"oidc","user_name":"me","user_id":"u1"}"#, text: "me\nuser id: u1\nprofile: oidc"),
+        GoldenResult(
+            WhoamiResult(guest, at: "global"),
+            json: """
+                {"profile":"global","user_name":"u2","user_id":"u2","picture_url":"https://a.example/p","second_step":true,\
+                "administrator":"plain","roles":["owner"],"tags":["a:b"],"administrator_tags":["c:d"],"quota":{"nodes":5},\
+                "guest":true,"guest_expires_at":"2027-01-15T08:00:00.000Z"}
+                """,
+            text: """
+                u2
+                user id: u2
+                profile: global
+                picture: https://a.example/p
+                second step: on
+                administrator: plain
+                roles: owner
+                tags: a:b
+                administrator tags: c:d
+                quota: {"nodes":5}
+                guest until 2027-01-15T08:00:00.000Z
+                """),
     ]
+
+    /// With all that RainMaker's cloud has of a user and other providers have not.
+    private static let guest = RainMakerUser([
+        "user_id": "u2", "mfa": true, "admin": true, "picture_url": "https://a.example/p", "user_roles": ["owner"],
+        "tags": ["a:b"], "admin_tags": ["c:d"], "quota": ["nodes": 5], "is_guest_user": true,
+        "expires_on": 1_800_000_000,
+    ])!
 
     private static var wholeUser: UserInfo {
         var user = UserInfo(userID: UserID("u1"), userName: "me\u{1B}")
@@ -70,7 +100,9 @@ extension GoldenResult {
         user.phoneNumber = "+15550100"
         user.locale = "en"
         user.usesSecondFactor = true
-        user.attributes = [JSONValue.Member("sub", "s"), JSONValue.Member("groups", ["a"])]
+        user.attributes = [
+            JSONValue.Member("sub", "s"), JSONValue.Member("groups", ["a"]), JSONValue.Member("is_admin", false),
+        ]
         return user
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RainJSON
+import RainKit
 import TestSupport
 import Testing
 
@@ -19,16 +20,51 @@ struct SchemaTests {
         var documents = byType.map { name, schema in
             (file: fileName(name), text: text(title(name), versioned(schema)))
         }
-        // Before the first step there is none.
-        let event = try [nil, "account"].map { step in
-            try SchemaEncoder.schema(
-                of: EventLine(
-                    time: "", run: "", device: "", step: step, state: "", code: "", attempt: 1, elapsedMilliseconds: 1,
-                    nodeID: step, more: EventDetail(detail: nil)))
-        }
-        let eventTitle = "A line of --events ndjson; the last one has the members of the document as well"
-        documents.append(("event.json", text(eventTitle, event[0].merged(with: event[1]))))
+        documents += try streams()
         return documents.sorted { $0.file < $1.file }
+    }
+
+    /// The schemas of lines that commands stream.
+    private static func streams() throws -> [(file: String, text: String)] {
+        let warning = Warning(reason: "", message: "")
+        let failure = ErrorResult(CommandFailure(.usage, message: "")).error
+        let board = DiscoveredBoardResult(transport: "")
+        let path = ParameterPath(component: "", parameter: "")
+        return [
+            (
+                "event.json", "A line of --events ndjson; the last one has the members of the document as well",
+                [
+                    // Before the first step there is none.
+                    try event(nil, EventDetail(detail: nil)), try event("account", EventDetail(detail: nil)),
+                    try event("account", WarningDetail(warning)), try event("account", failure),
+                ]
+            ),
+            (
+                "discovery-event.json", "A line of device discover --events ndjson",
+                [
+                    try SchemaEncoder.schema(of: FoundEvent(board, at: "")),
+                    try SchemaEncoder.schema(of: WarningEvent(warning, at: "")),
+                ]
+            ),
+            (
+                "monitor-event.json", "A line of device monitor --events ndjson",
+                [try SchemaEncoder.schema(of: MonitorEvent("line"))]
+            ),
+            (
+                "watch-event.json", "A line of node watch --json",
+                try [NodeChange.What.connected(true), .value(path, 1, previous: nil)].map { what in
+                    let change = NodeChange(node: NodeID("N1"), name: nil, what: what)
+                    return try SchemaEncoder.schema(of: WatchLine(change, at: ""))
+                }
+            ),
+        ].map { file, title, kinds in (file, text(title, kinds.dropFirst().reduce(kinds[0]) { $0.merged(with: $1) })) }
+    }
+
+    private static func event(_ step: String?, _ more: some Encodable) throws -> JSONSchema {
+        try SchemaEncoder.schema(
+            of: EventLine(
+                time: "", run: "", device: "", step: step, state: "", code: "", attempt: 1, elapsedMilliseconds: 1,
+                nodeID: step, more: more))
     }
 
     private static func versioned(_ schema: JSONSchema) -> JSONSchema {
@@ -75,46 +111,50 @@ struct SchemaTests {
         #expect(Set(there) == Set(all.map(\.file)))
     }
 
-    /// Debian's python3-jsonschema, which nobody here wrote.
-    private func validate(_ document: String, against file: String, in folder: TemporaryFolder) async throws
-        -> FinishedProcess
-    {
-        try folder.write(document, to: "document.json")
-        return try await run(
-            "/usr/bin/python3", ["-m", "jsonschema", "-i", folder.file("document.json"), "\(Self.folder)/\(file)"])
+    @Test("the page names each of them, and none that there is not")
+    func page() throws {
+        let links = try readFile("\(Self.folder)/README.md").matches(of: /\]\(([a-z-]+\.json)\)/).map { "\($0.1)" }
+        // A desktop starts this one, and nobody reads what it prints.
+        #expect(Set(links + ["callback.json"]) == Set(try Self.all().map(\.file)))
     }
 
-    @Test("a foreign validator takes the documents that rainctl prints, and none with a member of another type")
+    @Test("a foreign validator takes the documents that rainctl prints, and none with a member of another type or name")
     func validated() async throws {
         try await withTemporaryFolder { folder in
+            let validator = ForeignValidator(folder: folder)
             let maker = try Maker(folder)
             let cloud = try await SimulatedCloud.start(nodes: ["node-schema"], in: folder)
             try await maker.signIn(to: cloud)
             let board = try await SimulatedBoard.start(
                 ["--http", "127.0.0.1:0"] + cloud.boardOptions(node: "node-schema"), in: folder)
             let provisioned = try await maker.provision(board, ["--json"])
-            let documents = [
-                ("provision.json", provisioned),
-                ("node-list.json", try await maker.rainctl("node", "list", "--json")),
-                ("node-show.json", try await maker.rainctl("node", "show", "node-schema", "--json")),
-                ("profile-list.json", try await maker.rainctl("profile", "list", "--json")),
-                ("session.json", try await maker.rainctl("account", "status", "--json")),
-                ("error.json", try await maker.rainctl("node", "show", "nowhere", "--json")),
-            ]
-            for (file, outcome) in documents {
-                let verdict = try await validate(outcome.standardOutput, against: file, in: folder)
-                #expect(verdict.status == .exited(0), "\(file): \(verdict.standardError)\(outcome.standardOutput)")
+            #expect(try await validator.complaints([provisioned.standardOutput], against: "provision.json").isEmpty)
+            for (line, file) in Self.printed {
+                let outcome = try await maker.rainctl(line.split(separator: " ").map(String.init) + ["--json"])
+                let complaints = try await validator.complaints([outcome.standardOutput], against: file)
+                #expect(complaints.isEmpty, "\(line): \(complaints)\(outcome.standardOutput)")
+                #expect((outcome.status == 0) == (file != "error.json"), "\(line): \(outcome.standardOutput)")
             }
-            let other = provisioned.standardOutput.replacing("\"claimed\": false", with: "\"claimed\": \"no\"")
-            #expect(other != provisioned.standardOutput)
-            #expect(try await validate(other, against: "provision.json", in: folder).status != .exited(0))
-            let streamed = try await maker.rainctl(
-                ["device", "claim", "--events", "ndjson"] + Maker.way(to: board) + ["--pop-file", folder.file("pop")])
-            for line in streamed.standardOutput.split(separator: "\n") {
-                let verdict = try await validate(String(line), against: "event.json", in: folder)
-                #expect(verdict.status == .exited(0), "\(line): \(verdict.standardError)")
+            for member in ["\"claimed\": \"no\"", "\"claimed\": false, \"unheard\": 1"] {
+                let other = provisioned.standardOutput.replacing("\"claimed\": false", with: member)
+                #expect(other != provisioned.standardOutput)
+                #expect(try await !validator.complaints([other], against: "provision.json").isEmpty)
             }
-            #expect(!streamed.standardOutput.isEmpty)
         }
     }
+
+    /// Commands with a board in the account, and the schema of what each prints; one after the other.
+    private static let printed = [
+        ("node list", "node-list.json"), ("node show node-schema", "node-show.json"),
+        ("node status node-schema", "node-status.json"), ("node metadata set node-schema shelf=3", "action.json"),
+        ("node metadata get node-schema", "node-document.json"), ("node tags add node-schema a:b", "action.json"),
+        ("node metadata delete node-schema shelf", "action.json"),
+        ("group add Home --nodes node-schema", "action.json"), ("group list", "group-list.json"),
+        ("group show Home", "group-show.json"), ("group remove-nodes Home node-schema", "action.json"),
+        ("profile list", "profile-list.json"), ("profile show", "profile-show.json"),
+        ("profile show --origin", "profile-show.json"), ("profile use sim", "profile-change.json"),
+        ("whoami", "whoami.json"), ("account status", "session.json"), ("account list", "account-list.json"),
+        ("account providers", "provider-list.json"),
+        ("node show nowhere", "error.json"), ("frobnicate", "error.json"),
+    ]
 }

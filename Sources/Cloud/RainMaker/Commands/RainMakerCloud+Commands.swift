@@ -52,14 +52,24 @@ extension RainMakerCloud {
 
     /// How far a command is, node by node.
     ///
-    /// - Throws: `malformedAnswer` for a list that does not end.
+    /// - Throws: `rejected` with the server code ``unknownRequest`` for an id that the cloud does not know, `malformedAnswer` for a list that
+    ///   does not end.
     public func commandRecords(_ request: RequestID) async throws(AccountError) -> [NodeCommandRecord] {
         var records: [NodeCommandRecord] = []
         var bound = ListBound(of: "command requests")
         var start: [(name: String, value: String)] = []
         while true {
             let query = [(name: "request_id", value: request.rawValue)] + start
-            let page = try await measuredCall(RainMakerCall(.get, Self.commandPath, query: query))
+            let page: (reply: JSONValue, bytes: Int)
+            do throws(AccountError) {
+                page = try await measuredCall(RainMakerCall(.get, Self.commandPath, query: query))
+            } catch {
+                // Of a mapping the same number speaks, too.
+                guard error.serverCode == Self.unknownRequest else { throw error }
+                throw AccountError(
+                    .rejected, message: "the cloud knows no command of that request id, or no longer",
+                    serverCode: error.serverCode, status: error.status)
+            }
             guard let list = page.reply["requests"]?.array else { throw incomplete("requests") }
             try bound.count(list.count, bytes: page.bytes)
             records += list.compactMap { NodeCommandRecord($0) }
@@ -68,6 +78,9 @@ extension RainMakerCloud {
             start = [("start_id", next)]
         }
     }
+
+    /// The cloud's number (`error_code`) for a request that it does not know.
+    public static let unknownRequest = 103_018
 
     private static let commandPath = "user/nodes/cmd"
 }

@@ -95,3 +95,10 @@ enum RainMakerInput {
         }
     }
 }
+
+extension RainMakerAccount {
+    /// Throws `weakPassword` for a new password that the cloud would not take. Nothing is sent.
+    package static func check(newPassword: Secret) throws(AccountError) {
+        try RainMakerInput.check(newPassword: newPassword)
+    }
+}

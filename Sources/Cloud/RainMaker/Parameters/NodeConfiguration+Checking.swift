@@ -63,6 +63,29 @@ extension NodeConfiguration {
         return ParameterChange(path, value)
     }
 
+    /// A comparison of what the node reports with a value, once the two can be compared: also of a parameter that can only be read, and with a
+    /// number out of its bounds.
+    ///
+    /// Throws `wrongType` for a value that the parameter never has, and for another order than that of numbers.
+    /// - Parameter sign: `==`, `!=`, `<`, `>`, `<=` or `>=`.
+    public func comparison(
+        _ path: ParameterPath, _ sign: String, _ value: JSONValue
+    ) throws(ParameterError) -> ParameterChange {
+        let parameter = try parameter(at: path)
+        try parameter.checkType(value, at: path)
+        if ["<", ">", "<=", ">="].contains(sign) {
+            guard ["int", "float", nil].contains(parameter.dataType), value.double != nil else {
+                throw ParameterError(
+                    .wrongType,
+                    message:
+                        "\(presentable("\(path)")) is no number, and cannot be compared by \(sign), but by = and !=.")
+            }
+        }
+        guard parameter.dataType == "int", let number = value.double else { return ParameterChange(path, value) }
+        // Whole and within 32 bits: it has been checked.
+        return ParameterChange(path, .integer(Int64(number)))
+    }
+
     static func list(_ names: [String]) -> String {
         names.isEmpty ? "none" : names.prefix(20).map(presentable).joined(separator: ", ")
     }
@@ -87,6 +110,23 @@ extension NodeConfiguration.Parameter {
     }
 
     fileprivate func check(_ value: JSONValue, at path: ParameterPath) throws(ParameterError) {
+        try checkType(value, at: path)
+        switch dataType {
+        case "int", "float": if let number = value.double { try checkBounds(number, at: path) }
+        case "string":
+            guard let text = value.string, let validTexts, !validTexts.isEmpty, !validTexts.contains(text) else {
+                return
+            }
+            throw ParameterError(
+                .notAllowed,
+                message:
+                    "\(presentable("\(path)")) is one of \(NodeConfiguration.list(validTexts)), not \(presentable(text))."
+            )
+        default: return
+        }
+    }
+
+    fileprivate func checkType(_ value: JSONValue, at path: ParameterPath) throws(ParameterError) {
         switch dataType {
         case "bool": if value.bool == nil { throw wrongType(path, "true or false") }
         case "int":
@@ -95,18 +135,8 @@ extension NodeConfiguration.Parameter {
             else {
                 throw wrongType(path, "a whole number\(range)")
             }
-            try checkBounds(number, at: path)
-        case "float":
-            guard let number = value.double else { throw wrongType(path, "a number\(range)") }
-            try checkBounds(number, at: path)
-        case "string":
-            guard let text = value.string else { throw wrongType(path, "a text") }
-            guard let validTexts, !validTexts.isEmpty, !validTexts.contains(text) else { return }
-            throw ParameterError(
-                .notAllowed,
-                message:
-                    "\(presentable("\(path)")) is one of \(NodeConfiguration.list(validTexts)), not \(presentable(text))."
-            )
+        case "float": if value.double == nil { throw wrongType(path, "a number\(range)") }
+        case "string": if value.string == nil { throw wrongType(path, "a text") }
         case "object": if value.members == nil { throw wrongType(path, "a JSON object") }
         case "array": if value.array == nil { throw wrongType(path, "a JSON array") }
         default: return

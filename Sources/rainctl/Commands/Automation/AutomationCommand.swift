@@ -73,7 +73,8 @@ struct AutomationAdd: CloudCommand {
         return try await scene.time.run {
             var members = [JSONValue.Member("name", .string(name))]
             if let document {
-                members += (document.members ?? []).filter { $0.name != "name" }
+                let given = (document.members ?? []).filter { $0.name != "name" }
+                members += try await AutomationCheck(choice: scene.choice).members(given)
             } else {
                 members += try await rule.members(scene)
             }
@@ -128,7 +129,13 @@ struct AutomationEdit: CloudCommand {
         let (wanted, rule, given) = (automation, rule, members)
         return try await scene.time.run {
             let automation = try await AutomationChoice(cloud: scene.cloud).automation(wanted)
-            let changes = given + (try await rule.members(scene))
+            let named = try await rule.members(scene, changing: automation)
+            // What the command line says goes before the file.
+            let rest = given.filter { member in !named.contains { $0.name == member.name } }
+            var reporter: Node?
+            if let of = rule.of { reporter = try await scene.choice.node(of) }
+            let check = AutomationCheck(choice: scene.choice)
+            let changes = try await check.members(rest, of: automation, reportedBy: reporter) + named
             try await scene.cloud.changeAutomation(automation.id, .object(changes))
             return ActionResult("changed: \(automation.name.onOneLine)").with("automation_id", automation.id)
                 .with("changed", true)

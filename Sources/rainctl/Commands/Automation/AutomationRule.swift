@@ -16,21 +16,27 @@ struct AutomationRule: ParsableArguments {
     @Option(help: ArgumentHelp("What is set where, NODE:DEVICE.PARAM=VALUE. May be repeated.", valueName: "change"))
     var set: [String] = []
 
-    @Flag(help: "One of several conditions is enough.")
-    var any = false
+    @Flag(inversion: .prefixedNo, help: "One of several conditions is enough.")
+    var any: Bool?
 
-    @Flag(help: "Act each time that it is reported, not only when it begins to hold.")
-    var retrigger = false
+    @Flag(inversion: .prefixedNo, help: "Act each time that it is reported, not only when it begins to hold.")
+    var retrigger: Bool?
 
-    var isGiven: Bool { of != nil || !when.isEmpty || !set.isEmpty }
+    var isGiven: Bool { of != nil || !when.isEmpty || !set.isEmpty || any != nil || retrigger != nil }
 
     func validate() throws {
         for text in when where Self.condition(text) == nil {
             throw ValidationError(
                 "\(text.onOneLine) is not a condition, such as Light.Power=on or Room.Temperature>25.")
         }
-        for text in set where Self.target(text) == nil {
-            throw ValidationError("\(text.onOneLine) is not what --set takes: NODE:DEVICE.PARAM=VALUE.")
+        var seen: Set<String> = []
+        for text in set {
+            guard let (node, change) = Self.target(text), let path = GivenValue.parts(change)?.path else {
+                throw ValidationError("\(text.onOneLine) is not what --set takes: NODE:DEVICE.PARAM=VALUE.")
+            }
+            guard seen.insert("\(node):\(path)").inserted else {
+                throw ValidationError("\("\(node):\(path)".onOneLine) is given twice.")
+            }
         }
     }
 
@@ -41,48 +47,69 @@ struct AutomationRule: ParsableArguments {
     }
 
     /// Values are read and checked by what the boards have said of themselves.
-    func members(_ scene: CloudScene) async throws -> [JSONValue.Member] {
+    /// - Parameter known: the automation that is changed. Its conditions are checked where another board is to report them.
+    func members(_ scene: CloudScene, changing known: Automation? = nil) async throws -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
         if let of {
             let node = try await scene.choice.node(of)
-            let configuration = try node.described()
-            var events: [JSONValue] = []
-            for text in when {
-                guard let (path, check, value) = Self.condition(text) else { continue }
-                do throws(ParameterError) {
-                    let change = try configuration.value(path, from: value)
-                    events.append(["params": [change].json, "check": .string(check)])
-                } catch {
-                    throw CommandFailure(error, at: node)
-                }
+            let events = try events(at: node)
+            if events.isEmpty, known?.document["event_type"] == "node_params" {
+                _ = try AutomationCheck.events(known?.document["events"]?.array ?? [], at: node)
             }
             members.append(.init("event_type", "node_params"))
             members.append(.init("node_id", .string(node.id.rawValue)))
             if !events.isEmpty { members.append(.init("events", .array(events))) }
-            if events.count > 1 { members.append(.init("event_operator", any ? "or" : "and")) }
+            if events.count > 1, any == nil { members.append(.init("event_operator", "and")) }
         }
-        var actions: [(id: String, changes: [ParameterChange])] = []
-        for text in set {
-            guard let (name, change) = Self.target(text) else { continue }
-            let node = try await scene.choice.node(name)
-            let configuration = try node.described()
+        if let any, when.count != 1 { members.append(.init("event_operator", any ? "or" : "and")) }
+        let actions = try await actions(scene)
+        if !actions.isEmpty { members.append(.init("actions", .array(actions))) }
+        if let retrigger { members.append(.init("retrigger", .bool(retrigger))) }
+        return members
+    }
+
+    private func events(at node: Node) throws(CommandFailure) -> [JSONValue] {
+        let configuration = try node.described()
+        var events: [JSONValue] = []
+        for text in when {
+            guard let (path, sign, value) = Self.condition(text) else { continue }
             do throws(ParameterError) {
-                let changes = try GivenValue.changes([change], by: configuration)
-                if let index = actions.firstIndex(where: { $0.id == node.id.rawValue }) {
-                    actions[index].changes += changes
-                } else {
-                    actions.append((node.id.rawValue, changes))
-                }
+                let read = try configuration.value(path, from: value)
+                let compared = try configuration.comparison(path, sign, read.value)
+                events.append(["params": [compared].json, "check": .string(sign)])
             } catch {
                 throw CommandFailure(error, at: node)
             }
         }
-        if !actions.isEmpty {
-            members.append(
-                .init("actions", .array(actions.map { ["node_id": .string($0.id), "params": $0.changes.json] })))
+        return events
+    }
+
+    /// What is set, board by board. One board may have been named by its id and by its name.
+    private func actions(_ scene: CloudScene) async throws -> [JSONValue] {
+        var targets: [(node: Node, changes: [String])] = []
+        for text in set {
+            guard let (name, change) = Self.target(text) else { continue }
+            let node = try await scene.choice.node(name)
+            if let index = targets.firstIndex(where: { $0.node.id == node.id }) {
+                targets[index].changes.append(change)
+            } else {
+                targets.append((node, [change]))
+            }
         }
-        if retrigger { members.append(.init("retrigger", true)) }
-        return members
+        var actions: [JSONValue] = []
+        for (node, texts) in targets {
+            do { try GivenValue.validate(texts) } catch let error as ValidationError {
+                throw CommandFailure(.usage, message: "\(node.shownName): \(error.message)")
+            }
+            let configuration = try node.described()
+            do throws(ParameterError) {
+                let changes = try GivenValue.changes(texts, by: configuration)
+                actions.append(["node_id": .string(node.id.rawValue), "params": changes.json])
+            } catch {
+                throw CommandFailure(error, at: node)
+            }
+        }
+        return actions
     }
 
     /// `Light.Power=on`: the first comparison behind the dot counts.

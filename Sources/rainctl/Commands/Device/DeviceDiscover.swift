@@ -53,7 +53,9 @@ struct DeviceDiscover: AsyncParsableCommand {
             parameters: adapter.map { ["adapter": $0] } ?? [:], logger: context.logger)
         var boards: [FoundBoard] = []
         let client = context.boardClient()
-        if events != nil { Output.warnings.listen { context.output.event(WarningEvent($0)) } }
+        if events != nil {
+            Output.warnings.listen { context.output.event(WarningEvent($0, at: Timestamp.text(Timestamp.now()))) }
+        }
         // With a board on a cable, Bluetooth is not needed.
         for try await board in client.boards(
             search, over: transport.scheme.map { [$0] },
@@ -81,7 +83,7 @@ struct DeviceDiscover: AsyncParsableCommand {
     /// Prints a board at once, unless the whole list is printed as one document in the end.
     private func show(_ board: DiscoveredBoardResult, _ output: Output) {
         if events != nil {
-            output.event(FoundEvent(board: board))
+            output.event(FoundEvent(board, at: Timestamp.text(Timestamp.now())))
         } else if !options.json {
             output.result(board)
         }

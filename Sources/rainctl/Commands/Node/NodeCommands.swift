@@ -40,8 +40,8 @@ struct NodeCommandSend: CloudCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the cloud keeps it for boards that are away: 30s, 2m, at most 30 days.", valueName: "time"))
-    var keep = DurationArgument(.seconds(30))
+            "How long the cloud keeps it for boards that are away: 30s, 12h, 7d, at most 30d.", valueName: "time"))
+    var keep = SpanArgument(.seconds(30))
 
     @Flag(inversion: .prefixedNo, help: "Wait for the answers.")
     var wait = true
@@ -67,7 +67,7 @@ struct NodeCommandSend: CloudCommand {
             throw ValidationError("Give the data once: --data, --hex or --file.")
         }
         guard RainMakerCloud.commandLifetime.contains(keep.duration.components.seconds) else {
-            throw ValidationError("--keep is 1 second to 30 days.")
+            throw ValidationError("--keep is 1 second to 30 days, such as 30s, 12h or 7d.")
         }
     }
 
@@ -75,24 +75,22 @@ struct NodeCommandSend: CloudCommand {
         guard let number else { throw CommandFailure(.usage, message: "A command is a number from 1 to 65535.") }
         let payload = try given(within: scene.time.left)
         let (names, lifetime) = (nodes, keep.duration.components.seconds)
-        let (request, refused) = try await scene.time.run {
+        let (asked, sent) = try await scene.time.run {
             let nodes = try await scene.choice.nodes(names).map(\.id)
             guard nodes.count <= RainMakerCloud.nodesPerCommand else {
                 throw CommandFailure(
                     .usage, message: "A command goes to at most \(RainMakerCloud.nodesPerCommand) boards at once.")
             }
-            return try await scene.cloud.sendCommand(number, payload, to: nodes, lifetime: lifetime)
+            return (nodes, try await scene.cloud.sendCommand(number, payload, to: nodes, lifetime: lifetime))
         }
-        guard wait else {
-            let result = CommandRecordsResult(request, [], refused: refused)
-            try result.check(scene.context.output)
-            return result
+        var records: [NodeCommandRecord] = []
+        if wait {
+            let answers = CommandAnswers(cloud: scene.cloud, request: sent.request)
+            records = try await answers.all(within: scene.time.leftForWaiting)
         }
-        let answers = CommandAnswers(cloud: scene.cloud, request: request)
-        let records = try await answers.all(within: scene.time.leftForWaiting)
-        let result = CommandRecordsResult(request, records, refused: refused)
-        try result.check(scene.context.output)
-        return result
+        return try CommandRecordsResult(
+            sent.request, records, refused: sent.refused, asked: asked, isOnlySent: !wait
+        ).checked(scene.context.output)
     }
 
     private func given(within limit: Duration) throws(CommandFailure) -> RainMakerCloud.CommandData {
@@ -130,7 +128,6 @@ struct NodeCommandResult: CloudCommand {
             ? try await answers.all(within: scene.time.leftForWaiting)
             : try await scene.time.run { try await answers.now() }
         let result = CommandRecordsResult(answers.request, records)
-        if wait { try result.check(scene.context.output) }
-        return result
+        return wait ? try result.checked(scene.context.output) : result
     }
 }

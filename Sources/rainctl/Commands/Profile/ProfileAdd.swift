@@ -37,7 +37,7 @@ struct ProfileAdd: AsyncParsableCommand {
             name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
             certificateAuthorities: certificateAuthorities(), webSignIn: web.webSignIn())
         try context.deploymentFile.change { content throws(AccountError) in try content.add(deployment) }
-        context.output.result(ProfileChangeResult(change: .added, name: name))
+        context.output.result(ProfileChangeResult(change: .added, profile: name))
     }
 
     /// The file as an absolute path, because later commands may run in another folder. It is opened now, so that a wrong name fails here.

@@ -14,7 +14,8 @@ struct ProfileList: AsyncParsableCommand {
         let content = try context.deploymentFile.load()
         let profiles = content.all.map { deployment in
             ProfileListResult.Entry(
-                name: deployment.name, baseURL: deployment.base.text, current: deployment.name == content.currentName)
+                profile: deployment.name, baseURL: deployment.base.text, current: deployment.name == content.currentName
+            )
         }
         context.output.result(ProfileListResult(profiles: profiles))
     }

@@ -29,6 +29,6 @@ struct ProfileRemove: AsyncParsableCommand {
                     """)
         }
         try context.deploymentFile.change { content throws(AccountError) in try content.remove(name) }
-        context.output.result(ProfileChangeResult(change: .removed, name: name))
+        context.output.result(ProfileChangeResult(change: .removed, profile: name))
     }
 }

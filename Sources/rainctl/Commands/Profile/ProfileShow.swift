@@ -13,7 +13,7 @@ struct ProfileShow: AsyncParsableCommand {
             is built in.
             """)
 
-    @Argument(help: "Its name; the one in use if not given.")
+    @Argument(help: "Its name; the one in use if not given.", completion: .profiles)
     var name: String?
 
     @Flag(help: "Say where each value is from.")

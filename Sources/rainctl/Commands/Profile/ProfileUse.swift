@@ -17,6 +17,6 @@ struct ProfileUse: AsyncParsableCommand {
         try context.deploymentFile.change { content throws(AccountError) in
             content.current = try content.deployment(named: name).name
         }
-        context.output.result(ProfileChangeResult(change: .inUse, name: name))
+        context.output.result(ProfileChangeResult(change: .inUse, profile: name))
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
 import RainKit
 
 /// Reads QR codes out of a picture.
@@ -28,6 +29,12 @@ struct QRRead: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let isAddress = ["https://", "http://"].contains { picture.lowercased().hasPrefix($0) }
+        // A file of that name goes before the text.
+        if access(picture, F_OK) != 0, picture.hasPrefix("{") || (try? QRPayload(Array(picture.utf8))) != nil {
+            throw CommandFailure(
+                .badData, reason: "bad_picture",
+                message: "This is a code's text, and no picture: rainctl qr show draws it, and --qrcode takes it.")
+        }
         let bytes = isAddress ? try await fetched(context) : try QRText.content(picture, within: timeout.duration)
         do throws(QRCodeError) {
             context.output.result(QRReadResult(try QRScanner.payloads(inPicture: bytes)))

@@ -98,12 +98,25 @@ struct QRShow: AsyncParsableCommand {
             if [png, svg].contains("-") { return }
             var result = QRShowResult(name: name, png: png, svg: svg, modules: matrix.width)
             if png == nil, svg == nil {
-                result.drawing = ascii ? matrix.ascii(isInverted: invert) : matrix.halfBlocks(isInverted: invert)
+                let drawing = ascii ? matrix.ascii(isInverted: invert) : matrix.halfBlocks(isInverted: invert)
+                if !options.json { try checkWidth(drawing) }
+                result.drawing = drawing
             }
             context.output.result(result)
         } catch let error as QRCodeError {
             throw CommandFailure(error)
         }
+    }
+
+    /// Lines that wrap are a picture of nothing.
+    private func checkWidth(_ drawing: String) throws(CommandFailure) {
+        let width = drawing.prefix { $0 != "\n" }.count
+        guard let columns = TerminalSize.columnsOfOutput, width > columns else { return }
+        throw CommandFailure(
+            .usage,
+            message:
+                "The code is \(width) columns wide, and the terminal has \(columns): make it wider, or write the code into a "
+                + "file with --svg or --png.")
     }
 
     /// What the code says, and the board's name.

@@ -62,8 +62,16 @@ extension Login {
                     }, to: access)
             }
         default:
-            let credentials = try credentials(grant, user: user, time, context)
-            return try await time.run { try await access.session.signIn(credentials) }
+            var triesLeft = user == nil ? 1 : passwordTries(context)
+            while true {
+                let credentials = try credentials(grant, user: user, time, context)
+                do {
+                    return try await time.run { try await access.session.signIn(credentials) }
+                } catch let error as AccountError where error.code == .invalidCredentials && triesLeft > 1 {
+                    triesLeft -= 1
+                    context.screen.say(error.message.asSentence)
+                }
+            }
         }
     }
 

@@ -100,13 +100,25 @@ struct Login: AsyncParsableCommand {
             }
             return try await answer(challenge, client, account, time, context)
         }
-        let password = try password.read(context, within: time)
-        do {
-            return try await signIn(.password(user: user, password: password), account, time)
-        } catch let error as AccountError {
-            guard let challenge = error.challenge else { throw error }
-            return try await answer(challenge, client, account, time, context)
+        var triesLeft = passwordTries(context)
+        while true {
+            let secret = try password.read(context, within: time)
+            do {
+                return try await signIn(.password(user: user, password: secret), account, time)
+            } catch let error as AccountError {
+                if let challenge = error.challenge {
+                    return try await answer(challenge, client, account, time, context)
+                }
+                triesLeft -= 1
+                guard error.code == .invalidCredentials, triesLeft > 0 else { throw error }
+                context.screen.say(error.message.asSentence)
+            }
         }
+    }
+
+    /// How often a password may be refused: one that was typed may have been mistyped, and one from a file is the same each time.
+    func passwordTries(_ context: Context) -> Int {
+        password.isAsked(context) && !options.json && events == nil ? 3 : 1
     }
 
     private func signIn(

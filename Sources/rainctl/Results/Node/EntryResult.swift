@@ -19,7 +19,8 @@ struct EntryListResult: CommandResult {
             ? "There are no \(member)."
             : entries.map { entry in
                 let state = entry.isEnabled.map { $0 ? "  on " : "  off" } ?? ""
-                let when = entry.trigger.map { "  \($0.words)" } ?? ""
+                let times = entry.triggers.map(\.words).joined(separator: "; ")
+                let when = times.isEmpty ? "" : "  \(times)"
                 let values = ([ParameterChange](entry.action) ?? []).map { "\($0.path)=\($0.value.shown)" }
                 return "\(entry.id)\(state)  \(entry.name)\(when)  \(values.joined(separator: " "))".onOneLine
             }.joined(separator: "\n")

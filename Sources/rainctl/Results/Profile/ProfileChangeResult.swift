@@ -5,15 +5,15 @@ struct ProfileChangeResult: CommandResult {
     enum Change { case added, removed, inUse }
 
     let change: Change
-    let name: String
+    let profile: String
 
-    private enum CodingKeys: CodingKey { case name }
+    private enum CodingKeys: CodingKey { case profile }
 
     var text: String {
         switch change {
-        case .added: "Added. To use it: rainctl profile use \(name)"
-        case .removed: "Removed \(name)."
-        case .inUse: "Using \(name)."
+        case .added: "Added. To use it: rainctl profile use \(profile)"
+        case .removed: "Removed \(profile)."
+        case .inUse: "Using \(profile)."
         }
     }
 }

@@ -6,16 +6,16 @@ struct ProfileListResult: CommandResult {
     let profiles: [Entry]
 
     var text: String {
-        profiles.map { "\($0.current ? "*" : " ") \($0.name)  \($0.baseURL)" }.joined(separator: "\n")
+        profiles.map { "\($0.current ? "*" : " ") \($0.profile)  \($0.baseURL)" }.joined(separator: "\n")
     }
 
     struct Entry: Encodable, Sendable {
-        let name: String
+        let profile: String
         let baseURL: String
         let current: Bool
 
         private enum CodingKeys: String, CodingKey {
-            case name
+            case profile
             case baseURL = "base_url"
             case current
         }

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A deployment's settings, each under its own name; with its origin where that was asked for.
+/// A deployment's settings, each under its own name; their origins beside them, under the same names, where those were asked for.
 struct ProfileShowResult: CommandResult {
     let values: [ProfileSettings.Value]
     let showsOrigin: Bool
 
-    private struct ValueWithOrigin: Encodable {
-        let value: String
-        let origin: String
-    }
-
     func encode(to encoder: any Encoder) throws {
         var members = NamedMembers()
-        for value in values {
-            if showsOrigin {
-                members.add(value.key, ValueWithOrigin(value: value.text, origin: value.origin.description))
-            } else {
-                members.add(value.key, value.text)
-            }
+        for value in values { members.add(value.key, value.text) }
+        if showsOrigin {
+            var origins = NamedMembers()
+            for value in values { origins.add(value.key, value.origin.description) }
+            members.add("origins", origins)
         }
         try members.encode(to: encoder)
     }

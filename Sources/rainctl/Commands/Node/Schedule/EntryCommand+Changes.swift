@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import RainJSON
 import RainKit
 
 extension EntryCommand {
     /// A new entry. Throws `list_full` where the board says how many it keeps, and has as many.
     func add(
-        _ name: String, _ values: [String], trigger: ScheduleTrigger?, _ scene: CloudScene
+        _ name: String, _ values: [String], trigger: TriggerWords?, _ scene: CloudScene
     ) async throws -> EntryResult {
         let place = try await place(scene)
         let known = place.node.entries(of: Self.service) ?? []
@@ -20,25 +21,18 @@ extension EntryCommand {
             id = RainKitTools().randomBytes(2).map { ($0 < 16 ? "0" : "") + String($0, radix: 16).uppercased() }
                 .joined()
         } while known.contains { $0.id == id }
+        let trigger = try await read(trigger, at: place.node, scene)
         let change = try checked(name, values, trigger, place)
         warnOfTimeZone(place.node, trigger, scene.context)
         return try await carryOut(.add, id, change, at: place.node, place.path, scene)
     }
 
     func edit(
-        _ wanted: String, _ name: String?, _ values: [String], when: TriggerOptions?, _ scene: CloudScene
+        _ wanted: String, _ name: String?, _ values: [String], trigger: TriggerWords?, _ scene: CloudScene
     ) async throws -> EntryResult {
         let place = try await place(scene)
         let entry = try entry(wanted, at: place.node)
-        // One trigger would take the place of all, without a word.
-        if when != nil, let times = entry.document["triggers"]?.array?.count, times > 1 {
-            throw CommandFailure(
-                .badData, reason: "not_allowed",
-                message:
-                    "This schedule acts at \(times) times, and only one could be given here: remove it, and add one for each time."
-            )
-        }
-        let trigger = try when?.trigger(on: CalendarDay.today, changing: entry.trigger)
+        let trigger = try await read(trigger, of: entry, at: place.node, scene)
         let change = try checked(name, values, trigger, place)
         warnOfTimeZone(place.node, trigger, scene.context)
         return try await carryOut(.edit, entry.id, change, at: place.node, place.path, scene)
@@ -50,6 +44,35 @@ extension EntryCommand {
         let place = try await place(scene)
         let entry = try entry(wanted, at: place.node)
         return try await carryOut(operation, entry.id, at: place.node, place.path, scene)
+    }
+
+    /// What the words mean for this board: of `entry` stays what they leave out.
+    ///
+    /// Throws `usage` for what would never act, and `several_triggers` where a change of one would drop the others.
+    private func read(
+        _ words: TriggerWords?, of entry: ServiceEntry? = nil, at node: Node, _ scene: CloudScene
+    ) async throws -> ScheduleTrigger? {
+        guard let words else { return nil }
+        if let entry, entry.triggers.count > 1 {
+            throw CommandFailure(
+                .badData, reason: "several_triggers",
+                message: """
+                    \(entry.name.onOneLine) acts at several times (\(entry.triggers.map(\.words).joined(separator: ", ").onOneLine)), of \
+                    which a change would drop all but one: remove it, and add a schedule for each.
+                    """)
+        }
+        do {
+            let trigger = try words.trigger(after: entry?.trigger, at: .earliest)
+            // Only about a day is the board's zone needed.
+            guard trigger.isOver(at: .latest) else { return trigger }
+            let clock = BoardClock(environment: scene.context.environmentOfPrograms)
+            guard let now = await clock.reading(of: node, within: min(scene.time.left, .seconds(5))) else {
+                return trigger
+            }
+            return try words.trigger(after: entry?.trigger, at: now)
+        } catch let error as ValidationError {
+            throw CommandFailure(.usage, message: error.message)
+        }
     }
 
     private func checked(
@@ -74,13 +97,9 @@ extension EntryCommand {
         case .weekly, .date: break
         case .after, .other, nil: return
         }
-        let services = NodeConfiguration(node.configuration)?.components.filter { $0.type == "esp.service.time" } ?? []
-        guard let service = services.first,
-            let zone = service.parameters.first(where: { $0.type == "esp.param.tz" }),
-            node.parameters?[service.name]?[zone.name]?.string?.isEmpty ?? true
-        else { return }
+        guard let zone = node.timeZone, zone.name.isEmpty else { return }
         context.output.warn(
             "\(node.shownName) has no time zone yet, and takes the time for UTC: rainctl node params set \(node.id.rawValue.onOneLine) "
-                + "\(service.name).\(zone.name)=Europe/Berlin", reason: "no_time_zone")
+                + "\(zone.path)=Europe/Berlin", reason: "no_time_zone")
     }
 }

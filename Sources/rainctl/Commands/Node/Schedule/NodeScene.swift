@@ -93,7 +93,7 @@ struct SceneEdit: SceneCommand {
     }
 
     func result(_ place: CloudScene) async throws -> EntryResult {
-        try await edit(scene, name, values, when: nil, place)
+        try await edit(scene, name, values, trigger: nil, place)
     }
 }
 

@@ -68,14 +68,12 @@ struct ScheduleAdd: ScheduleCommand {
 
     func validate() throws {
         try GivenValue.validate(values)
-        guard trigger.at != nil || trigger.delay != nil else {
-            throw ValidationError("Say when: --at HH:MM, or --in TIME.")
-        }
+        guard let words = trigger.words else { throw ValidationError("Say when: --at HH:MM, or --in TIME.") }
+        _ = try words.trigger(at: .earliest)
     }
 
     func result(_ scene: CloudScene) async throws -> EntryResult {
-        try await add(
-            name, values, trigger: try trigger.trigger(on: CalendarDay.today), scene)
+        try await add(name, values, trigger: trigger.words, scene)
     }
 }
 
@@ -83,9 +81,9 @@ struct ScheduleEdit: ScheduleCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change a schedule.",
         discussion: """
-            Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00 --days daily
+            Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00
 
-            What is not given stays as it is.
+            What is not given stays: with --at alone the days or the date, with --days or --date alone the time of day.
             """)
 
     @Argument(help: .node)
@@ -116,8 +114,7 @@ struct ScheduleEdit: ScheduleCommand {
     }
 
     func result(_ scene: CloudScene) async throws -> EntryResult {
-        try await edit(
-            schedule, name, values, when: trigger.isGiven ? trigger : nil, scene)
+        try await edit(schedule, name, values, trigger: trigger.words, scene)
     }
 }
 

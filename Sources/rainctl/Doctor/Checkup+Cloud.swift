@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+
+/// Whether the cloud, and its claim service, can be reached.
+extension Checkup {
+    func cloud() async -> [Finding] {
+        guard let deployment = try? context.deployment() else { return [] }
+        let http = RainKitTools().http(deployment.certificateAuthorities)
+        let request = HTTPRequest(
+            method: .get, url: "\(deployment.base.text)/apiversions", headers: [HTTPHeader("User-Agent", "RainKit")],
+            deadline: answerLimit)
+        let host = deployment.base.authority
+        async let claims = claimService(of: deployment, http)
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await http.send(request)
+        } catch {
+            let trouble = trouble(error, deployment.base)
+            return [.fail("cloud", trouble.reason, trouble.message, fix: trouble.fix)]
+        }
+        var findings: [Finding] = []
+        let here = Int64(RainKitTools().clock.now.seconds)
+        if let date = response.headers.first(where: { $0.name.lowercased() == "date" })?.value,
+            let there = HTTPDate.seconds(date), abs(here - there) > 120
+        {
+            let minutes = abs(here - there) / 60
+            findings.append(
+                .warn(
+                    "clock", "clock_skew",
+                    "This machine's clock is \(minutes) minutes \(here > there ? "ahead of" : "behind") \(host)'s: certificates and tokens go by it.",
+                    fix: "sudo timedatectl set-ntp true"))
+        }
+        switch response.status {
+        case 200: findings.append(.ok("cloud", "\(host) answers."))
+        case 300..<400:
+            findings.append(
+                .fail(
+                    "cloud", "sign_in_page",
+                    "Another page answers in the place of \(host): this network wants a sign-in in the browser.",
+                    fix: "xdg-open http://example.com"))
+        case 500...:
+            findings.append(
+                .fail(
+                    "cloud", "server_fault",
+                    "\(host) is there, and has a fault of its own (\(response.status)): try later."))
+        default:
+            findings.append(
+                .fail(
+                    "cloud", "not_the_service",
+                    "\(host) is there, and is no RainMaker cloud (it answers \(response.status)): check the base URL.",
+                    fix: "rainctl profile show"))
+        }
+        return findings + (await claims)
+    }
+
+    /// Boards are claimed at another address, which is only of use where the cloud is there.
+    private func claimService(of deployment: Deployment, _ http: any HTTPClient) async -> [Finding] {
+        guard let claim = deployment.claim, claim.authority != deployment.base.authority else { return [] }
+        let request = HTTPRequest(
+            method: .get, url: claim.text + "/", headers: [HTTPHeader("User-Agent", "RainKit")], deadline: answerLimit)
+        do throws(HTTPError) {
+            // Whatever it says to this: it is there.
+            _ = try await http.send(request)
+            return []
+        } catch {
+            guard error.code != .cancelled, !error.receivedBytes else { return [] }
+            let trouble = trouble(error, claim)
+            return [
+                .warn(
+                    "claim", trouble.reason,
+                    "\(trouble.message) Boards without a certificate cannot be set up until then.", fix: trouble.fix)
+            ]
+        }
+    }
+
+    private func trouble(
+        _ error: HTTPError, _ service: ServiceURL
+    ) -> (reason: String, message: String, fix: String) {
+        let host = service.authority
+        if error.code != .tls, let proxy = proxy(for: service) {
+            return (
+                "proxy",
+                "\(host) cannot be reached through the proxy \(proxy.place), which \(proxy.variables[0]) names: "
+                    + "\(error.message.onOneLine).", "unset \(proxy.variables.joined(separator: " "))"
+            )
+        }
+        return switch error.code {
+        case .unresolved:
+            (
+                "no_such_name",
+                "The name \(host) is not found: there is no internet here, or no name service, or the name is wrong.",
+                "getent hosts \(host.split(separator: ":").first ?? "")"
+            )
+        case .tls:
+            (
+                "tls", "\(host) shows a certificate that is not trusted: \(error.message.onOneLine).",
+                "rainctl doctor --ca-file FILE"
+            )
+        case .timeout:
+            ("timeout", "\(host) does not answer: a firewall may be in the way.", "curl -v \(service.text)")
+        default: ("unreachable", "\(host) cannot be reached: \(error.message.onOneLine).", "ip route")
+        }
+    }
+
+    /// The proxy that libcurl asks for a service, and the variables that say so; nil where it goes there directly.
+    private func proxy(for service: ServiceURL) -> (place: String, variables: [String])? {
+        let isSecure = service.text.hasPrefix("https://")
+        // HTTP_PROXY is what a web server sets from a request's header, and so is not read (libcurl, CURLOPT_PROXY).
+        let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+        let given = names.filter { context.variable($0) != nil }
+        guard let first = given.first, let value = context.variable(first) else { return nil }
+        let host = String(service.authority.prefix { $0 != ":" })
+        let isAddress = host.hasPrefix("[") || host.allSatisfy { $0.isNumber || $0 == "." }
+        // Addresses at hand are never asked for through a proxy, and others are what a cloud seldom has.
+        guard !isAddress, host != "localhost", !host.hasSuffix(".local"), !host.hasSuffix(".localhost") else {
+            return nil
+        }
+        let exceptions = context.variable("no_proxy") ?? context.variable("NO_PROXY") ?? ""
+        for exception in exceptions.split(whereSeparator: { $0 == "," || $0 == " " }) {
+            let suffix = exception.first == "." ? exception.dropFirst() : exception
+            if exception == "*" || host == suffix || host.hasSuffix(".\(suffix)") { return nil }
+        }
+        // A user name and a password may stand in it, which nobody else is to see.
+        var place = value.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        if let scheme = place.firstRange(of: "://") { place = place[scheme.upperBound...] }
+        return (String(place.prefix { $0 != "/" }).onOneLine, given)
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RainPrivateFiles
+
+/// The commands that let a file or a folder be used again.
+extension Finding {
+    /// For a file that only its owner may read: what opens it to the owner again, where that is what is wrong.
+    /// - Parameter fix: for one whose content is damaged.
+    func mended(privateFile path: String, else fix: String) -> Finding {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let folder = String(path[..<slash])
+        do throws(PrivateFileError) {
+            _ = try PrivateFolder.open(folder, create: false)?
+                .read(String(path[slash...].dropFirst()), maximumBytes: 1 << 20)
+            return fixed(by: fix)
+        } catch {
+            switch error.code {
+            case .openFolder where Self.isOwn(folder, S_IFDIR): return repaired(by: ["chmod", "700", folder])
+            case .openFolder: return fixed(by: "sudo chown \"$USER\" \(folder.asShellWord)")
+            case .notPrivate where Self.isOwn(path, S_IFREG), .unreadable where Self.isOwn(path, S_IFREG):
+                return repaired(by: ["chmod", "600", path])
+            case .symbolicLink: return fixed(by: "rm \(error.path.asShellWord)")
+            default: return fixed(by: fix)
+            }
+        }
+    }
+
+    func fixed(by command: String) -> Finding {
+        var finding = self
+        finding.fix = command
+        return finding
+    }
+
+    /// What is damaged may still be mended by hand: it is moved away, and not lost.
+    static func movingAway(_ path: String) -> String {
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        return "\(access(folder, W_OK) == 0 ? "" : "sudo ")mv \(path.asShellWord) \("\(path).damaged".asShellWord)"
+    }
+
+    private static func isOwn(_ path: String, _ kind: mode_t) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()
+    }
+}
+
+extension String {
+    /// As a shell takes it for one word (POSIX, "Quoting").
+    var asShellWord: String {
+        let isPlain = utf8.allSatisfy {
+            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                || "/._-+@:,=%".utf8.contains($0)
+        }
+        return isPlain && !isEmpty ? self : "'\(replacing("'", with: #"'\''"#))'"
+    }
+}
