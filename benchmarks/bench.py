@@ -293,34 +293,59 @@ class Bench:
             self.cloud.ready["mqtt"], "--ca", self.cloud.ready["ca"], "--cert", node["cert"], "--key", node["key"],
         ):
             self.check([self.provision_ours()])
-            header = self.rainctl("account", "header")
-            self.check([header])
-            path = f"{self.folder}/header"
-            with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-                file.write(header.output)
-            details = f"{api}/v1/user/nodes?node_details=true"
-            body = '{"Light":{"Power":true}}'
-            calls = {
-                "node list": (
-                    lambda: self.rainctl("node", "list"), lambda: Run(["curl", "-sSf", "-H", f"@{path}", details]),
-                    lambda: self.official("getnodes")),
-                "node params set": (
-                    lambda: self.rainctl("node", "params", "set", "bench-node-0001", "Light.Power=on"),
-                    lambda: Run([
-                        "curl", "-sSf", "-H", f"@{path}", f"{details}&node_id=bench-node-0001", "--next", "-sSf", "-X", "PUT",
-                        "-H", f"@{path}", "-H", "Content-Type: application/json", "-d", body,
-                        f"{api}/v1/user/nodes/params?node_id=bench-node-0001"]),
-                    lambda: self.official("setparams", "bench-node-0001", "--data", body)),
-            }
-            ms = lambda runs: [run.wall * 1000 for run in runs]
-            for name, (ours, curl, official) in calls.items():
-                ours_runs, curl_runs = self.pairs(self.options.count * 4, ours, curl)
-                self.check(ours_runs)
-                self.check(curl_runs, who="curl")
-                self.row(f"{name}, against curl on the same calls", "ms", ms(ours_runs), ms(curl_runs), "≤ 1.5 × curl (right)", 1)
-                ours_runs, their_runs = self.pairs(self.options.count, ours, official)
+            self.node_calls(api)
+            with self.tls_front(api) as (secure, authority):
+                self.rainctl("profile", "add", "bench-tls", "--base-url", secure, "--ca-file", authority)
+                self.check([self.rainctl(
+                    "login", USER, "--password-file", f"{self.folder}/password", "--profile", "bench-tls")])
+                self.node_calls(secure, ours=["--profile", "bench-tls"], curl=["--cacert", authority])
+
+    def node_calls(self, api, ours=(), curl=()):
+        """Over TLS, as every cloud has it, where there are further arguments; the official client has none for a certificate of one's own."""
+        header = self.rainctl("account", "header", *ours)
+        self.check([header])
+        path = f"{self.folder}/header"
+        with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(header.output)
+        details = f"{api}/v1/user/nodes?node_details=true"
+        body = '{"Light":{"Power":true}}'
+        plain = ["-sSf", *curl, "-H", f"@{path}"]
+        calls = {
+            "node list": (
+                lambda: self.rainctl("node", "list", *ours), lambda: Run(["curl", *plain, details]),
+                lambda: self.official("getnodes")),
+            "node params set": (
+                lambda: self.rainctl("node", "params", "set", "bench-node-0001", "Light.Power=on", *ours),
+                lambda: Run([
+                    "curl", *plain, f"{details}&node_id=bench-node-0001", "--next", *plain, "-X", "PUT",
+                    "-H", "Content-Type: application/json", "-d", body,
+                    f"{api}/v1/user/nodes/params?node_id=bench-node-0001"]),
+                lambda: self.official("setparams", "bench-node-0001", "--data", body)),
+        }
+        ms = lambda runs: [run.wall * 1000 for run in runs]
+        for name, (rainctl, yardstick, official) in calls.items():
+            ours_runs, curl_runs = self.pairs(self.options.count * 4, rainctl, yardstick)
+            self.check(ours_runs)
+            self.check(curl_runs, who="curl")
+            over = " over TLS" if curl else ""
+            self.row(
+                f"{name}{over}, against curl on the same calls", "ms", ms(ours_runs), ms(curl_runs), "≤ 1.5 × curl (right)", 1)
+            if not curl:
+                ours_runs, their_runs = self.pairs(self.options.count, rainctl, official)
                 self.check(ours_runs)
                 self.row(name, "ms", ms(ours_runs), ms(their_runs), "", 1)
+
+    @contextlib.contextmanager
+    def tls_front(self, api):
+        """The same service over TLS, and the file of the certificate to trust."""
+        certificate, key = f"{self.folder}/tls.pem", f"{self.folder}/tls.key"
+        made = Run([
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj",
+            "/CN=bench", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate])
+        self.check([made], who="openssl")
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tls_front.py")
+        with Simulator(sys.executable, script, api.rsplit(":", 1)[1], certificate, key) as front:
+            yield f"https://127.0.0.1:{front.ready['port']}", certificate
 
     def table(self):
         head = ("figure", "unit", "rainctl: median (min–max)", "official 1.14.1", "ratio", "promise")

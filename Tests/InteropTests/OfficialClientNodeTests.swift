@@ -94,6 +94,24 @@ struct OfficialClientNodeTests {
         }
     }
 
+    @Test("metadata is deleted by its keys, and all of it")
+    func metadataDeleted() async throws {
+        try await Self.with { run in
+            func kept() async throws -> JSONValue? {
+                try await run.rainctl("node", "metadata", "get", Self.node, "--json").document?["metadata"]
+            }
+            let data = #"{"shelf":3,"x":1,"y":2,"z":4}"#
+            try await run.says("successfully", "node", "set-metadata", Self.node, "--data", data)
+            try await run.says(
+                "'x, y' deleted from node \(Self.node) successfully", "node", "delete-metadata", Self.node, "--key",
+                "x,y")
+            #expect(try await kept() == ["shelf": 3, "z": 4])
+            try await run.says(
+                "All metadata deleted from node \(Self.node) successfully", "node", "delete-metadata", Self.node)
+            #expect(try await kept() == .object([]))
+        }
+    }
+
     @Test("shares a node, as the one who offers and as the one who accepts")
     func sharing() async throws {
         try await Self.with { run in
@@ -120,6 +138,57 @@ struct OfficialClientNodeTests {
             try await run.says(Self.friend, "sharing", "list_nodes")
             try await run.says("uccess", "sharing", "remove_user", "--user", Self.friend, "--nodes", Self.node)
             #expect(try await friend.run(["getnodes"]).standardOutput.contains(Self.node) == false)
+        }
+    }
+
+    @Test("shares a group: declined, accepted with its nodes, and ended")
+    func groupSharing() async throws {
+        try await Self.with { run in
+            let friend = try await OfficialClient(api: run.cloud.api, in: run.maker.folder)
+            try await friend.logIn(Self.friend)
+            let made = try await run.says("successfully", "group", "add", "--name", "Home", "--nodes", Self.node)
+            let home = try #require(Self.text(after: "\"group_id\"", in: made))
+            func offer() async throws -> String {
+                let said = try await run.says(
+                    "uccess", "group", "sharing", "add", "--groups", home, "--user", Self.friend)
+                return try #require(Self.text(after: "Request Id", in: said))
+            }
+            func answers(_ words: String, _ answer: String, _ request: String) async throws {
+                let output = try await friend.run(["group", "sharing", answer, "--id", request]).standardOutput
+                #expect(output.contains(words), "\(answer): \(output)")
+            }
+            func states() async throws -> [String: String] {
+                let sent = try await run.rainctl("group", "share", "requests", "--sent", "--json").document
+                return Dictionary(
+                    (sent?["requests"]?.array ?? []).map {
+                        ($0["request_id"]?.string ?? "", $0["status"]?.string ?? "")
+                    }, uniquingKeysWith: { $1 })
+            }
+            func others() async throws -> JSONValue? {
+                try await run.rainctl("group", "share", "list", "--json").document?["shared"]?.array?.first {
+                    $0["id"]?.string == home
+                }?["secondary_users"]
+            }
+
+            let first = try await offer()
+            #expect(try await states() == [first: "pending"])
+            try await answers("declined", "decline", first)
+            #expect(try await states() == [first: "declined"])
+            #expect(try await others() == [])
+            #expect(try await friend.run(["getnodes"]).standardOutput.contains(Self.node) == false)
+
+            let second = try await offer()
+            try await answers("accepted", "accept", second)
+            #expect(try await states()[second] == nil, "nothing waits for an answer any more")
+            #expect(try await others() == [.string(Self.friend)])
+            #expect(try await friend.run(["getnodes"]).standardOutput.contains(Self.node))
+            #expect(try await friend.run(["group", "list"]).standardOutput.contains(home))
+
+            try await run.says(
+                "Success", "group", "sharing", "remove", "--groups", home, "--user", Self.friend)
+            #expect(try await others() == [])
+            #expect(try await friend.run(["getnodes"]).standardOutput.contains(Self.node) == false)
+            #expect(try await friend.run(["group", "list"]).standardOutput.contains(home) == false)
         }
     }
 

@@ -42,6 +42,35 @@ struct OfficialClientSessionTests {
         }
     }
 
+    @Test("its regions are the deployments that are built in here", arguments: ["china", "global"])
+    func regions(region: String) async throws {
+        try await withTemporaryFolder { folder in
+            let client = try await OfficialClient(api: "http://127.0.0.1:1", in: folder)
+            let before = try await client.run(["profile", "current"]).standardOutput
+            #expect(before.contains("Current profile: sim"), "\(before)")
+            try await client.run(["configure", "--region", region])
+            let current = try await client.run(["profile", "current"]).standardOutput
+            #expect(current.contains("Current profile: \(region)"), "\(current)")
+            let profiles = try await Maker(folder).rainctl("profile", "list", "--json").document?["profiles"]?.array
+            let ours = profiles?.first { $0["profile"]?.string == region }?["base_url"]?.string
+            let base = try #require(ours, "\(String(describing: profiles))")
+            #expect(current.contains("Host: \(base)/v1/"), "\(current)")
+        }
+    }
+
+    @Test("says its version, and forgets a profile")
+    func forgotten() async throws {
+        try await withTemporaryFolder { folder in
+            let client = try await OfficialClient(api: "http://127.0.0.1:1", in: folder)
+            #expect(try await client.run(["version"]).standardOutput.contains("1.14.1"))
+            #expect(try await client.run(["profile", "list"]).standardOutput.contains("sim"))
+            try await client.run(["configure", "--region", "global"])
+            try await client.run(["profile", "remove", "sim"], input: .text("y\n"))
+            let left = try await client.run(["profile", "list"]).standardOutput
+            #expect(left.contains("global") && !left.contains("sim"), "\(left)")
+        }
+    }
+
     @Test("it uses a session that rainctl wrote for it, in private files")
     func exported() async throws {
         try await withTemporaryFolder { folder in

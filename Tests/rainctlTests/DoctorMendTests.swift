@@ -54,6 +54,13 @@ struct DoctorMendTests {
             return [:]
         },
         Fault("profile", "unknown_profile", fix: "unset RAINKIT_PROFILE") { _ in ["RAINKIT_PROFILE": "nope"] },
+        Fault("profile", "no_claim_service", "warn", fix: "rainctl profile add bare-claims ") {
+            _ = try await $0.maker.rainctl(["profile", "add", "bare", "--base-url", $0.cloud.api])
+            _ = try await $0.maker.rainctl(["profile", "use", "bare"])
+            _ = try await $0.maker.rainctl(
+                ["login", SimulatedCloud.user, "--password-file", $0.folder.file("password")])
+            return [:]
+        },
         Fault("files", "unreadable_settings", fix: "mv ") {
             $0.folder.writePrivately(Array("{\"store".utf8), to: "config/rainkit/config.json")
             return [:]
@@ -97,7 +104,11 @@ struct DoctorMendTests {
             #expect(found["state"]?.string == fault.state)
             var fix = try #require(found["fix"]?.string)
             #expect(fix.hasPrefix(fault.fix ?? ""), "\(fix)")
-            if fix.hasPrefix("rainctl login") { fix += " --password-file \(machine.folder.file("password"))" }
+            // Nobody is there to type the password, nor to know the address.
+            fix = fix.replacing("--claim-url URL", with: "--claim-url \(machine.cloud.claim)")
+            if let login = fix.firstRange(of: "rainctl login \(SimulatedCloud.user)") {
+                fix.insert(contentsOf: " --password-file \(machine.folder.file("password"))", at: login.upperBound)
+            }
             let mended = try await shell("\(fix)\nrainctl doctor --json", machine, environment)
             // What the command itself says comes first.
             let document = mended.standardOutput.firstRange(of: "{\n").map { mended.standardOutput[$0.lowerBound...] }

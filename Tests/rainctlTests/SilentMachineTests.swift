@@ -72,7 +72,7 @@ struct SilentMachineTests {
             try await maker.signIn(to: cloud, claims: true)
             let board = try await SimulatedBoard.start(["--http", "127.0.0.1:0", "--security", "1"], in: folder)
             var image = [UInt8](repeating: 0, count: 400)
-            (image[0], image[12]) = (0xE9, 5)
+            (image[0], image[12], image[31]) = (0xE9, 5, 0xEF)
             image.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
             folder.writePrivately(image, to: "image")
             try folder.write("Passw0rd-of-another", to: "strong")

@@ -57,7 +57,14 @@ extension OnboardingRun {
         guard !all.isEmpty else { return }
         try await ask(.customData) { (board) throws(ProvisioningError) in
             for data in all {
-                let answer = try await board.send(data.payload, to: data.endpoint)
+                let answer: [UInt8]
+                do throws(ProvisioningError) {
+                    answer = try await board.send(data.payload, to: data.endpoint)
+                } catch {
+                    var failure = error
+                    if error.code != .cancelled { failure.message += " It has not been given its Wi-Fi settings." }
+                    throw failure
+                }
                 context.status.update { $0.answers.append(CustomData(answer, for: data.endpoint)) }
                 context.tell(.customData(data.endpoint, answer: answer))
             }

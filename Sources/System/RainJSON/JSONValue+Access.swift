@@ -12,11 +12,12 @@ extension JSONValue {
         return nil
     }
 
-    /// The number, if this is one of either kind.
+    /// The number, if this is one of any kind; the nearest one, where it is too long.
     public var double: Double? {
         switch self {
         case .number(let number): number
         case .integer(let number): Double(number)
+        case .longNumber(let number): number.double
         default: nil
         }
     }

@@ -2,8 +2,8 @@
 extension JSONValue {
     /// This value as UTF-8 JSON, the members in their order. It carries no line end of its own.
     ///
-    /// Numbers are the shortest text that reads back as the same value; one that is not finite becomes `null`, as in
-    /// ECMAScript. Solidus and non-ASCII characters stand as they are, which is what json-c writes with
+    /// Numbers are the shortest text that reads back as the same value, and those that are too long the text that was read; one that is not
+    /// finite becomes `null`, as in ECMAScript. Solidus and non-ASCII characters stand as they are, which is what json-c writes with
     /// `JSON_C_TO_STRING_NOSLASHESCAPE`.
     /// - Parameter pretty: one member or element a line, indented by two spaces.
     public func serialized(pretty: Bool = false) -> [UInt8] {
@@ -25,6 +25,7 @@ private struct JSONWriter {
         case .bool(let flag): text += (flag ? "true" : "false").utf8
         case .integer(let number): text += number.description.utf8
         case .number(let number): text += (number.isFinite ? number.description : "null").utf8
+        case .longNumber(let number): text += number.text.utf8
         case .string(let string): write(string)
         case .array(let elements):
             list(elements, between: ("[", "]"), depth: depth) { writer, element in

@@ -8,14 +8,31 @@ public enum JSONValue: Sendable, Hashable {
     case bool(Bool)
     /// A number without fraction and exponent that fits 64 bits.
     case integer(Int64)
-    /// Any other number.
+    /// Any other number within the range of `Double`.
     case number(Double)
+    /// A number beyond both, as it stands in its text, so that a document that is read, changed and written keeps it.
+    case longNumber(LongNumber)
     /// A text.
     case string(String)
     /// The elements in their order.
     case array([JSONValue])
     /// The members in their order.
     case object([Member])
+
+    /// The text of an integer of more than 64 bits, or of a number beyond the range of `Double`. Only what was read can be one.
+    public struct LongNumber: Sendable, Hashable {
+        /// As RFC 8259 has a number.
+        public let text: String
+
+        init(_ text: String) { self.text = text }
+
+        /// The nearest number that there is of this type.
+        public var double: Double {
+            let number = Double(text) ?? 0
+            let greatest = Double.greatestFiniteMagnitude
+            return min(max(number, -greatest), greatest)
+        }
+    }
 
     /// A name and its value.
     public struct Member: Sendable, Hashable {

@@ -15,12 +15,17 @@ extension Checkup {
                 .warn(
                     "profile", "no_claim_service",
                     "The profile \(deployment.name.onOneLine) has no claim service: boards without a certificate cannot be set up there.",
-                    fix:
-                        "rainctl profile remove \(deployment.name.onOneLine) && rainctl profile add \(deployment.name.onOneLine) --base-url \(deployment.base.text) --claim-url URL"
+                    fix: commandsForClaims(at: deployment)
                 )
             ]
         }
         return [.ok("profile", "The profile in use is \(deployment.name.onOneLine), at \(deployment.base.text).")]
+    }
+
+    /// The new profile is also the one that is used from then on.
+    private func commandsForClaims(at deployment: Deployment) -> String? {
+        guard let (name, commands) = try? context.commandsForClaims(at: deployment) else { return nil }
+        return "\(commands) && rainctl profile use \(name)"
     }
 
     private func unusable(_ error: AccountError) -> Finding {

@@ -29,15 +29,6 @@ struct HostClaim: Sendable {
     func run(_ request: Request) async throws -> ClaimResult {
         try checkService()
         _ = try await time.run { try await client.userID() }
-        // Before the board is put into its boot loader for nothing.
-        let deployment = try context.deployment()
-        guard deployment.claim != nil else {
-            throw CommandFailure(
-                .config, reason: "invalid_configuration",
-                message:
-                    "The profile \(deployment.name.onOneLine) has no claim service: name it with rainctl profile add NAME --base-url "
-                    + "\(deployment.base.text) --claim-url URL.")
-        }
         let tools = tools
         try await time.run { [time] in try await tools.check(within: time.left) }
         // Found before the claim, which counts, is spent.
@@ -81,12 +72,12 @@ struct HostClaim: Sendable {
     private func checkService() throws {
         let deployment = try context.deployment()
         guard deployment.claim == nil else { return }
-        let name = deployment.name.onOneLine
+        let (name, commands) = try context.commandsForClaims(at: deployment)
         throw CommandFailure(
             .config, reason: "unsupported",
             message: """
-                The profile \(name) has no claim service, so boards cannot be claimed there: rainctl profile remove \(name), then \
-                rainctl profile add \(name) --base-url \(deployment.base.text) --claim-url URL.
+                The profile \(deployment.name.onOneLine) has no claim service, so boards cannot be claimed there. Add one that has, and sign \
+                in: \(commands). Then run this again with --profile \(name).
                 """)
     }
 

@@ -4,26 +4,27 @@ import RainKit
 
 /// `Light.Power=on`, as values are given on the command line.
 enum GivenValue {
-    /// Up to the first dot the device, up to the first = behind it the parameter; nil for anything else.
-    static func parts(_ text: String) -> (path: ParameterPath, value: String)? {
-        guard let equals = text.firstIndex(of: "="), let dot = text[..<equals].firstIndex(of: ".") else { return nil }
-        let (component, parameter) = (text[..<dot], text[text.index(after: dot)..<equals])
-        guard !component.isEmpty, !parameter.isEmpty else { return nil }
-        return (
-            ParameterPath(component: String(component), parameter: String(parameter)),
-            String(text[text.index(after: equals)...])
-        )
+    /// The path up to the first =, and the value behind it; nil for anything else.
+    static func parts(_ text: String) -> (path: String, value: String)? {
+        guard let equals = text.firstIndex(of: "="), isPath(text[..<equals]) else { return nil }
+        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+
+    /// Whether it may be a device, a dot and a parameter. Which dot it is only the board's configuration can say.
+    static func isPath(_ text: Substring) -> Bool {
+        guard let dot = text.firstIndex(of: ".") else { return false }
+        return dot > text.startIndex && text.index(after: dot) < text.endIndex
     }
 
     /// Refuses what is none of these, and two values for the same parameter.
     static func validate(_ texts: [String]) throws {
-        var seen: Set<ParameterPath> = []
+        var seen: Set<String> = []
         for text in texts {
             guard let (path, _) = parts(text) else {
                 throw ValidationError("\(text.onOneLine) is not a value: they are given as DEVICE.PARAM=VALUE.")
             }
             guard seen.insert(path).inserted else {
-                throw ValidationError("\("\(path)".onOneLine) is given twice.")
+                throw ValidationError("\(path.onOneLine) is given twice.")
             }
         }
     }
@@ -35,8 +36,21 @@ enum GivenValue {
         var changes: [ParameterChange] = []
         for text in texts {
             guard let (path, value) = parts(text) else { continue }
-            changes.append(try configuration.change(path, from: value))
+            changes.append(try configuration.change(configuration.path(path), from: value))
         }
         return changes
+    }
+}
+
+extension NodeConfiguration {
+    /// The path that a person means, who sees devices and parameters joined by a dot, and may see dots in their names, too: that of a
+    /// parameter that there is, or else of the longest device's name that there is, so that the parameter is told to be wrong.
+    func path(_ text: String) -> ParameterPath {
+        let all = text.indices.filter { text[$0] == "." }.map { dot in
+            ParameterPath(component: String(text[..<dot]), parameter: String(text[text.index(after: dot)...]))
+        }
+        return all.first { component($0.component)?.parameter($0.parameter) != nil }
+            ?? all.last { component($0.component) != nil } ?? all.first
+            ?? ParameterPath(component: text, parameter: "")
     }
 }

@@ -7,6 +7,7 @@ struct NodeChoice {
 
     /// Throws `other` (`no_such_node`) where there is none, `usage` (`several_nodes`) where the name is that of several.
     func node(_ name: String) async throws -> Node {
+        guard !name.isBlank else { throw Self.unnamed }
         do throws(AccountError) {
             return try await client.node(NodeID(name))
         } catch {
@@ -46,10 +47,12 @@ struct NodeChoice {
             let node = try await node(name)
             if !nodes.contains(where: { $0.id == node.id }) { nodes.append(node) }
         }
-        guard !nodes.isEmpty else {
-            throw CommandFailure(.usage, message: "Name a board: rainctl node list shows them.")
-        }
+        guard !nodes.isEmpty else { throw Self.unnamed }
         return nodes
+    }
+
+    private static var unnamed: CommandFailure {
+        CommandFailure(.usage, message: "Name a board: rainctl node list shows them.")
     }
 }
 

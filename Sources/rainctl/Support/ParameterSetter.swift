@@ -14,8 +14,12 @@ struct ParameterSetter: Sendable {
         /// Why the cloud did not hand the values on, with its number for that.
         var failure: String?
         var serverCode: Int?
-        /// Whether the board has reported them; nil where nobody waited.
+        /// Whether the board has reported them; nil where nobody waited, or it reports none of them.
         var isReported: Bool?
+        /// Those that no board reports as they were set.
+        var unreported: [ParameterPath] = []
+        /// Whether these are all of them: nothing is waited for then.
+        var isSentOnly = false
     }
 
     /// - Parameter isDone: whether a node's report shows that it was done; that it holds the values unless given.
@@ -31,13 +35,19 @@ struct ParameterSetter: Sendable {
             outcomes = try await cloud.set(wanted.map { ($0.node.id, $0.changes) })
                 .map { Outcome(node: $0.node, failure: $0.failure, serverCode: $0.serverCode) }
         }
+        if isDone == nil {
+            for (index, (node, changes)) in zip(outcomes.indices, wanted) where outcomes[index].failure == nil {
+                outcomes[index].leaveOut(changes.unreported(by: NodeConfiguration(node.configuration)), of: changes)
+            }
+        }
         guard let wait else { return outcomes }
-        let sent = outcomes.filter { $0.failure == nil }.map(\.node)
+        let sent = outcomes.filter { $0.failure == nil && !$0.isSentOnly }.map(\.node)
         // All together: a board that is gone costs the others none of their time.
         let reported = try await withThrowingTaskGroup(of: NodeID?.self) { group in
             for (node, changes) in wanted where sent.contains(node.id) {
                 group.addTask {
-                    let isDone = isDone ?? { Self.holds(changes, in: $0.parameters) }
+                    let reported = changes.reported(by: NodeConfiguration(node.configuration))
+                    let isDone = isDone ?? { Self.holds(reported, in: $0.parameters) }
                     return try await isReported(by: node.id, within: wait, isDone) ? node.id : nil
                 }
             }
@@ -45,7 +55,7 @@ struct ParameterSetter: Sendable {
             for try await case let node? in group { reported.insert(node) }
             return reported
         }
-        for index in outcomes.indices where outcomes[index].failure == nil {
+        for index in outcomes.indices where outcomes[index].failure == nil && !outcomes[index].isSentOnly {
             outcomes[index].isReported = reported.contains(outcomes[index].node)
         }
         return outcomes
@@ -79,6 +89,29 @@ struct ParameterSetter: Sendable {
             // 50 and 50.0 are one number.
             if let wanted = change.value.double { return value.double == wanted }
             return value == change.value
+        }
+    }
+}
+
+extension ParameterSetter.Outcome {
+    /// Has those told that the board does not report.
+    mutating func leaveOut(_ unreported: [ParameterPath], of changes: [ParameterChange]) {
+        self.unreported = unreported
+        isSentOnly = unreported.count == changes.count
+    }
+}
+
+extension [ParameterChange] {
+    /// Those whose values the board reports once they are set.
+    func reported(by configuration: NodeConfiguration?) -> [ParameterChange] {
+        let unreported = unreported(by: configuration)
+        return filter { !unreported.contains($0.path) }
+    }
+
+    /// The others: what can only be written, and what has the board act, such as restart.
+    func unreported(by configuration: NodeConfiguration?) -> [ParameterPath] {
+        map(\.path).filter { path in
+            configuration?.component(path.component)?.parameter(path.parameter)?.reportsWhatIsSet == false
         }
     }
 }

@@ -86,17 +86,6 @@ struct SecretSource {
         }
     }
 
-    private var missingReason: String? {
-        let reason: String? =
-            switch name {
-            case "password": "missing_password"
-            case "new password": "missing_new_password"
-            case "Wi-Fi password": "missing_wifi_password"
-            default: nil
-            }
-        return reason
-    }
-
     /// The prompt.
     var question: String { "\(name.prefix(1).uppercased() + name.dropFirst()): " }
     /// The answer to an empty line.

@@ -8,6 +8,9 @@ extension String {
         }
     }
 
+    /// Empty, or white space alone.
+    var isBlank: Bool { allSatisfy(\.isWhitespace) }
+
     /// With a capital letter in front and a full stop behind. A host or a path in front keeps its spelling.
     var asSentence: String {
         guard let first, let last else { return self }

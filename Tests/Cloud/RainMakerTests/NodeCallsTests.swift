@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainCore
+import RainCryptoOpenSSL
 import RainHTTP
 import RainJSON
 import RainKitTesting
@@ -80,6 +81,17 @@ struct NodeCallsTests {
         }
     }
 
+    @Test("who has groups within groups is told as well, up to a depth")
+    func sharingWithin() async throws {
+        let script = try ScriptedCloud()
+        var nested = #"{"group_id":"last"}"#
+        for level in (0..<12).reversed() { nested = "{\"group_id\":\"g\(level)\",\"sub_groups\":[\(nested)]}" }
+        script.http.expect(.get, "/v1/user/node_group/sharing?sub_groups=true", "{\"group_sharing\":[\(nested)]}")
+        let all = try await script.cloud.sharing(.groups)
+        #expect(all.map(\.id) == (0..<NodeGroup.maximumDepth).map { "g\($0)" })
+        try script.http.finish()
+    }
+
     @Test("groups are read with those within them, up to a depth, and changed by what is given")
     func groups() async throws {
         let script = try ScriptedCloud()
@@ -144,6 +156,24 @@ struct NodeCallsTests {
         try script.http.finish()
     }
 
+    @Test(
+        "of a board that is refused with a number without a meaning, the cloud's words and the number are told",
+        arguments: [103_014, 105_042, 131_001, 131_115])
+    func refusedByNumber(number: Int) async throws {
+        let script = try ScriptedCloud()
+        let refusal = { (words: String) in
+            #"{"node_id":"n1","status":"failure","error_code":\#(number)\#(words)}"#
+        }
+        for (words, told) in [(#","description":"not\nnow""#, "not now"), ("", "refused")] {
+            let answer = "{\"request_id\":\"r\",\"responses\":[\(refusal(words))]}"
+            script.http.expect(.post, "/v1/user/nodes/cmd", status: 207, answer)
+            let sent = try await script.cloud.sendCommand(7, .bytes([0xFF]), to: [light], lifetime: nil)
+            let failure = "\(told) (error code \(number))"
+            #expect(sent.refused == [ParameterOutcome(node: light, failure: failure, serverCode: number)])
+        }
+        try script.http.finish()
+    }
+
     @Test("an image that is too large is not sent")
     func images() async throws {
         let script = try ScriptedCloud()
@@ -193,7 +223,6 @@ struct NodeCallsTests {
         arguments: [
             (101_025, 404, AccountError.Code.unknownUser), (107_085, 400, .forbidden), (100_010, 400, .unknownNode),
             (100_015, 404, .unknownNode), (105_046, 400, .invalidTag), (100_070, 429, .rateLimited),
-            (131_001, 400, .rejected),
             (100_012, 400, .rejected), (100_006, 400, .rejected), (103_055, 400, .unknownNode),
         ])
     func refusals(number: Int, status: Int, code: AccountError.Code) async throws {
@@ -205,6 +234,47 @@ struct NodeCallsTests {
             try await script.cloud.share(.nodes, ["n1"], with: "b@example.com")
         }
         #expect(error?.code == code && error?.serverCode == number)
+    }
+
+    @Test(
+        "where groups and sharing are meant, the words are not those of mapping, signing in and nodes",
+        arguments: [
+            (101_025, "offer", "nobody has the user name b@example.com", AccountError.Code.unknownUser),
+            (101_025, "end", "nobody has the user name b@example.com", .unknownUser),
+            (100_012, "offer", "offer to the other user", .rejected),
+            (103_055, "offer", "group", .rejected),
+            (103_055, "end", "nothing of this shared with b@example.com", .rejected),
+            (100_012, "answer", "sharing request", .rejected), (100_012, "cancel", "sharing request", .rejected),
+            (103_016, "cancel", "sharing request", .rejected), (103_018, "answer", "sharing request", .rejected),
+            (100_012, "group", "for the group", .rejected), (103_055, "remove", "group", .rejected),
+        ])
+    func words(number: Int, call: String, words: String, code: AccountError.Code) async throws {
+        let script = try ScriptedCloud()
+        let sharing = "/v1/user/node_group/sharing"
+        let (method, path): (HTTPRequest.Method, String) =
+            switch call {
+            case "offer": (.put, sharing)
+            case "end": (.delete, sharing + "?groups=g&user_name=b%40example.com")
+            case "answer": (.put, sharing + "/requests")
+            case "cancel": (.delete, sharing + "/requests?request_id=r")
+            case "group": (.put, "/v1/user/node_group?group_id=g")
+            default: (.delete, "/v1/user/node_group?group_id=g")
+            }
+        script.http.expect(
+            method, path, status: 400, "{\"status\":\"failure\",\"error_code\":\(number),\"description\":\"x\"}")
+        let cloud = script.cloud
+        let error = await accountError { () throws(AccountError) in
+            switch call {
+            case "offer": try await cloud.share(.groups, ["g"], with: "b@example.com")
+            case "end": try await cloud.stopSharing(.groups, ["g"], with: "b@example.com")
+            case "answer": try await cloud.answerSharing(.groups, request: "r", accepting: true)
+            case "cancel": try await cloud.cancelSharing(.groups, request: "r")
+            case "group": try await cloud.changeGroup("g", NodeGroupChange(name: "Home"))
+            default: try await cloud.removeGroup("g")
+            }
+        }
+        #expect(error?.code == code && error?.serverCode == number)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
     @Test("ten thousand nodes are handed on in one pass, and none is kept")
@@ -228,24 +298,50 @@ struct NodeCallsTests {
 @Suite("Firmware images")
 struct FirmwareImageTests {
     private static func image() -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 288)
-        // One segment, of 256 bytes.
-        (bytes[0], bytes[1], bytes[29], bytes[12]) = (0xE9, 1, 1, 5)
+        var bytes = [UInt8](repeating: 0, count: 304)
+        // One segment, of 256 bytes, and the checksum at the end of the next 16.
+        (bytes[0], bytes[1], bytes[29], bytes[12], bytes[23]) = (0xE9, 1, 1, 5, 1)
         bytes.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
         bytes.replaceSubrange(48..<53, with: Array("1.2.3".utf8))
         bytes.replaceSubrange(80..<84, with: Array("lamp".utf8))
         bytes.replaceSubrange(144..<148, with: Array("v5.5".utf8))
-        return bytes
+        bytes[303] = bytes[32..<288].reduce(0xEF) { $0 ^ $1 }
+        return bytes.withUnsafeBufferPointer { message in
+            [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
+                OpenSSLHashes.sha256(message, into: UnsafeMutableBufferPointer(rebasing: digest[..<32]))
+                count = 32
+            }
+        }.reduce(into: bytes) { $0.append($1) }
     }
 
     @Test("chip, project, version and ESP-IDF stand in the head")
     func head() throws {
         let image = try FirmwareImage(Self.image())
         #expect(image.chip == "esp32c3" && image.project == "lamp" && image.version == "1.2.3")
-        #expect(image.idfVersion == "v5.5" && image.size == 288)
+        #expect(image.idfVersion == "v5.5" && image.size == 336)
         var other = Self.image()
         other[13] = 0x7F
         #expect(try FirmwareImage(other).chip == nil)
+    }
+
+    @Test("whatever byte has changed, the checksum or the hash tells it; without a hash the checksum does")
+    func damaged() {
+        let whole = Self.image()
+        #expect(throws: Never.self) { try FirmwareImage(whole, hashes: OpenSSLHashes.self) }
+        // The second byte counts the segments, and the last of the first 24 whether there is a hash.
+        for position in whole.indices where ![0, 1, 23].contains(position) && !(28..<36).contains(position) {
+            var other = whole
+            other[position] ^= 0x10
+            let isInSegment = (36..<288).contains(position) || position == 303
+            #expect(throws: isInSegment ? FirmwareImage.Failure.wrongChecksum : .wrongHash, "\(position)") {
+                try FirmwareImage(other, hashes: OpenSSLHashes.self)
+            }
+        }
+        var short = whole
+        short[23] = 0
+        #expect(throws: Never.self) { try FirmwareImage(Array(short.prefix(304)), hashes: OpenSSLHashes.self) }
+        short[100] = 1
+        #expect(throws: FirmwareImage.Failure.wrongChecksum) { try FirmwareImage(Array(short.prefix(304))) }
     }
 
     @Test("every truncation says that it is one, and other bytes that they are no image")
@@ -260,7 +356,7 @@ struct FirmwareImageTests {
         for tail in [
             [], [0, 0, 0, 0, 4, 0, 0], [0, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3], [0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF],
         ] as [[UInt8]] {
-            var two = whole
+            var two = Array(whole.prefix(288))
             two[1] = 2
             #expect(throws: FirmwareImage.Failure.truncated) { try FirmwareImage(two + tail) }
         }

@@ -62,6 +62,7 @@ struct ParameterTests {
             ("Light.Brightness", "-5", .outOfBounds, "not -5"), ("Light.Brightness", "42", .outOfBounds, "steps of 5"),
             ("Light.Warmth", "0.4", .outOfBounds, "from 0.5 to 1.5"),
             ("Light.Mode", "auto", .notAllowed, "Auto, Manual"),
+            ("Light.Name", "", .notAllowed, "no blank text"), ("Light.Name", " \t", .notAllowed, "no blank text"),
             ("Light.Map", "[1]", .wrongType, "JSON object"),
         ])
     func refused(path: String, text: String, code: ParameterError.Code, words: String) throws {
@@ -89,6 +90,22 @@ struct ParameterTests {
         } catch {
             #expect(refusal.map { error.message.contains($0) } == true, "\(error.message)")
         }
+    }
+
+    @Test(
+        "what a node reports as it was set: not what can only be written, and no trigger",
+        arguments: [
+            ("esp.param.power", ["read", "write"], true), ("esp.param.ota_url", ["write"], false),
+            ("esp.param.reboot", ["read", "write"], false), ("esp.param.factory-reset", ["read", "write"], false),
+            ("esp.param.wifi-reset", ["read", "write"], false), ("my.param.auto-reset", ["read", "write"], true),
+            (nil, nil, true),
+        ] as [(String?, [String]?, Bool)])
+    func reports(type: String?, properties: [String]?, isReported: Bool) {
+        var parameter: [JSONValue.Member] = [.init("name", "P")]
+        if let type { parameter.append(.init("type", .string(type))) }
+        if let properties { parameter.append(.init("properties", .array(properties.map { .string($0) }))) }
+        let configuration = NodeConfiguration(["devices": [["name": "D", "params": [.object(parameter)]]]])
+        #expect(configuration?.component("D")?.parameter("P")?.reportsWhatIsSet == isReported)
     }
 
     @Test("changes are one object, and are read from one")

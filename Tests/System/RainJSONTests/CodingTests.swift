@@ -66,6 +66,18 @@ struct CodingTests {
         #expect(throws: JSONError.self) { try JSONCoder.decode([UInt8].self, from: Array("[\(text)]".utf8)) }
     }
 
+    @Test("an integer beyond Int64 is read by the types that hold it, and written back by a model as it stood")
+    func longIntegers() throws {
+        let text = Array(#"[18446744073709551615]"#.utf8)
+        #expect(try JSONCoder.decode([UInt64].self, from: text) == [.max])
+        #expect(throws: JSONError.self) { try JSONCoder.decode([Int64].self, from: text) }
+        #expect(throws: JSONError.self) { try JSONCoder.decode([LenientInteger].self, from: text) }
+        #expect(try JSONCoder.decode([Double].self, from: text) == [0x1p64])
+        #expect(try JSONCoder.encode(JSONCoder.decode([JSONValue].self, from: text)) == text)
+        let members = Array(#"{"extra":{"id":-99999999999999999999}}"#.utf8)
+        #expect(try JSONCoder.encode(JSONCoder.decode([String: JSONValue].self, from: members)) == members)
+    }
+
     @Test("what JSON cannot express is an error with its place")
     func unencodable() {
         do throws(JSONError) {

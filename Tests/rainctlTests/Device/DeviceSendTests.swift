@@ -52,7 +52,7 @@ struct DeviceSendTests {
             }
             #expect(try board.journal.entries(where: ["event": "request"]).isEmpty)
             let absent = try await send(maker, board, ["no-such", "--text", "a", "--json"])
-            #expect(absent.status != 0 && absent.failure?["message"]?.string?.contains("endpoint") == true)
+            absent.expectFailure(1, "other", says: "has no endpoint no-such: check the name")
         }
     }
 
@@ -87,7 +87,31 @@ struct DeviceSendTests {
                 "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
                 folder.file("wifi"), "--custom-data", folder.file("data"), "--custom-endpoint", "eap", "--json")
             #expect(outcome.status != 0 && outcome.failure?["step"] == "custom_data", "\(outcome.standardOutput)")
+            outcome.expectFailure(1, "other", says: "has no endpoint eap")
+            outcome.expectFailure(1, "other", says: "has not been given its Wi-Fi settings")
             #expect(try board.journal.entries(where: ["change": "credentials_received"]).isEmpty)
+        }
+    }
+
+    @Test("on a console, where the firmware says nothing of a name that it does not know, the endpoint is named, too")
+    func console() async throws {
+        try await withTemporaryFolder { folder in
+            let board = try await SimulatedBoard.start(["--console", "tty", "--security", "1"], in: folder)
+            let outcome = try await Maker(folder).rainctl(
+                "device", "send", "no-such", "--text", "a", "--port", try #require(board.console), "--pop-file",
+                folder.file("pop"), "--json")
+            outcome.expectFailure(1, "other", says: "endpoint no-such")
+        }
+    }
+
+    @Test("an endpoint without data is refused, not ignored")
+    func endpointAlone() async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await Maker(folder).rainctl(
+                "provision", "--custom-endpoint", "eap", "--transport", "softap", "--device-host", "127.0.0.1:9",
+                "--ssid", "Home", "--passphrase-file", folder.file("wifi"), "--pop-file", folder.file("pop"),
+                "--no-mapping", "--json")
+            outcome.expectFailure(64, "usage", says: "--custom-data")
         }
     }
 }

@@ -37,19 +37,60 @@ struct HostClaimFileTests {
         }
     }
 
-    @Test("a deployment without a claim service is told so before a board is looked for, with what to run")
+    @Test("a deployment without a claim service is told before a board is looked for, with commands to run as printed")
     func noService() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
             let cloud = try await SimulatedCloud.start(in: folder)
             try await maker.signIn(to: cloud)
-            let outcome = try await maker.rainctl(
+            let claim = [
                 "device", "claim", "--host", "--port", folder.file("nowhere"), "--python", "/nonexistent/python",
-                "--json")
-            outcome.expectFailure(78, "config", says: "rainctl profile add sim --base-url http")
+                "--json",
+            ]
+            let outcome = try await maker.rainctl(claim)
+            outcome.expectFailure(78, "config", says: "The profile sim has no claim service")
             #expect(outcome.failure?["reason"] == "unsupported")
-            #expect(outcome.failure?["message"]?.string?.contains("--claim-url URL") == true)
+
+            let message = outcome.failure?["message"]?.string ?? ""
+            let begin = try #require(message.firstRange(of: "rainctl profile add")?.lowerBound, "\(message)")
+            let end = try #require(message.firstRange(of: ". Then run this again")?.lowerBound, "\(message)")
+            let line = message[begin..<end].replacing("--claim-url URL", with: "--claim-url \(cloud.claim)")
+            #expect(line.contains("rainctl login \(SimulatedCloud.user) --profile sim-claims"), "\(line)")
+            let programs = try Executables.path("rainctl").split(separator: "/").dropLast().joined(separator: "/")
+            // Nobody is there to type the password.
+            let done = try await run(
+                "/bin/sh", ["-c", line + " --password-file \(folder.file("password"))"],
+                environment: maker.environment.merging(["PATH": "/\(programs):/usr/bin:/bin"]) { $1 })
+            #expect(done.status == .exited(0), "\(line): \(done.standardOutput)\(done.standardError)")
+            // What is missing next is the Python, which comes behind the service.
+            let next = try await maker.rainctl(claim + ["--profile", "sim-claims"])
+            next.expectFailure(69, "unavailable", says: "/nonexistent/python")
+            #expect(try await maker.rainctl("whoami").status == 0, "the first profile and its session stay")
         }
+    }
+
+    @Test("the command that adds a profile once more has all of its settings")
+    func addition() throws {
+        let web = try WebSignIn(
+            authorizePath: "/a", tokenPath: "/t", scope: ["openid", "email"], relay: "https://relay.example/in",
+            relayTakesExtendedState: true, loopbackPath: "/back", schemeRedirect: "com.example.app:/callback")
+        let deployment = try Deployment(
+            name: "lab", base: "https://cloud.example", authorization: "https://auth.example", clientID: "it's me",
+            certificateAuthorities: "/etc/my ca.pem", webSignIn: web)
+        let words = [
+            "rainctl profile add lab-claims --base-url https://cloud.example --auth-url https://auth.example",
+            #"--client-id 'it'\''s me' --ca-file '/etc/my ca.pem' --authorize-path /a --token-path /t"#,
+            "--scope 'openid email' --relay-url https://relay.example/in --relay-extended-state --loopback-path /back",
+            "--scheme-redirect com.example.app:/callback",
+        ]
+        #expect(deployment.addition(as: "lab-claims") == words.joined(separator: " "))
+        #expect(deployment.nameWithClaims(besides: ["lab"]) == "lab-claims")
+        #expect(deployment.nameWithClaims(besides: ["lab-claims", "lab-claims-2"]) == "lab-claims-3")
+        let plain = try Deployment(name: String(repeating: "n", count: 64), base: "https://cloud.example")
+        #expect(throws: Never.self) {
+            try Deployment(name: plain.nameWithClaims(besides: []), base: "https://cloud.example")
+        }
+        #expect(plain.addition(as: "n") == "rainctl profile add n --base-url https://cloud.example")
     }
 
     @Test("a Python that cannot be run is named with its option, in one sentence after the other")

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import RainKit
 import TestSupport
 import Testing
+
+@testable import rainctl
 
 @Suite("rainctl: values on the command line")
 struct GivenValueTests {
@@ -21,5 +25,22 @@ struct GivenValueTests {
             let bare = try await maker.rainctl(command + ["Light.Power", "--json"])
             bare.expectFailure(64, "usage", says: "DEVICE.PARAM=VALUE")
         }
+    }
+
+    @Test(
+        "which dot divides a path is said by the board's own names",
+        arguments: [
+            ("Lamp.Power", "Lamp", "Power"), ("Lamp.Color.Warm", "Lamp", "Color.Warm"),
+            ("Lamp 1.5.Power", "Lamp 1.5", "Power"), ("Lamp 1.5.Color.Warm", "Lamp 1.5", "Color.Warm"),
+            ("Lamp 1.5.Pover", "Lamp 1.5", "Pover"), ("Fan.Speed", "Fan", "Speed"),
+            ("Fan 2.0.Speed", "Fan 2", "0.Speed"),
+        ])
+    func dots(text: String, component: String, parameter: String) throws {
+        let params = ["Power", "Color.Warm"].map { name -> JSONValue in ["name": .string(name)] }
+        let devices = ["Lamp", "Lamp 1", "Lamp 1.5"].map { name -> JSONValue in
+            ["name": .string(name), "params": .array(params)]
+        }
+        let configuration = try #require(NodeConfiguration(["devices": .array(devices)]))
+        #expect(configuration.path(text) == ParameterPath(component: component, parameter: parameter))
     }
 }

@@ -112,6 +112,26 @@ struct NodeCommandTests {
         }
     }
 
+    @Test("where the cloud does not tell what became of it, that is the failure, and the command is not lost")
+    func untold() async throws {
+        let answers = [
+            "GET /v1/user/nodes?node_id=n1&node_details=true": [
+                (200, #"{"node_details":[{"id":"n1","role":"primary"}]}"#)
+            ],
+            "POST /v1/user/nodes/cmd": [(200, #"{"request_id":"r1","responses":[]}"#)],
+            "GET /v1/user/nodes/cmd?request_id=r1": [(502, #"{"message":"Internal server error"}"#)],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, _ in
+            let send = ["node", "command", "send", "n1", "7", "--timeout", "1", "--json"]
+            for command in [send, ["node", "command", "result", "r1", "--wait", "--timeout", "1", "--json"]] {
+                let outcome = try await maker.rainctl(command)
+                #expect(outcome.status != 0 && outcome.status != 16, "\(outcome.standardOutput)")
+                let message = outcome.failure?["message"]?.string ?? ""
+                #expect(message.contains("HTTP 502") && message.contains("command result r1"), "\(message)")
+            }
+        }
+    }
+
     @Test(
         "what a script is told of boards that have not done it",
         arguments: [
@@ -119,6 +139,9 @@ struct NodeCommandTests {
             (["timed_out"], .deadline, "--keep"), (["timed_out", "requested"], .deadline, "(--timeout) by N1"),
             (["success", "in_progress"], .batchPartial, "by N1"), (["failure"], .other, "N0: failure"),
             (["failure", "success"], .batchPartial, "N0: failure"), ([], .deadline, "comes later"),
+            (["failure", "requested"], .batchPartial, "(--timeout) by N1"),
+            (["timed_out", "requested", "success"], .batchPartial, "by N0: send it again"),
+            (["timed_out", "requested", "success"], .batchPartial, "(--timeout) by N1"),
         ])
     func failure(statuses: [String], status: rainctl.ExitStatus?, words: String?) {
         let records = statuses.enumerated().map {

@@ -43,6 +43,36 @@ struct NodeParamsTests {
         }
     }
 
+    @Test("a name by which a board could not be named is refused, and one that another board has is a warning")
+    func names() async throws {
+        try await OnlineBoards.with(["nodelight", "nodefan"]) { scene in
+            try await scene.done("node", "rename", "nodefan", "Fan", "--wait")
+            for (words, status, reason) in [
+                (["rename", "nodelight", " "], 64, "usage"),
+                (["params", "set", "nodelight", "Light.Name= "], 65, "not_allowed"),
+                (["params", "set", "nodelight", "Light.Name="], 65, "not_allowed"),
+                (["rename", "nodelight", "nodefan"], 65, "name_taken"),
+                (["params", "set", "nodelight", "Light.Name=nodefan"], 65, "name_taken"),
+            ] {
+                let outcome = try await scene.maker.rainctl(["node"] + words + ["--json"])
+                #expect(
+                    outcome.status == status && outcome.failure?["reason"]?.string == reason,
+                    "\(words): \(outcome.standardOutput)\(outcome.standardError)")
+            }
+            for command in [
+                ["node", "rename", "nodelight", "fan"],
+                ["node", "params", "set", "nodelight,nodefan", "Light.Name=Both"],
+            ] {
+                let outcome = try await scene.maker.rainctl(command + ["--wait", "--json"])
+                #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+                let warning = outcome.document?["warnings"]?.array?.first
+                #expect(warning?["reason"] == "name_taken" && warning?["message"]?.string?.contains("node") == true)
+            }
+            let own = try await scene.done("node", "rename", "nodelight", "nodelight", "--json")
+            #expect(own.document?["warnings"] == nil, "its own id is no other board's")
+        }
+    }
+
     @Test("a whole number is sent as firmware reads it, however it is written")
     func wholeNumbers() throws {
         let configuration = try #require(

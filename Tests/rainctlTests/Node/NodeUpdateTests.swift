@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RainJSON
+import RainKit
 import TestSupport
 import Testing
 
 @Suite("rainctl node ota")
 struct NodeUpdateTests {
-    /// An application's image: header, description, and something behind it.
+    /// An application's image: header, description, something behind it, checksum and hash.
     private static func image(
         chip: UInt8 = 5, size: Int = 4096, version: String = "2.0", project: String = "led_light"
     ) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: size)
         (bytes[0], bytes[1]) = (0xE9, 1)
-        for index in 0..<4 { bytes[28 + index] = UInt8(truncatingIfNeeded: (size - 32) >> (8 * index)) }
+        // One segment, up to the checksum in front of the hash.
+        let end = size - 32
+        for index in 0..<4 { bytes[28 + index] = UInt8(truncatingIfNeeded: (end - 33) >> (8 * index)) }
+        bytes[23] = 1
         bytes[12] = chip
         bytes.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
         bytes.replaceSubrange(48..<48 + version.utf8.count, with: Array(version.utf8))
         bytes.replaceSubrange(80..<80 + project.utf8.count, with: Array(project.utf8))
-        return bytes
+        bytes[end - 1] = bytes[32..<(end - 1)].reduce(0xEF) { $0 ^ $1 }
+        return bytes.prefix(end) + OpenSSLHashes.sha256(Array(bytes.prefix(end)))
     }
 
     private static func with(
@@ -115,15 +120,71 @@ struct NodeUpdateTests {
             folder.writePrivately(Array(Self.image().prefix(100)), to: "short.bin")
             folder.writePrivately([0xE9] + [UInt8](repeating: 0xFF, count: 4000), to: "boot.bin")
             try folder.write("not an image", to: "text.bin")
+            for (position, name) in [(1000, "sum.bin"), (2, "hash.bin")] {
+                var damaged = Self.image()
+                damaged[position] ^= 1
+                folder.writePrivately(damaged, to: name)
+            }
             for (file, reason, words) in [
                 ("s3.bin", "wrong_chip", "esp32s3"), ("short.bin", "bad_image", "shorter than it says"),
                 ("boot.bin", "bad_image", "application's image"), ("text.bin", "bad_image", "E9"),
+                ("sum.bin", "bad_image", "is damaged: the checksum"),
+                ("hash.bin", "bad_image", "is damaged: the SHA-256"),
             ] {
                 let outcome = try await scene.rainctl("node", "ota", "nodelight", folder.file(file), "--json")
                 outcome.expectFailure(65, "bad_data", says: words)
                 #expect(outcome.failure?["reason"]?.string == reason)
             }
             #expect(try scene.cloud.journal.entries(where: ["path": "/v1/user/otaimage"]).isEmpty)
+        }
+    }
+
+    private static let node: (status: Int, body: String) = {
+        let parameter = #"{"name":"URL","type":"esp.param.ota_url","data_type":"string","properties":["write"]}"#
+        let service = #"{"name":"OTA","type":"esp.service.ota","params":[\#(parameter)]}"#
+        return (200, #"{"node_details":[{"id":"n1","config":{"node_id":"n1","services":[\#(service)]}}]}"#)
+    }()
+    private static let put = "PUT /v1/user/nodes/params?node_id=n1"
+
+    private static func canned(
+        _ upload: (status: Int, body: String), _ puts: [(status: Int, body: String)],
+        _ body: (Maker, CannedCloud, _ file: String) async throws -> Void
+    ) async throws {
+        let answers = [
+            "GET /v1/user/nodes?node_id=n1&node_details=true": [node], "POST /v1/user/otaimage": [upload], put: puts,
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, cloud in
+            maker.folder.writePrivately(image(), to: "image.bin")
+            try await body(maker, cloud, maker.folder.file("image.bin"))
+        }
+    }
+
+    @Test(
+        "an image that the server does not take is too large, whoever says so",
+        arguments: [#"{"message":"Request Too Long"}"#, "<html>413 Request Entity Too Large</html>"])
+    func tooLarge(body: String) async throws {
+        try await Self.canned((413, body), [CannedCloud.done]) { maker, cloud, file in
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--no-wait", "--json"])
+            outcome.expectFailure(1, "other", says: "4096 bytes is larger than the server takes")
+            #expect(!cloud.calls.contains(Self.put))
+        }
+    }
+
+    @Test("the image's address is told again where the call fails for the moment, and not where it is refused")
+    func toldAgain() async throws {
+        let uploaded = (status: 200, body: #"{"status":"success","image_url":"https://images.example/1"}"#)
+        let fault = (status: 502, body: #"{"message":"Internal server error"}"#)
+        try await Self.canned(uploaded, [fault, fault, CannedCloud.done]) { maker, cloud, file in
+            let outcome = try await maker.succeeds(["node", "ota", "n1", file, "--no-wait", "--json"])
+            #expect(outcome.document?["state"] == "sent")
+            let sent: [JSONValue?] = Array(repeating: ["OTA": ["URL": "https://images.example/1"]], count: 3)
+            #expect(cloud.bodies(Self.put) == sent)
+            #expect(cloud.calls.count { $0 == "POST /v1/user/otaimage" } == 1)
+        }
+        try await Self.canned(uploaded, [CannedCloud.refusal(100_010)]) { maker, cloud, file in
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--no-wait", "--json"])
+            #expect(outcome.status != 0)
+            #expect(cloud.calls.count { $0 == Self.put } == 1)
         }
     }
 

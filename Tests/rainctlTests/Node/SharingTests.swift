@@ -56,12 +56,110 @@ struct SharingTests {
         }
     }
 
-    @Test("nobody has that name")
+    @Test("that nobody has that name says nothing of one's own sign-in")
     func unknown() async throws {
         try await OnlineBoards.with { scene in
-            let outcome = try await scene.rainctl(
-                "node", "share", "add", "nodelight", "--with", "no@example.com", "--json")
-            outcome.expectFailure(77, "auth", says: "no such user")
+            for verb in ["add", "remove"] {
+                let outcome = try await scene.rainctl(
+                    "node", "share", verb, "nodelight", "--with", "no@example.com", "--json")
+                outcome.expectFailure(1, "other", says: "obody has the user name no@example.com")
+                #expect(outcome.failure?["reason"] == "unknown_user")
+            }
+            let blank = try await scene.rainctl("node", "share", "add", "nodelight", "--with", " ", "--json")
+            blank.expectFailure(64, "usage", says: "--with")
+        }
+    }
+
+    @Test("a name that is empty is none, and not all there are")
+    func blank() async throws {
+        try await OnlineBoards.with { scene in
+            try await scene.done("group", "add", "Home")
+            for command in [
+                ["group", "share", "list", ""], ["group", "share", "add", "", "--with", OnlineBoards.friend],
+                ["group", "share", "add", ",", "--with", OnlineBoards.friend], ["group", "show", " "],
+                ["group", "add", "  "], ["node", "share", "list", ""], ["node", "show", ""],
+                ["group", "share", "accept", ""],
+            ] {
+                let outcome = try await scene.maker.rainctl(command + ["--json"])
+                #expect(outcome.status == 64, "\(command): \(outcome.standardOutput)\(outcome.standardError)")
+            }
+            let sent = try scene.cloud.journal.entries(where: ["event": "request"]).filter {
+                $0["path"]?.string?.contains("/sharing") == true
+            }
+            #expect(sent.isEmpty)
+        }
+    }
+
+    @Test("a board is put into a group once, and taken out of one that has it")
+    func membership() async throws {
+        try await OnlineBoards.with(["nodelight", "nodefan"]) { scene in
+            try await scene.done("group", "add", "Home", "--nodes", "nodelight")
+            let both = try await scene.done("group", "add-nodes", "Home", "nodelight,nodefan", "--json")
+            #expect(both.document?["added"] == ["nodefan"] && both.document?["already"] == ["nodelight"])
+            let again = try await scene.done("group", "add-nodes", "Home", "nodefan")
+            #expect(again.standardOutput == "already in Home: nodefan\n")
+            try await scene.done("group", "remove-nodes", "Home", "nodefan")
+            let outcome = try await scene.rainctl("group", "remove-nodes", "Home", "nodelight,nodefan", "--json")
+            outcome.expectFailure(65, "bad_data", says: "Not in Home: nodefan")
+            #expect(outcome.failure?["reason"] == "not_in_group")
+            let shown = try await scene.done("group", "show", "Home", "--json")
+            #expect(shown.document?["nodes"] == ["nodelight"], "all are taken out, or none")
+        }
+    }
+
+    @Test("a group whose name has a comma is named by it, also where several may be")
+    func comma() async throws {
+        try await OnlineBoards.with { scene in
+            let made = try await scene.done("group", "add", "Den, left", "--json")
+            let offer = try await scene.done(
+                "group", "share", "add", "Den, left", "--with", OnlineBoards.friend, "--json")
+            let id = try #require(made.document?["group_id"])
+            #expect(offer.document?["ids"] == .array([id]))
+        }
+    }
+
+    @Test("a group that the cloud leaves out of its list is found by its id")
+    func unlisted() async throws {
+        let group = #"{"groups":[{"group_id":"g1","group_name":"Kitchen","parent_group_id":"g0"}]}"#
+        let answers: [String: [(status: Int, body: String)]] = [
+            "GET /v1/user/node_group?sub_groups=true": [(200, #"{"groups":[]}"#)],
+            "GET /v1/user/node_group?group_id=g1&node_list=true&sub_groups=true": [(200, group)],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, _ in
+            let shown = try await maker.rainctl("group", "show", "g1", "--json")
+            #expect(shown.document?["name"] == "Kitchen", "\(shown.standardOutput)\(shown.standardError)")
+        }
+    }
+
+    @Test("a group within a group that is shared is there for the other user, by name and by id")
+    func subgroup() async throws {
+        try await OnlineBoards.with { scene in
+            try await scene.done("group", "add", "Home")
+            let made = try await scene.done(
+                "group", "add", "Kitchen", "--parent", "Home", "--nodes", "nodelight", "--json")
+            let kitchen = try #require(made.document?["group_id"]?.string)
+            let offered = try await scene.done(
+                "group", "share", "add", "Kitchen", "--with", OnlineBoards.friend, "--json")
+            let request = try #require(offered.document?["request_id"]?.string)
+            #expect(try await scene.asFriend("group", "share", "accept", request).status == 0)
+            let list = try await scene.asFriend("group", "list", "--json")
+            #expect(list.document?["groups"]?.array?.map { $0["group_id"] } == [.string(kitchen)])
+            for name in ["kitchen", kitchen] {
+                let shown = try await scene.asFriend("group", "show", name, "--json")
+                #expect(shown.document?["nodes"] == ["nodelight"], "\(shown.standardOutput)\(shown.standardError)")
+            }
+            let theirs = try await scene.asFriend("group", "share", "list", "Kitchen", "--json")
+            #expect(theirs.document?["shared"]?.array?.first?["id"]?.string == kitchen)
+            // Its owner hears of it without naming it.
+            let shared = try await scene.done("group", "share", "list", "--json").document?["shared"]?.array
+            let entry = shared?.first { $0["id"]?.string == kitchen }
+            #expect(entry?["secondary_users"] == [.string(OnlineBoards.friend)], "\(shared ?? [])")
+            let left = try await scene.asFriend("group", "share", "remove", "Kitchen", "--with", OnlineBoards.friend)
+            #expect(left.status == 0, "\(left.standardError)")
+            #expect(try await scene.asFriend("group", "list").standardOutput == "There are no groups.\n")
+            let gone = try await scene.rainctl(
+                "group", "share", "remove", "Kitchen", "--with", OnlineBoards.friend, "--json")
+            gone.expectFailure(1, "other", says: "nothing of this shared with \(OnlineBoards.friend)")
         }
     }
 

@@ -53,17 +53,21 @@ extension GoldenResult {
                 .init(node: NodeID("N1"), isReported: true), .init(node: NodeID("N2")),
                 .init(node: NodeID("N3"), failure: "no such node", serverCode: 100_015),
                 .init(node: NodeID("N4"), isReported: false),
+                .init(
+                    node: NodeID("N5"), unreported: [.init(component: "System", parameter: "Reboot")], isSentOnly: true),
             ]),
             json: """
                 {"nodes":[{"node_id":"N1","state":"reported"},{"node_id":"N2","state":"sent"},\
                 {"node_id":"N3","state":"failed","message":"no such node","error_code":100015},\
-                {"node_id":"N4","state":"silent"}]}
+                {"node_id":"N4","state":"silent"},\
+                {"node_id":"N5","state":"sent","not_reported":["System.Reboot"]}]}
                 """,
             text: """
                 N1  has it
                 N2  sent by the cloud; the board has not answered yet (--wait waits for that)
                 N3  failed: no such node
                 N4  sent by the cloud; the board has not reported it in time
+                N5  sent by the cloud; the board does not report it back
                 """),
         GoldenResult(
             NodeRemovedResult(nodeID: "N1"), json: #"{"node_id":"N1","removed":true}"#,

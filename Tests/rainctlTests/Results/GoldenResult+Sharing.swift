@@ -17,8 +17,8 @@ extension GoldenResult {
             ActionResult("removed: Home").with("group_id", "G1").with("removed", true),
             json: #"{"group_id":"G1","removed":true}"#, text: "removed: Home"),
         GoldenResult(
-            ActionResult("added to Home: N1").with("group_id", "G1").with("added", ["N1"]),
-            json: #"{"group_id":"G1","added":["N1"]}"#, text: "added to Home: N1"),
+            ActionResult("added to Home: N1").with("group_id", "G1").with("added", ["N1"]).with("already", [String]()),
+            json: #"{"group_id":"G1","added":["N1"],"already":[]}"#, text: "added to Home: N1"),
         GoldenResult(
             ActionResult("taken out of Home: N1").with("group_id", "G1").with("removed", ["N1"]),
             json: #"{"group_id":"G1","removed":["N1"]}"#, text: "taken out of Home: N1"),
@@ -35,14 +35,19 @@ extension GoldenResult {
             ActionResult("cancelled").with("request_id", "R1").with("cancelled", true),
             json: #"{"request_id":"R1","cancelled":true}"#, text: "cancelled"),
         GoldenResult(
-            ActionResult("set: x").with("node_id", "N1").with("set", ["x"]),
-            json: #"{"node_id":"N1","set":["x"]}"#, text: "set: x"),
+            ActionResult("set: x").with("node_id", "N1").with("set", ["x"]).with("deleted", [String]()),
+            json: #"{"node_id":"N1","set":["x"],"deleted":[]}"#, text: "set: x"),
         GoldenResult(
             ActionResult("deleted: x").with("node_id", "N1").with("deleted", ["x"]),
             json: #"{"node_id":"N1","deleted":["x"]}"#, text: "deleted: x"),
         GoldenResult(
             ActionResult("tags: a:b").with("node_id", "N1").with("tags", ["a:b"]),
             json: #"{"node_id":"N1","tags":["a:b"]}"#, text: "tags: a:b"),
+        GoldenResult(
+            ActionResult("tags: a:b\nthere already: a:b").with("node_id", "N1").with("tags", ["a:b"])
+                .with("added", [String]()).with("already", ["a:b"]),
+            json: #"{"node_id":"N1","tags":["a:b"],"added":[],"already":["a:b"]}"#,
+            text: "tags: a:b\nthere already: a:b"),
         GoldenResult(
             EntryListResult(NodeID("N1"), [schedule, weekend], member: "schedules"),
             json: """
@@ -169,7 +174,8 @@ extension GoldenResult {
     ])!
     private static let image: FirmwareImage = {
         var bytes = [UInt8](repeating: 0, count: 288)
-        (bytes[0], bytes[12]) = (0xE9, 5)
+        // Without a segment, and with the checksum of none.
+        (bytes[0], bytes[12], bytes[31]) = (0xE9, 5, 0xEF)
         bytes.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
         bytes.replaceSubrange(48..<51, with: Array("2.0".utf8))
         bytes.replaceSubrange(80..<89, with: Array("led_light".utf8))

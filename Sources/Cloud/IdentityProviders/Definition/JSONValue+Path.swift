@@ -18,6 +18,7 @@ extension JSONValue {
         case .string(let text): text
         case .integer(let number): "\(number)"
         case .number(let number): "\(number)"
+        case .longNumber(let number): number.text
         case .bool(let flag): "\(flag)"
         default: nil
         }

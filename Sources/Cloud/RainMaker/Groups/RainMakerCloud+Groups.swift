@@ -5,7 +5,7 @@ import RainHTTP
 import RainJSON
 
 extension RainMakerCloud {
-    /// The user's groups that are in no other, without their nodes.
+    /// The user's groups that are in no other which the user has, without their nodes.
     ///
     /// - Throws: `malformedAnswer` for a list that does not end.
     public func groups(withSubgroups: Bool = false) async throws(AccountError) -> [NodeGroup] {
@@ -29,7 +29,7 @@ extension RainMakerCloud {
         let reply = try await call(
             RainMakerCall(
                 .get, Self.groupPath,
-                query: [("group_id", id), ("node_list", "true"), ("sub_groups", "true")]))
+                query: [("group_id", id), ("node_list", "true"), ("sub_groups", "true")]), words: Self.groupWords)
         guard let group = reply["groups"]?.array?.lazy.compactMap({ NodeGroup($0) }).first(where: { $0.id == id })
         else {
             throw incomplete("the group")
@@ -41,7 +41,8 @@ extension RainMakerCloud {
     public func createGroup(_ group: NodeGroupChange, nodes: [NodeID] = []) async throws(AccountError) -> String {
         var body = group.members
         if !nodes.isEmpty { body.append(.init("nodes", .array(nodes.map { .string($0.rawValue) }))) }
-        let reply = try await call(RainMakerCall(.post, Self.groupPath, body: .object(body)))
+        let reply = try await call(
+            RainMakerCall(.post, Self.groupPath, body: .object(body)), words: Self.groupWords)
         guard let id = reply["group_id"]?.string, !id.isEmpty else { throw incomplete("group_id") }
         return id
     }
@@ -49,7 +50,8 @@ extension RainMakerCloud {
     /// Changes what is given of a group.
     public func changeGroup(_ id: String, _ change: NodeGroupChange) async throws(AccountError) {
         try await call(
-            RainMakerCall(.put, Self.groupPath, query: [("group_id", id)], body: .object(change.members)))
+            RainMakerCall(.put, Self.groupPath, query: [("group_id", id)], body: .object(change.members)),
+            words: Self.groupWords)
     }
 
     /// Puts nodes into a group.
@@ -64,7 +66,7 @@ extension RainMakerCloud {
 
     /// Removes a group and those in it. The nodes stay in the account.
     public func removeGroup(_ id: String) async throws(AccountError) {
-        try await call(RainMakerCall(.delete, Self.groupPath, query: [("group_id", id)]))
+        try await call(RainMakerCall(.delete, Self.groupPath, query: [("group_id", id)]), words: Self.groupWords)
     }
 
     private static let groupPath = "user/node_group"
@@ -75,6 +77,7 @@ extension RainMakerCloud {
         let body: JSONValue = [
             "operation": .string(operation), "nodes": .array(nodes.map { .string($0.rawValue) }),
         ]
-        try await call(RainMakerCall(.put, Self.groupPath, query: [("group_id", id)], body: body))
+        try await call(
+            RainMakerCall(.put, Self.groupPath, query: [("group_id", id)], body: body), words: Self.groupWords)
     }
 }

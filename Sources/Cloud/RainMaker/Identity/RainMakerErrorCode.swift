@@ -9,7 +9,8 @@ enum RainMakerErrorCode {
         var sentence: String
     }
 
-    /// Nil for a number that nobody has documented: it goes on to the caller as it came.
+    /// Nil for a number that nobody has documented: it goes on to the caller as it came. So do those that are only listed (103014, 103015,
+    /// 103019, 105042, 105043, 107038) or that only a range is known of (131001 to 131115, of commands): no public source has their meaning.
     /// - Parameter status: of the answer, for numbers that the cloud uses twice.
     static func meaning(of number: Int, status: Int) -> Meaning? {
         guard let (code, sentence) = entry(number, status) else { return nil }
@@ -148,7 +149,6 @@ enum RainMakerErrorCode {
         case 107_032: (.mappingRefused, "this is a Matter node, which is not mapped this way")
         case 109_001, 109_003, 109_004: (.serverFault, "the cloud could not look up its MQTT host; try again later")
         case 119_018...119_022: (.rejected, "the cloud did not lend its credentials")
-        case 131_001...131_115: (.rejected, "the cloud did not carry out the command")
         default: nil
         }
     }

@@ -85,7 +85,8 @@ enum RainMakerReply {
         // what stands before a service does not read its requests.
         let isFromGateway =
             serverCode == nil && json["status"]?.string != "failure" && !isFromService(json, status: status)
-        let sentence = sentence(code, host: host, status: status, isFromGateway: isFromGateway)
+        let sentence = sentence(
+            code, host: host, status: status, number: serverCode, isFromGateway: isFromGateway)
         var error = AccountError(
             code, message: meaning?.sentence ?? sentence, serverCode: serverCode, serverMessage: words.map(presentable),
             status: status)
@@ -111,20 +112,24 @@ enum RainMakerReply {
         }
     }
 
-    private static func sentence(_ code: AccountError.Code, host: String, status: Int, isFromGateway: Bool) -> String {
-        switch code {
-        case .expired: "the session has ended; sign in again"
-        case .rateLimited: "\(host) asks to slow down; try again in some minutes"
+    /// - Parameter number: the cloud's, where it gave one: nobody has documented it, so it is named.
+    private static func sentence(
+        _ code: AccountError.Code, host: String, status: Int, number: Int?, isFromGateway: Bool
+    ) -> String {
+        let answer = "HTTP \(status)" + (number.map { ", error code \($0)" } ?? "")
+        let named = number.map { " (error code \($0))" } ?? ""
+        return switch code {
+        case .expired: "the session has ended\(named); sign in again"
+        case .rateLimited: "\(host) asks to slow down\(named); try again in some minutes"
+        case .forbidden where !isFromGateway: "the signed-in user may not do this\(named)"
         case .forbidden, .rejected:
             if isFromGateway {
-                "something on the way to \(host) refused the request (HTTP \(status)); try again later, and check the base URL"
-            } else if code == .forbidden {
-                "the signed-in user may not do this"
+                "something on the way to \(host) refused the request (\(answer)); try again later, and check the base URL"
             } else {
-                "\(host) refused the request (HTTP \(status))"
+                "\(host) refused the request (\(answer))"
             }
-        case .serverFault: "\(host) has a fault of its own (HTTP \(status)); try again later"
-        default: "\(host) refused the request (HTTP \(status))"
+        case .serverFault: "\(host) has a fault of its own (\(answer)); try again later"
+        default: "\(host) refused the request (\(answer))"
         }
     }
 }

@@ -38,6 +38,7 @@ struct MappingAnswer {
         switch value {
         case .string(let own)?: text = own
         case .integer(let number)?: text = "\(number)"
+        case .longNumber(let number)?: text = number.text
         case .bool(let flag)?: text = flag ? "true" : "false"
         case nil: return nil
         default: throw incomplete(path)

@@ -79,6 +79,7 @@ extension JSONValue {
         switch self {
         case .string(let text): text
         case .integer(let number): "\(number)"
+        case .longNumber(let number): number.text
         default: ""
         }
     }

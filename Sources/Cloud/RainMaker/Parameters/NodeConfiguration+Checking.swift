@@ -111,6 +111,11 @@ extension NodeConfiguration.Parameter {
 
     fileprivate func check(_ value: JSONValue, at path: ParameterPath) throws(ParameterError) {
         try checkType(value, at: path)
+        // A board of that name could not be named any more.
+        if type == "esp.param.name", let text = value.string, text.allSatisfy(\.isWhitespace) {
+            throw ParameterError(
+                .notAllowed, message: "\(presentable("\(path)")) is a name, and takes no blank text.")
+        }
         switch dataType {
         case "int", "float": if let number = value.double { try checkBounds(number, at: path) }
         case "string":

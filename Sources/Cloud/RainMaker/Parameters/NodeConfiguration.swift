@@ -28,6 +28,8 @@ public struct NodeConfiguration: Sendable, Equatable {
         public var dataType: String?
         /// Whether the cloud may set it (`properties` has `write`; a node that names none is taken at its best).
         public var isWritable: Bool
+        /// Whether the node reports its value (`properties` has `read`; a node that names none is taken at its best).
+        public var isReadable: Bool
         /// The least number that is taken.
         public var minimum: Double?
         /// The greatest.
@@ -36,6 +38,13 @@ public struct NodeConfiguration: Sendable, Equatable {
         public var step: Double?
         /// The only texts that are taken, where the node lists them (`valid_strs`).
         public var validTexts: [String]?
+
+        /// Whether the node reports the value that it was set to. A trigger of the system service does not: it has the node act, and stays
+        /// `false` (`esp_rmaker_system_service_enable`: `esp.param.reboot`, `esp.param.wifi-reset`, `esp.param.factory-reset`).
+        public var reportsWhatIsSet: Bool {
+            guard isReadable, let type else { return isReadable }
+            return type != "esp.param.reboot" && !(type.hasPrefix("esp.param.") && type.hasSuffix("-reset"))
+        }
     }
 
     /// Devices first, then services; each in the node's order.
@@ -85,7 +94,9 @@ extension NodeConfiguration.Parameter {
         self.name = name
         type = json["type"]?.string
         dataType = json["data_type"]?.string
-        isWritable = json["properties"]?.array.map { $0.contains("write") } ?? true
+        let properties = json["properties"]?.array
+        isWritable = properties.map { $0.contains("write") } ?? true
+        isReadable = properties.map { $0.contains("read") } ?? true
         minimum = json["bounds"]?["min"]?.double
         maximum = json["bounds"]?["max"]?.double
         step = json["bounds"]?["step"]?.double

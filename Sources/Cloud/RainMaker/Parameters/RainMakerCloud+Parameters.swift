@@ -21,13 +21,13 @@ public struct ParameterOutcome: Sendable, Equatable {
 }
 
 extension ParameterOutcome {
-    /// What the cloud says of one node of several: what its number means, or else its own words.
+    /// What the cloud says of one node of several: what its number means, or else its own words, and the number.
     init(_ node: NodeID, refused entry: JSONValue) {
         let code = entry["error_code"].flatMap(LenientInteger.init).map { Int($0.value) }
         let meaning = code.flatMap { RainMakerErrorCode.meaning(of: $0, status: 207)?.sentence }
-        self.init(
-            node: node, failure: meaning ?? entry["description"]?.string.map(presentable) ?? "refused", serverCode: code
-        )
+        let words = entry["description"]?.string.map(presentable) ?? "refused"
+        let named = code.map { " (error code \($0))" } ?? ""
+        self.init(node: node, failure: meaning ?? words + named, serverCode: code)
     }
 }
 

@@ -27,27 +27,31 @@ extension RainMakerCloud {
             if stays { body.append(.init("new_role", "secondary")) }
         }
         if let metadata { body.append(.init("metadata", metadata)) }
-        let reply = try await call(RainMakerCall(.put, kind.path, body: .object(body)))
+        let reply = try await call(
+            RainMakerCall(.put, kind.path, body: .object(body)), words: Self.offerWords(kind, to: userName))
         guard let id = reply["request_id"]?.string, !id.isEmpty else { throw incomplete("request_id") }
         return id
     }
 
-    /// Ends what is shared with a user; a secondary user names themselves to leave.
+    /// Ends what is shared with a user; a secondary user names themselves to leave. Throws `unknownUser` where nobody has that name.
     public func stopSharing(
         _ kind: SharedKind, _ ids: [String], with userName: String
     ) async throws(AccountError) {
         try await call(
             RainMakerCall(
                 .delete, kind.path,
-                query: [(kind.rawValue, ids.joined(separator: ",")), ("user_name", userName)]))
+                query: [(kind.rawValue, ids.joined(separator: ",")), ("user_name", userName)]),
+            words: Self.endWords(kind, with: userName))
     }
 
-    /// Who has the user's nodes or groups, or the one of that id.
+    /// Who has the user's nodes or groups, those within groups too; or the one of that id.
     public func sharing(_ kind: SharedKind, of id: String? = nil) async throws(AccountError) -> [Sharing] {
+        let all: [(name: String, value: String)] = kind == .groups ? [("sub_groups", "true")] : []
         let reply = try await call(
-            RainMakerCall(.get, kind.path, query: id.map { [(kind.idMember, $0)] } ?? []))
+            RainMakerCall(.get, kind.path, query: id.map { [(kind.idMember, $0)] } ?? all),
+            words: kind == .groups ? Self.groupWords : [:])
         guard let list = reply[kind.listMember]?.array else { throw incomplete(kind.listMember) }
-        return list.compactMap { Sharing($0, kind) }
+        return list.flatMap { Sharing.all($0, kind) }
     }
 
     /// The offers that the user has made, or was made.
@@ -75,11 +79,13 @@ extension RainMakerCloud {
     ) async throws(AccountError) {
         try await call(
             RainMakerCall(
-                .put, kind.path + "/requests", body: ["accept": .bool(accepting), "request_id": .string(id)]))
+                .put, kind.path + "/requests", body: ["accept": .bool(accepting), "request_id": .string(id)]),
+            words: Self.requestWords)
     }
 
     /// Takes back an offer that the user has made.
     public func cancelSharing(_ kind: SharedKind, request id: String) async throws(AccountError) {
-        try await call(RainMakerCall(.delete, kind.path + "/requests", query: [("request_id", id)]))
+        try await call(
+            RainMakerCall(.delete, kind.path + "/requests", query: [("request_id", id)]), words: Self.requestWords)
     }
 }

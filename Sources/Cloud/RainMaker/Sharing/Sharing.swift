@@ -35,6 +35,13 @@ public struct Sharing: Sendable, Equatable {
     /// Of those with whom it is shared.
     public var secondaryUsers: [String]
 
+    /// An entry of the list, and of the groups within it.
+    static func all(_ json: JSONValue, _ kind: SharedKind, depth: Int = 0) -> [Sharing] {
+        guard depth < NodeGroup.maximumDepth, let entry = Sharing(json, kind) else { return [] }
+        let within = (json["sub_groups"]?.array ?? []).flatMap { all($0, kind, depth: depth + 1) }
+        return [entry] + within
+    }
+
     init?(_ json: JSONValue, _ kind: SharedKind) {
         guard let id = json[kind.idMember]?.string, !id.isEmpty else { return nil }
         self.id = id

@@ -30,10 +30,25 @@ extension RainMakerCloud {
         let size = bytes.count
         // Four characters for three bytes, with little around them.
         call.uploadProgress = { progress(min(size, $0 / 4 * 3)) }
-        guard let url = try await self.call(call)["image_url"]?.string, !url.isEmpty else {
-            throw incomplete("image_url")
+        let reply: JSONValue
+        do throws(AccountError) {
+            reply = try await self.call(call)
+        } catch {
+            throw error.status == Self.contentTooLarge ? Self.tooLarge(size) : error
         }
+        guard let url = reply["image_url"]?.string, !url.isEmpty else { throw incomplete("image_url") }
         return url
+    }
+
+    /// RFC 9110, section 15.5.14. What stands before the cloud says so in any form, and nothing but a smaller image helps.
+    private static let contentTooLarge = 413
+
+    private static func tooLarge(_ size: Int) -> AccountError {
+        AccountError(
+            .rejected,
+            message:
+                "the image of \(size) bytes is larger than the server takes (HTTP \(contentTooLarge)): build a smaller one",
+            status: contentTooLarge)
     }
 
     /// Megabytes over a slow uplink.

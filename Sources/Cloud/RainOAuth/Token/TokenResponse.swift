@@ -108,6 +108,7 @@ public struct TokenResponse: Sendable, Equatable {
             case .string(let text): try list.append(member.name, text)
             case .integer(let number): try list.append(member.name, "\(number)")
             case .number(let number): try list.append(member.name, "\(number)")
+            case .longNumber(let number): try list.append(member.name, number.text)
             default: break
             }
         }

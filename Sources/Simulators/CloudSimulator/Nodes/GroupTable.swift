@@ -40,10 +40,12 @@ struct GroupTable: Codable, Sendable, Equatable {
         groups[id] = nil
     }
 
-    /// Those that a user owns or shares and that are in no other, by id.
+    /// Those that a user owns or shares and that are in no other that the user sees, by id.
     func roots(of user: String) -> [Group] {
-        groups.values.filter { $0.parent == nil && ($0.owner == user || $0.guests.contains(user)) }
-            .sorted { $0.id < $1.id }
+        groups.values.filter { group in
+            (group.owner == user || group.guests.contains(user))
+                && !(group.parent.map { isVisible($0, to: user) } ?? false)
+        }.sorted { $0.id < $1.id }
     }
 
     func children(of id: String) -> [Group] { groups.values.filter { $0.parent == id }.sorted { $0.id < $1.id } }

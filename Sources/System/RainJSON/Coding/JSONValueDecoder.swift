@@ -44,6 +44,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
         switch value {
         case .integer(let number): try need(Integer(exactly: number), type)
         case .number(let number): try need(Integer(exactly: number), type)
+        case .longNumber(let number): try need(Integer(number.text), type)
         default: throw mismatch(type)
         }
     }

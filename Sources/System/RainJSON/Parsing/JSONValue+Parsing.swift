@@ -5,8 +5,8 @@ extension JSONValue {
     /// The value of a whole JSON text, as RFC 8259 has it: one value, nothing after it but white space, UTF-8 without a mark.
     ///
     /// Where an object repeats a name, the last value counts, as in ECMAScript and in json-c. Integers are exact where they
-    /// fit `Int64`. A longer one is the nearest `Double`, and a number beyond those is the largest: one odd number that somebody else wrote
-    /// must not make a whole document unreadable.
+    /// fit `Int64`. A longer one, and a number beyond the range of `Double`, is kept as its text: one odd number that somebody else wrote
+    /// must neither make a whole document unreadable, nor be another one when the document is written again.
     public init(parsing text: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
         guard text.count <= min(limits.maximumBytes, Int(Int32.max) - 1) else {
             throw JSONError(.tooLarge, "\(text.count) bytes, at most \(limits.maximumBytes) are accepted")
@@ -81,8 +81,7 @@ private func value(of object: OpaquePointer?) throws(JSONError) -> JSONValue {
     case json_type_int: return .integer(json_object_get_int64(object))
     case json_type_double:
         let number = json_object_get_double(object)
-        guard number.isInfinite else { return .number(number) }
-        return .number(number < 0 ? -Double.greatestFiniteMagnitude : Double.greatestFiniteMagnitude)
+        return longNumber(object, number) ?? .number(number)
     case json_type_string:
         let length = Int(json_object_get_string_len(object))
         guard let bytes = json_object_get_string(object) else { return .string("") }
@@ -106,6 +105,16 @@ private func value(of object: OpaquePointer?) throws(JSONError) -> JSONValue {
         return .object(members)
     default: return .null
     }
+}
+
+/// json-c keeps the text of a double that it has read. Nil for one that `Double` holds.
+private func longNumber(_ object: OpaquePointer?, _ number: Double) -> JSONValue? {
+    guard number.magnitude >= 0x1p63, let characters = json_object_get_string(object) else { return nil }
+    let text = String(cString: characters)
+    if number.isInfinite { return .longNumber(.init(text.hasSuffix("e0") ? String(text.dropLast(2)) : text)) }
+    // As `withExponents` marks an integer.
+    guard text.hasSuffix("e0"), !text.dropLast(2).contains(where: { ".eE".contains($0) }) else { return nil }
+    return .longNumber(.init(String(text.dropLast(2))))
 }
 
 private func text(_ characters: UnsafeBufferPointer<CChar>) -> String {

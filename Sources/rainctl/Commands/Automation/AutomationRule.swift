@@ -74,6 +74,7 @@ struct AutomationRule: ParsableArguments {
         for text in when {
             guard let (path, sign, value) = Self.condition(text) else { continue }
             do throws(ParameterError) {
+                let path = configuration.path(path)
                 let read = try configuration.value(path, from: value)
                 let compared = try configuration.comparison(path, sign, read.value)
                 events.append(["params": [compared].json, "check": .string(sign)])
@@ -112,21 +113,16 @@ struct AutomationRule: ParsableArguments {
         return actions
     }
 
-    /// `Light.Power=on`: the first comparison behind the dot counts.
-    static func condition(_ text: String) -> (path: ParameterPath, check: String, value: String)? {
+    /// `Light.Power=on`: the first comparison counts.
+    static func condition(_ text: String) -> (path: String, check: String, value: String)? {
         guard let start = text.firstIndex(where: { "=!<>".contains($0) }) else { return nil }
         let rest = text[start...]
         let signs = ["==", "!=", "<=", ">=", "<", ">", "="]
         guard let sign = signs.first(where: { rest.hasPrefix($0) }) else { return nil }
         let name = text[..<start].trimmingBlanks
-        guard let dot = name.firstIndex(of: ".") else { return nil }
-        let (component, parameter) = (name[..<dot], name[name.index(after: dot)...])
         let value = rest.dropFirst(sign.count).trimmingBlanks
-        guard !component.isEmpty, !parameter.isEmpty, !value.isEmpty else { return nil }
-        return (
-            ParameterPath(component: String(component), parameter: String(parameter)), sign == "=" ? "==" : sign,
-            String(value)
-        )
+        guard GivenValue.isPath(name), !value.isEmpty else { return nil }
+        return (String(name), sign == "=" ? "==" : sign, String(value))
     }
 
     /// `Kitchen lamp:Light.Power=on`: the last colon before the = divides.

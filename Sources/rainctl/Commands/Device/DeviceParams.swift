@@ -65,10 +65,15 @@ struct DeviceParamsSet: DeviceCommand {
             }
             let data = NodeData(board)
             try await data.setParameters(wanted.json.serialized())
+            var outcome = ParameterSetter.Outcome(node: NodeID(node.id))
+            outcome.leaveOut(wanted.unreported(by: node.described), of: wanted)
+            // A board that restarts now could not be asked.
+            guard !outcome.isSentOnly else { return outcome }
             let now = (try? JSONValue(parsing: try await data.parameters())) ?? .object([])
-            return ParameterSetter.Outcome(node: NodeID(node.id), isReported: ParameterSetter.holds(wanted, in: now))
+            outcome.isReported = ParameterSetter.holds(wanted.reported(by: node.described), in: now)
+            return outcome
         }
-        try ParamsSetResult([outcome]).tell(output)
+        try ParamsSetResult([outcome], isLocal: true).tell(output)
     }
 }
 

@@ -97,9 +97,16 @@ struct GroupAddNodes: CloudCommand {
         return try await scene.time.run {
             let group = try await GroupChoice(cloud: scene.cloud).group(name)
             let ids = try await scene.choice.nodes(nodes).map(\.id)
-            try await scene.cloud.addNodes(ids, toGroup: group.id)
-            return ActionResult("added to \(group.name): \(ids.map(\.rawValue).joined(separator: ", "))".onOneLine)
-                .with("group_id", group.id).with("added", ids.map(\.rawValue))
+            let there = try await scene.cloud.group(group.id).nodes ?? []
+            let new = ids.filter { !there.contains($0) }
+            if !new.isEmpty { try await scene.cloud.addNodes(new, toGroup: group.id) }
+            let (added, already) = (new.map(\.rawValue), ids.filter { there.contains($0) }.map(\.rawValue))
+            let words = [
+                added.isEmpty ? nil : "added to \(group.name): \(added.joined(separator: ", "))",
+                already.isEmpty ? nil : "already in \(group.name): \(already.joined(separator: ", "))",
+            ]
+            return ActionResult(words.compactMap { $0?.onOneLine }.joined(separator: "\n"))
+                .with("group_id", group.id).with("added", added).with("already", already)
         }
     }
 }
@@ -125,6 +132,14 @@ struct GroupRemoveNodes: CloudCommand {
         return try await scene.time.run {
             let group = try await GroupChoice(cloud: scene.cloud).group(name)
             let ids = try await scene.choice.nodes(nodes).map(\.id)
+            if let there = try await scene.cloud.group(group.id).nodes {
+                let absent = ids.filter { !there.contains($0) }.map(\.rawValue).joined(separator: ", ")
+                guard absent.isEmpty else {
+                    throw CommandFailure(
+                        .badData, reason: "not_in_group",
+                        message: "Not in \(group.name.onOneLine): \(absent.onOneLine). Nothing was changed.")
+                }
+            }
             try await scene.cloud.removeNodes(ids, fromGroup: group.id)
             return ActionResult("taken out of \(group.name): \(ids.map(\.rawValue).joined(separator: ", "))".onOneLine)
                 .with("group_id", group.id).with("removed", ids.map(\.rawValue))

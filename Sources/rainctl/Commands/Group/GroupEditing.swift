@@ -36,7 +36,9 @@ struct GroupOptions: ParsableArguments {
     }
 
     static func check(name: String) throws {
-        guard (2...256).contains(name.utf8.count) else { throw ValidationError("A group's name has 2 to 256 bytes.") }
+        guard (2...256).contains(name.utf8.count), !name.isBlank else {
+            throw ValidationError("A group's name has 2 to 256 bytes, and not spaces alone.")
+        }
     }
 }
 

@@ -10,7 +10,8 @@ struct NodeParamsSet: AsyncParsableCommand {
             Example: rainctl node params set 'Kitchen lamp' Light.Power=on Light.Brightness=40
 
             Names, types and bounds are checked by what the board has said of itself before anything is sent. The cloud hands the values on \
-            and does not wait for the board: --wait does, until the board has reported them. With --local the board is told itself: NODE is its \
+            and does not wait for the board: --wait does, until the board has reported them; what it never reports, such as a restart, counts \
+            as done once it is sent. With --local the board is told itself: NODE is its \
             node id then, or what it announces.
             """)
 
@@ -56,6 +57,8 @@ struct NodeParamsSet: AsyncParsableCommand {
         let found = try await time.run { try await choice.nodes(names) }
         // All are checked before the first is set.
         let wanted = try found.map { node in (node: node, changes: try checked(given, at: node)) }
+        let nameCheck = NameCheck(client: client, output: context.output)
+        try await time.run { try await nameCheck.check(Self.names(in: wanted)) }
         let setter = ParameterSetter(cloud: cloud, wait: wait ? time.leftForWaiting : nil)
         let outcomes = try await time.run { try await setter.set(wanted) }
         try ParamsSetResult(outcomes).tell(context)
@@ -79,13 +82,27 @@ struct NodeParamsSet: AsyncParsableCommand {
                 throw CommandFailure(error, of: session.nodeID.onOneLine)
             }
             try await session.control.set(session.parameters, to: wanted.json.serialized())
+            var outcome = ParameterSetter.Outcome(node: NodeID(session.nodeID))
+            outcome.leaveOut(wanted.unreported(by: session.described), of: wanted)
+            // A board that restarts now could not be asked.
+            guard !outcome.isSentOnly else { return outcome }
             // The node has taken them; it says itself what it has now.
             let now = try await session.control.property("params").value
             let values = (try? JSONValue(parsing: now)) ?? .object([])
-            return ParameterSetter.Outcome(
-                node: NodeID(session.nodeID), isReported: ParameterSetter.holds(wanted, in: values))
+            outcome.isReported = ParameterSetter.holds(wanted.reported(by: session.described), in: values)
+            return outcome
         }
         try ParamsSetResult([outcome], isLocal: true).tell(context)
+    }
+
+    /// What boards are to be called.
+    private static func names(in wanted: [(node: Node, changes: [ParameterChange])]) -> [NodeID: String] {
+        var names: [NodeID: String] = [:]
+        for (node, changes) in wanted {
+            guard let path = NodeConfiguration(node.configuration)?.nameParameter else { continue }
+            names[node.id] = changes.first { $0.path == path }?.value.string
+        }
+        return names
     }
 
     private func fileChanges(within limit: Duration) throws(CommandFailure) -> [ParameterChange]? {

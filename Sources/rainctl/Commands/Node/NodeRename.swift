@@ -24,8 +24,8 @@ struct NodeRename: AsyncParsableCommand {
 
     func validate() throws {
         // `MAX_NAME_LEN` of the apps; firmware keeps what it is given.
-        guard (1...64).contains(name.utf8.count), name.withoutControls == name else {
-            throw ValidationError("A name has 1 to 64 bytes, and no control characters.")
+        guard (1...64).contains(name.utf8.count), name.withoutControls == name, !name.isBlank else {
+            throw ValidationError("A name has 1 to 64 bytes, no control characters, and not spaces alone.")
         }
     }
 
@@ -48,6 +48,9 @@ struct NodeRename: AsyncParsableCommand {
         do throws(ParameterError) { try configuration.check([change]) } catch {
             throw CommandFailure(error, at: found)
         }
+        let check = NameCheck(client: client, output: context.output)
+        let names = [found.id: name]
+        try await time.run { try await check.check(names) }
         let setter = ParameterSetter(
             cloud: try client.rainMakerNodes(), wait: wait ? time.leftForWaiting : nil)
         let outcomes = try await time.run { try await setter.set([(found, [change])]) }

@@ -36,8 +36,10 @@ struct Provision: AsyncParsableCommand {
             valueName: "file"), completion: .file())
     var customData: String?
 
-    @Option(help: ArgumentHelp("The endpoint of the application.", valueName: "name"))
-    var customEndpoint = "custom-data"
+    @Option(
+        help: ArgumentHelp(
+            "The endpoint of the application (--custom-data); custom-data unless given.", valueName: "name"))
+    var customEndpoint: String?
 
     @Flag(help: "Make the board forget failed Wi-Fi settings first.")
     var resetFirst = false
@@ -49,6 +51,12 @@ struct Provision: AsyncParsableCommand {
     var events: Events?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if customEndpoint != nil, customData == nil {
+            throw ValidationError("--custom-endpoint needs --custom-data, what is to be sent there.")
+        }
+    }
 
     func run() async throws {
         let context = try device.context(options)
@@ -72,7 +80,7 @@ struct Provision: AsyncParsableCommand {
         }
         let notes = try mappingNotes()
         let custom = try customData.map { file throws(CommandFailure) in
-            CustomData(try Payload(file: file).bytes(within: time.left), for: customEndpoint)
+            CustomData(try Payload(file: file).bytes(within: time.left), for: customEndpoint ?? "custom-data")
         }
         let questions = NetworkQuestions(screen: context.screen, first: try wifi.name())
         let network = try requestedNetwork(context, questions, within: time)

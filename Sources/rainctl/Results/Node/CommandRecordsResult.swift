@@ -99,7 +99,8 @@ struct CommandRecordsResult: CommandResult {
             return CommandFailure(
                 nodes.count == 1 ? .other : .batchPartial,
                 reason: nodes.count == failed.count ? "all_failed" : "some_failed",
-                message: "The command was not done by \(words.joined(separator: "; ")).")
+                message: "The command was not done by \(words.joined(separator: "; "))."
+                    + (isOnlySent ? "" : silence.map { " \($0.message)" } ?? ""))
         }
         return isOnlySent ? nil : silence
     }

@@ -49,10 +49,15 @@ struct ParamsResult: CommandResult {
                         "\(node) has reported no \(path.onOneLine); it has "
                         + "\(known.isEmpty ? "reported nothing" : known).")
             }
-            let isNamed = path.contains(".")
+            let isNamed = Self.isNamed(path, all)
             let shown = isNamed ? found : [ParameterChange](reported: found.json.withoutSecretParameters)
             wanted += shown.filter { !wanted.contains($0) }
         }
-        return Chosen(params: wanted.json, isSingle: paths.count == 1 && paths[0].contains("."))
+        return Chosen(params: wanted.json, isSingle: paths.count == 1 && isNamed(paths[0], all))
+    }
+
+    /// Whether it leads to a value, and not to a device, whose name may have a dot, too.
+    private static func isNamed(_ path: String, _ all: [ParameterChange]) -> Bool {
+        all.contains { "\($0.path)" == path }
     }
 }

@@ -15,11 +15,16 @@ struct ParamsSetResult: CommandResult {
         let state: String
         let message: String?
         let errorCode: Int?
+        /// Paths whose values no board reports as they were set: that they were sent is all that is known of them.
+        let notReported: [String]?
+        /// There are no others.
+        fileprivate let isSentOnly: Bool
 
         private enum CodingKeys: String, CodingKey {
             case nodeID = "node_id"
             case state, message
             case errorCode = "error_code"
+            case notReported = "not_reported"
         }
     }
 
@@ -27,7 +32,11 @@ struct ParamsSetResult: CommandResult {
         nodes.map { entry in
             let words =
                 switch entry.state {
-                case "reported": "has it"
+                case "reported": "has it" + Self.besides(entry.notReported)
+                case "sent" where entry.isSentOnly:
+                    isLocal
+                        ? "has taken it; it cannot be read back"
+                        : "sent by the cloud; the board does not report it back"
                 case "sent": "sent by the cloud; the board has not answered yet (--wait waits for that)"
                 case "silent" where isLocal: "has taken it, and does not report it"
                 case "silent": "sent by the cloud; the board has not reported it in time"
@@ -35,6 +44,11 @@ struct ParamsSetResult: CommandResult {
                 }
             return "\(entry.nodeID.onOneLine)  \(words)"
         }.joined(separator: "\n")
+    }
+
+    private static func besides(_ paths: [String]?) -> String {
+        guard let paths else { return "" }
+        return "; \(paths.prefix(5).map(\.onOneLine).joined(separator: ", ")) was sent, and cannot be read back"
     }
 
     init(_ outcomes: [ParameterSetter.Outcome], isLocal: Bool = false) {
@@ -48,8 +62,10 @@ struct ParamsSetResult: CommandResult {
                     case nil: "sent"
                     }
                 }
+            let unreported = outcome.unreported.map { "\($0)" }
             return Entry(
-                nodeID: outcome.node.rawValue, state: state, message: outcome.failure, errorCode: outcome.serverCode)
+                nodeID: outcome.node.rawValue, state: state, message: outcome.failure, errorCode: outcome.serverCode,
+                notReported: unreported.isEmpty ? nil : unreported, isSentOnly: outcome.isSentOnly)
         }
     }
 

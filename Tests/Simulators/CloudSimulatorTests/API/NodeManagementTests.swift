@@ -96,6 +96,32 @@ struct NodeManagementTests {
         #expect(detail?["role"] == "primary")
     }
 
+    @Test("a group that is shared from within another is a root to who does not see the other")
+    func sharedSubgroup() throws {
+        let scene = try Scene()
+        let group = { (name: String, more: [JSONValue.Member]) throws -> String in
+            let made = scene.send("POST", "user/node_group", .object([.init("group_name", .string(name))] + more))
+            return try #require(made.body["group_id"]?.string)
+        }
+        let home = try group("Home", [])
+        let kitchen = try group("Kitchen", [.init("parent_group_id", .string(home))])
+        let asked = scene.send(
+            "PUT", "user/node_group/sharing", ["groups": [.string(kitchen)], "user_name": .string(Self.friend)])
+        let id = try #require(asked.body["request_id"])
+        let answer = scene.asFriend("PUT", "user/node_group/sharing/requests", ["accept": true, "request_id": id])
+        #expect(answer.status == 200)
+        let ids = { (reply: Response, list: String) in reply.body[list]?.array?.map { $0["group_id"]?.string } }
+        #expect(ids(scene.asFriend("GET", "user/node_group?sub_groups=true"), "groups") == [kitchen])
+        #expect(ids(scene.asFriend("GET", "user/node_group/sharing"), "group_sharing") == [kitchen])
+        // Its owner has it within the other, and hears of it where those within are asked for.
+        #expect(ids(scene.send("GET", "user/node_group"), "groups") == [home])
+        #expect(ids(scene.send("GET", "user/node_group/sharing"), "group_sharing") == [home])
+        let all = scene.send("GET", "user/node_group/sharing?sub_groups=true").body["group_sharing"]?.array?.first
+        let within = all?["sub_groups"]?.array?.first
+        #expect(within?["group_id"]?.string == kitchen)
+        #expect(within?["users"]?["secondary"] == [.string(Self.friend)])
+    }
+
     @Test("requests come ten at a time")
     func pages() throws {
         let scene = try Scene()

@@ -84,22 +84,31 @@ extension CloudAPI {
         return Response(.object(members))
     }
 
-    /// `GET user/node_group/sharing`: who has the caller's groups.
+    /// `GET user/node_group/sharing`: who has the caller's groups, and those within them with `sub_groups`.
     func groupSharing(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
+        let isDeep = try flag("sub_groups", in: call, otherwise: false)
         let groups =
             call.request.query("group_id") == nil
             ? readState { $0.groups?.roots(of: user.id) ?? [] } : [try visibleGroup(call, user)]
-        let listed = groups.map { group -> JSONValue in
-            [
-                "group_id": .string(group.id),
-                "users": [
+        return Response(["group_sharing": .array(groups.map { sharing(of: $0, isDeep: isDeep) })])
+    }
+
+    private func sharing(of group: GroupTable.Group, isDeep: Bool) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("group_id", .string(group.id)),
+            .init(
+                "users",
+                [
                     "primary": [.string(userName(group.owner))],
                     "secondary": .array(group.guests.map { .string(userName($0)) }),
-                ],
-            ]
+                ]),
+        ]
+        let children = isDeep ? readState { $0.groups?.children(of: group.id) ?? [] } : []
+        if !children.isEmpty {
+            members.append(.init("sub_groups", .array(children.map { sharing(of: $0, isDeep: true) })))
         }
-        return Response(["group_sharing": .array(listed)])
+        return .object(members)
     }
 
     private func fill(_ group: inout GroupTable.Group, _ body: Fields, _ user: User) throws(APIError) {

@@ -58,8 +58,14 @@ struct NodeMetadataSet: CloudCommand {
         guard members.isEmpty != (file == nil) else {
             throw ValidationError("Give members as KEY=VALUE, or a --file with them.")
         }
-        for member in members where (member.firstIndex(of: "=") ?? member.startIndex) == member.startIndex {
-            throw ValidationError("\(member.onOneLine) is not a member: they are given as KEY=VALUE.")
+        var seen: Set<Substring> = []
+        for member in members {
+            guard let equals = member.firstIndex(of: "="), equals != member.startIndex else {
+                throw ValidationError("\(member.onOneLine) is not a member: they are given as KEY=VALUE.")
+            }
+            guard seen.insert(member[..<equals]).inserted else {
+                throw ValidationError("\(String(member[..<equals]).onOneLine) is given twice.")
+            }
         }
     }
 
@@ -68,10 +74,18 @@ struct NodeMetadataSet: CloudCommand {
         let name = node
         return try await scene.time.run {
             let node = try await scene.choice.node(name)
+            let (nulls, values) = (
+                (changes.members ?? []).filter(\.value.isNull).map(\.name),
+                (changes.members ?? []).filter { !$0.value.isNull }.map(\.name)
+            )
+            // Null takes a member away, where there is one.
+            let gone = nulls.filter { node.metadata?[$0] != nil }
+            guard !values.isEmpty || !gone.isEmpty else { throw node.lacks(nulls) }
             try await scene.cloud.changeMetadata(changes, of: node.id)
-            let names = (changes.members ?? []).map(\.name)
-            return ActionResult("set: \(names.joined(separator: ", ").onOneLine)")
-                .with("node_id", node.id.rawValue).with("set", names)
+            let words = [("set", values), ("deleted", gone)].filter { !$0.1.isEmpty }
+                .map { "\($0): \($1.joined(separator: ", "))".onOneLine }
+            return ActionResult(words.joined(separator: "\n"))
+                .with("node_id", node.id.rawValue).with("set", values).with("deleted", gone)
         }
     }
 
@@ -85,7 +99,12 @@ struct NodeMetadataSet: CloudCommand {
                         String(member[..<equals]), (try? JSONValue(parsing: Array(text.utf8))) ?? .string(text))
                 })
         }
-        return try Payload.object(file: file, name: "metadata", within: limit)
+        let object = try Payload.object(file: file, name: "metadata", within: limit)
+        guard object.members?.isEmpty == false else {
+            throw CommandFailure(
+                .badData, reason: "bad_metadata", message: "The metadata has no members: there is nothing to set.")
+        }
+        return object
     }
 }
 
@@ -119,11 +138,26 @@ struct NodeMetadataDelete: CloudCommand {
             if keys.isEmpty {
                 try await scene.cloud.removeMetadata(of: node.id)
             } else {
+                let absent = keys.filter { node.metadata?[$0] == nil }
+                guard absent.isEmpty else { throw node.lacks(absent) }
                 try await scene.cloud.changeMetadata(.object(keys.map { .init($0, .null) }), of: node.id)
             }
             let gone = keys.isEmpty ? (node.metadata?.members ?? []).map(\.name) : keys
             return ActionResult(gone.isEmpty ? "there was none" : "deleted: \(gone.joined(separator: ", ").onOneLine)")
                 .with("node_id", node.id.rawValue).with("deleted", gone)
         }
+    }
+}
+
+extension Node {
+    /// What is to be taken away is not in its metadata.
+    fileprivate func lacks(_ keys: [String]) -> CommandFailure {
+        let known = (metadata?.members ?? []).prefix(20).map(\.name).joined(separator: ", ").onOneLine
+        return CommandFailure(
+            .badData, reason: "no_such_key",
+            message: """
+                The metadata of \(shownName) has no \(keys.joined(separator: ", ").onOneLine); it has \
+                \(known.isEmpty ? "no members" : known). Nothing was changed.
+                """)
     }
 }

@@ -28,10 +28,15 @@ struct NodeTagsAdd: CloudCommand {
         let (name, tags) = (node, tags)
         return try await scene.time.run {
             let node = try await scene.choice.node(name)
-            try await scene.cloud.addTags(tags, to: node.id)
-            let all = node.tags + tags.filter { !node.tags.contains($0) }
-            return ActionResult("tags: \(all.joined(separator: ", ").onOneLine)")
-                .with("node_id", node.id.rawValue).with("tags", all)
+            var (added, already): ([String], [String]) = ([], [])
+            for tag in tags where !added.contains(tag) && !already.contains(tag) {
+                if node.tags.contains(tag) { already.append(tag) } else { added.append(tag) }
+            }
+            if !added.isEmpty { try await scene.cloud.addTags(added, to: node.id) }
+            let all = node.tags + added
+            let words = already.isEmpty ? "" : "\nthere already: \(already.joined(separator: ", ").onOneLine)"
+            return ActionResult("tags: \(all.joined(separator: ", ").onOneLine)\(words)")
+                .with("node_id", node.id.rawValue).with("tags", all).with("added", added).with("already", already)
         }
     }
 }
@@ -56,6 +61,16 @@ struct NodeTagsRemove: CloudCommand {
         let (name, tags) = (node, tags)
         return try await scene.time.run {
             let node = try await scene.choice.node(name)
+            let absent = tags.filter { !node.tags.contains($0) }
+            // What is no tag at all is refused as such.
+            if !absent.isEmpty, absent.allSatisfy({ $0.contains(":") }) {
+                throw CommandFailure(
+                    .badData, reason: "no_such_tag",
+                    message: """
+                        \(node.shownName) has no tag \(absent.joined(separator: ", ").onOneLine); it has \
+                        \(node.tags.isEmpty ? "none" : node.tags.joined(separator: ", ").onOneLine). Nothing was changed.
+                        """)
+            }
             try await scene.cloud.removeTags(tags, from: node.id)
             let left = node.tags.filter { !tags.contains($0) }
             return ActionResult(left.isEmpty ? "no tags left" : "tags: \(left.joined(separator: ", ").onOneLine)")

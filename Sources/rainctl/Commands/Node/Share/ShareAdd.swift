@@ -42,6 +42,7 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
+        if user.isBlank { throw ValidationError("--with takes the other user's name.") }
         if keepAccess, role != .owner { throw ValidationError("--keep-access goes with --as owner.") }
     }
 
@@ -61,7 +62,11 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             case .owner: .newOwner(formerOwnerStays: keepAccess)
             }
         let request = try await scene.time.run {
-            try await scene.cloud.share(Subject.kind, ids, with: user, as: role)
+            do throws(AccountError) {
+                return try await scene.cloud.share(Subject.kind, ids, with: user, as: role)
+            } catch {
+                throw CommandFailure(sharing: error)
+            }
         }
         return ActionResult(
             "offered to \(user.onOneLine), who accepts it with: rainctl \(Subject.command) accept \(request.onOneLine)"

@@ -7,7 +7,9 @@ protocol SharedSubject: Sendable {
     /// The command that these are under.
     static var command: String { get }
     static var noun: String { get }
-    /// The ids of those that a person names.
+    /// The id of the one that a person names.
+    static func id(_ name: String, _ scene: CloudScene) async throws -> String
+    /// The ids of those that a person names: at least one.
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String]
 }
 
@@ -15,6 +17,10 @@ enum SharedNodes: SharedSubject {
     static let kind = SharedKind.nodes
     static let command = "node share"
     static let noun = "board"
+
+    static func id(_ name: String, _ scene: CloudScene) async throws -> String {
+        try await scene.choice.node(name).id.rawValue
+    }
 
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String] {
         try await scene.choice.nodes(names).map(\.id.rawValue)
@@ -26,12 +32,19 @@ enum SharedGroups: SharedSubject {
     static let command = "group share"
     static let noun = "group"
 
+    static func id(_ name: String, _ scene: CloudScene) async throws -> String {
+        try await GroupChoice(cloud: scene.cloud).group(name).id
+    }
+
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String] {
-        var ids: [String] = []
-        for name in names.split(separator: ",").map(String.init) {
-            let id = try await GroupChoice(cloud: scene.cloud).group(name).id
-            if !ids.contains(id) { ids.append(id) }
-        }
-        return ids
+        try await GroupChoice(cloud: scene.cloud).groups(names).map(\.id)
+    }
+}
+
+extension CommandFailure {
+    /// Of a call that names another user: that there is none says nothing of the own sign-in.
+    init(sharing error: AccountError) {
+        self.init(error)
+        if error.code == .unknownUser { status = .other }
     }
 }

@@ -36,7 +36,7 @@ struct ShareList<Subject: SharedSubject>: CloudCommand {
         return SharingListResult(
             try await scene.time.run {
                 var id: String?
-                if let name { id = try await Subject.ids(name, scene).first }
+                if let name { id = try await Subject.id(name, scene) }
                 return try await scene.cloud.sharing(Subject.kind, of: id)
             })
     }
@@ -88,11 +88,19 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
+    func validate() throws {
+        if user.isBlank { throw ValidationError("--with takes the other user's name.") }
+    }
+
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (names, user) = (names, user)
         let ids = try await scene.time.run {
             let ids = try await Subject.ids(names, scene)
-            try await scene.cloud.stopSharing(Subject.kind, ids, with: user)
+            do throws(AccountError) {
+                try await scene.cloud.stopSharing(Subject.kind, ids, with: user)
+            } catch {
+                throw CommandFailure(sharing: error)
+            }
             return ids
         }
         return ActionResult("\(user.onOneLine) no longer has \(ids.joined(separator: ", ").onOneLine)")
@@ -114,6 +122,10 @@ struct ShareAccept<Subject: SharedSubject>: CloudCommand {
     var timeout = DurationArgument(.seconds(30))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if request.isBlank { throw ValidationError("A request's id is missing.") }
+    }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let id = request
@@ -139,6 +151,10 @@ struct ShareDecline<Subject: SharedSubject>: CloudCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
+    func validate() throws {
+        if request.isBlank { throw ValidationError("A request's id is missing.") }
+    }
+
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let id = request
         try await scene.time.run {
@@ -162,6 +178,10 @@ struct ShareCancel<Subject: SharedSubject>: CloudCommand {
     var timeout = DurationArgument(.seconds(30))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if request.isBlank { throw ValidationError("A request's id is missing.") }
+    }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let id = request

@@ -48,7 +48,9 @@ struct NodeOTA: CloudCommand {
         }
         let before = service.state(of: found)
         do {
-            try await scene.time.run { try await scene.cloud.set([service.change(to: url)], at: found.id) }
+            try await scene.time.run {
+                try await Self.hand(service.change(to: url), to: found.id, scene.cloud) { screen.say($0) }
+            }
         } catch  where Task.isCancelled {
             throw CommandFailure(
                 .cancelled,
@@ -77,9 +79,28 @@ struct NodeOTA: CloudCommand {
         return result
     }
 
+    /// The upload is done, and the same address may be said twice: a call that fails for the moment is made again.
+    private static func hand(
+        _ change: ParameterChange, to node: NodeID, _ cloud: RainMakerCloud, _ say: @Sendable (String) -> Void
+    ) async throws {
+        var pause = Duration.milliseconds(250)
+        for _ in 1..<tries {
+            do throws(AccountError) {
+                return try await cloud.set([change], at: node)
+            } catch {
+                guard error.isTransient else { throw error }
+                say("\(error.message.onOneLine); it is told again")
+                try await Task.sleep(for: max(pause, error.retryAfter ?? .zero))
+                pause *= 2
+            }
+        }
+        try await cloud.set([change], at: node)
+    }
+    private static let tries = 6
+
     private static func head(of bytes: [UInt8], _ file: String) throws(CommandFailure) -> FirmwareImage {
         do throws(FirmwareImage.Failure) {
-            return try FirmwareImage(bytes)
+            return try FirmwareImage(bytes, hashes: RainKitTools().crypto)
         } catch {
             let what =
                 switch error {
@@ -87,6 +108,9 @@ struct NodeOTA: CloudCommand {
                 case .notAnApplication:
                     "is not an application's image: give the one that the build names after the project, without boot loader and partitions"
                 case .truncated: "is shorter than it says itself: was it copied in full?"
+                case .wrongChecksum:
+                    "is damaged: the checksum behind its segments is not that of their bytes. Copy or build it again"
+                case .wrongHash: "is damaged: the SHA-256 at its end is not that of its bytes. Copy or build it again"
                 }
             throw CommandFailure(.badData, reason: "bad_image", message: "\(file.onOneLine) \(what).")
         }
