@@ -7,6 +7,7 @@ import Glibc
 enum Program {
     static func main() {
         StandardDescriptors.open()
+        Signals.ignoreBrokenPipes()
         Resources.shareHeap()
         // No core dump: memory holds secrets.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)

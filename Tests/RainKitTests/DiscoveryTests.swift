@@ -101,6 +101,21 @@ struct DiscoveryTests {
                 || message.contains("As a Wi-Fi network: \(Self.off.message)"), "\(message)")
     }
 
+    @Test("what each way said stands in the order of the ways, whichever fails first")
+    func order() async throws {
+        let other = ProvisioningError(.unavailable, message: "The cable is cut.", reason: "no_port")
+        let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+        let kit = Self.client(
+            ScriptedBoards(scheme: "ble", failure: Self.off, failsAfter: gate),
+            ScriptedBoards(scheme: "serial", failure: other))
+        let error = await #expect(throws: ProvisioningError.self) {
+            _ = try await kit.findBoard(unavailable: { scheme, _ in if scheme == "serial" { opener.finish() } })
+        }
+        #expect(
+            error?.message.hasSuffix(" Over Bluetooth: \(Self.off.message) On a cable: \(other.message)") == true,
+            "\(error?.message ?? "")")
+    }
+
     @Test("a way that does not work is told of while others are looked through")
     func oneWayLess() async throws {
         let kit = Self.client(

@@ -9,6 +9,8 @@ struct ScriptedBoards: BoardTransport {
     var failure: ProvisioningError?
     /// Whether it goes on looking when it has found all it has.
     var keepsLooking = false
+    /// Fails only once this has ended.
+    var failsAfter: AsyncStream<Void>?
     var canDiscover: Bool { true }
 
     func discover(
@@ -17,6 +19,7 @@ struct ScriptedBoards: BoardTransport {
         for name in names {
             guard await found(FoundBoard(BoardAddress(scheme: scheme, location: name), name: name)) else { return }
         }
+        if let failsAfter { for await _ in failsAfter {} }
         if let failure { throw failure }
         guard keepsLooking else { return }
         do {

@@ -90,6 +90,57 @@ struct AccountsTests {
         }
     }
 
+    @Test(
+        "a name from the environment or a project's file is none for the session of a user that was given",
+        arguments: [false, true])
+    func givenUser(inFile: Bool) async throws {
+        try await withCloud { maker, _ in
+            if inFile { try maker.folder.write(#"{"account": "\#(Self.second)"}"#, to: ".rainkit.json") }
+            let arguments = ["login", SimulatedCloud.user, "--password-file", maker.folder.file("password"), "--json"]
+            let login = try await run(
+                Executables.path("rainctl"), arguments,
+                environment: maker.environment.merging(inFile ? [:] : ["RAINKIT_ACCOUNT": Self.second]) { $1 },
+                directory: maker.folder.path)
+            #expect(login.status == .exited(0), "\(login.standardError)")
+            let list = try await maker.rainctl("account", "list", "--json").document?["accounts"]?.array
+            #expect(list?.map { $0["account"] } == [.string(SimulatedCloud.user)])
+        }
+    }
+
+    @Test("where no user is given, the account that is named says who signs in")
+    func namedUser() async throws {
+        try await withCloud { maker, _ in
+            let login = ["login", "--password-file", maker.folder.file("password"), "--json"]
+            let first = try await maker.rainctl(login, environment: ["RAINKIT_ACCOUNT": Self.second])
+            #expect(first.document?["account"] == .string(Self.second), "\(first.standardOutput)")
+            #expect(first.document?["user_name"] == .string(Self.second))
+            // What is no user's name is the user's who was called so before, and nobody's else.
+            let unknown = try await maker.rainctl(login, environment: ["RAINKIT_ACCOUNT": "work"])
+            #expect(unknown.failure?["reason"] == "missing_user")
+            #expect(try await logIn(maker, SimulatedCloud.user, "--account", "work").status == 0)
+            let again = try await maker.rainctl(login, environment: ["RAINKIT_ACCOUNT": "work"])
+            #expect(again.document?["account"] == "work", "\(again.standardOutput)")
+            #expect(again.document?["user_name"] == .string(SimulatedCloud.user))
+        }
+    }
+
+    @Test(
+        "who is not signed in is told the command with the name that is known",
+        arguments: [
+            ("zz@example.com", "login zz@example.com."), ("+15550100", "login +15550100."),
+            ("my lamp", "login USER --account 'my lamp'."),
+        ])
+    func nextCommand(account: String, command: String) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            for words in [["whoami"], ["account", "use", account]] {
+                let outcome = try await maker.rainctl(words + (words == ["whoami"] ? ["--account", account] : []))
+                #expect(outcome.status == 77)
+                #expect(outcome.standardError.contains("Run: rainctl \(command)"), "\(outcome.standardError)")
+            }
+        }
+    }
+
     @Test("with --no-save the sign-in is tried and nothing is kept")
     func noSave() async throws {
         try await withCloud { maker, cloud in

@@ -45,6 +45,9 @@ struct DoctorMendTests {
             try await $0.cloud.control("revoke", ["user": .string(SimulatedCloud.user)])
             return [:]
         },
+        Fault("session", "not_signed_in", fix: "unset RAINKIT_ACCOUNT") { _ in
+            ["RAINKIT_ACCOUNT": "other@example.com"]
+        },
         Fault("profile", "unreadable_profiles", fix: "mv ") {
             $0.folder.writePrivately(Array("{\"schema".utf8), to: "config/rainkit/deployments.json")
             return [:]

@@ -42,6 +42,60 @@ struct DoctorReportTests {
         }
     }
 
+    @Test("an account that nobody is signed in with, by who names it, and who is signed in")
+    func account() async throws {
+        try await DoctorTests.withMachine { machine in
+            let named = finding("session", try await machine.doctor(["RAINKIT_ACCOUNT": "other@example.com"]))
+            let message = named?["message"]?.string ?? ""
+            for part in ["other@example.com", "environment RAINKIT_ACCOUNT", SimulatedCloud.user] {
+                #expect(message.contains(part), "\(message)")
+            }
+            try machine.folder.makeFolder("project")
+            let file = "project/.rainkit.json"
+            for (account, fix) in [
+                ("other@example.com", "rainctl login other@example.com"), ("work", "rainctl login USER"),
+            ] {
+                machine.folder.writePrivately(Array(#"{"account": "\#(account)"}"#.utf8), to: file)
+                let found = finding("session", try await doctor(machine))
+                #expect(found?["reason"] == "not_signed_in", "\(String(describing: found))")
+                #expect(found?["fix"]?.string == fix)
+                #expect(found?["message"]?.string?.contains("file \(machine.folder.file(file))") == true)
+            }
+            // Where nobody is signed in at all, the one who is named may be.
+            _ = try await machine.maker.rainctl("logout")
+            let alone = finding("session", try await machine.doctor(["RAINKIT_ACCOUNT": "other@example.com"]))
+            #expect(alone?["fix"] == "rainctl login other@example.com", "\(String(describing: alone))")
+        }
+    }
+
+    @Test("a project's file that counts as none, as others may write it")
+    func ignored() async throws {
+        try await DoctorTests.withMachine { machine in
+            try machine.folder.makeFolder("project")
+            let path = machine.folder.file("project/.rainkit.json")
+            machine.folder.writePrivately(Array(#"{"profile": "sim"}"#.utf8), to: "project/.rainkit.json")
+            chmod(path, 0o666)
+            let found = finding("files", try await doctor(machine))
+            #expect(found?["state"] == "warn" && found?["reason"] == "ignored_settings", "\(String(describing: found))")
+            #expect(found?["fix"]?.string == "chmod go-w \(path)" && found?["message"]?.string?.contains(path) == true)
+            #expect(finding("files", try await doctor(machine, ["--fix"])) == nil)
+            unlink(path)
+            symlink("elsewhere.json", path)
+            try machine.folder.write("{}", to: "project/elsewhere.json")
+            let link = finding("files", try await doctor(machine))
+            #expect(link?["reason"] == "ignored_settings" && link?["fix"] == nil, "\(String(describing: link))")
+        }
+    }
+
+    /// What it prints in the folder of a project.
+    private func doctor(_ machine: DoctorTests.Machine, _ more: [String] = []) async throws -> JSONValue? {
+        let ended = try await run(
+            Executables.path("rainctl"), ["doctor", "--json"] + more,
+            environment: machine.maker.environment.merging(machine.tree.environment) { $1 },
+            directory: machine.folder.file("project"))
+        return try? JSONValue(parsing: Array(ended.standardOutput.utf8))
+    }
+
     @Test("too few descriptors, as a finding")
     func descriptors() async throws {
         try await withTemporaryFolder { folder in
@@ -96,7 +150,10 @@ struct DoctorReportTests {
             let outcome = try await machine.doctor(
                 ["DBUS_SYSTEM_BUS_ADDRESS": "tcp:host=127.0.0.1,port=\(listener.port)"], ["--timeout", "3"])
             for check in ["bluetooth", "wifi", "network"] {
-                #expect(finding(check, outcome)?["reason"] == "no_bus", "\(outcome.standardOutput)")
+                let found = finding(check, outcome)
+                #expect(found?["reason"] == "no_bus", "\(outcome.standardOutput)")
+                #expect(found?["fix"] == "unset DBUS_SYSTEM_BUS_ADDRESS")
+                #expect(found?["message"]?.string?.contains("DBUS_SYSTEM_BUS_ADDRESS names") == true)
             }
             withExtendedLifetime(listener) {}
         }

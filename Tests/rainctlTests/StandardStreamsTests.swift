@@ -19,13 +19,28 @@ struct StandardStreamsTests {
         }
     }
 
-    @Test("a command does its work whichever of them are closed", arguments: closed)
+    @Test(
+        "a command does its work whichever of them are closed, and a result that is lost with one is 73",
+        arguments: closed)
     func closedStreams(redirections: String) async throws {
         let outcome = try await shell(redirections, "account token --timeout 20")
-        #expect(outcome.status == .exited(0), "\(outcome.standardError)")
-        let printsNothing = redirections.contains(">&-") && !redirections.hasPrefix("2")
-        #expect(outcome.standardOutput == (printsNothing ? "" : "planted-access-token\n"))
-        #expect(outcome.standardError == "")
+        let isLost = redirections.contains(">&-") && !redirections.hasPrefix("2")
+        #expect(outcome.status == .exited(isLost ? 73 : 0), "\(outcome.standardError)")
+        #expect(outcome.standardOutput == (isLost ? "" : "planted-access-token\n"))
+        let isSaid = isLost && !redirections.contains("2>&-")
+        #expect(outcome.standardError.contains("could not be written to standard output: Bad file") == isSaid)
+        #expect(isSaid || outcome.standardError == "", "\(outcome.standardError)")
+    }
+
+    @Test("a command that has nothing to print does not miss a standard output that is closed")
+    func nothingToPrint() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let outcome = try await run(
+                "bash", ["-c", "\"$0\" account list >&-", try Executables.path("rainctl")],
+                environment: maker.environment)
+            #expect(outcome.status == .exited(0), "\(outcome.standardError)")
+        }
     }
 
     @Test(
@@ -43,6 +58,21 @@ struct StandardStreamsTests {
         // Whether the reader has left by then is for the scheduler to say.
         #expect([.exited(73), .exited(0)].contains(outcome.status))
         #expect(outcome.standardError == "")
+    }
+
+    @Test(
+        "help and completions for a reader that has left are 73, too, and no signal",
+        arguments: ["--help", "--version", "--generate-completion-script bash"])
+    func nobodyReads(arguments: String) async throws {
+        // A pipe without a reader from the start, and the signal as a terminal's shell has it, whatever these tests do with it.
+        let script = "mkfifo pipe; exec 3<>pipe 4>pipe 3>&-; env --default-signal=PIPE \"$0\" \(arguments) >&4"
+        try await withTemporaryFolder { folder in
+            let outcome = try await run(
+                "bash", ["-c", script, try Executables.path("rainctl")], environment: try Maker(folder).environment,
+                directory: folder.path)
+            #expect(outcome.status == .exited(73), "\(outcome)")
+            #expect(outcome.standardError == "")
+        }
     }
 
     @Test("an error that standard output does not take is said on standard error, and keeps its code")

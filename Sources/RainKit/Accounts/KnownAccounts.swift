@@ -85,7 +85,8 @@ public struct KnownAccounts: Sendable {
         static func unknown(_ name: String, at deployment: String) -> AccountError {
             AccountError(
                 .notSignedIn, message: "there is no account \"\(name)\" at \(deployment) here",
-                remedies: [.knownAccount])
+                remedies: [.knownAccount]
+            ).about(name)
         }
     }
 

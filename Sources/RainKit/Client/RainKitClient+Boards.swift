@@ -51,8 +51,8 @@ extension RainKitClient {
         _ search: BoardSearch, through transports: [any BoardTransport],
         _ found: AsyncThrowingStream<FoundBoard, any Error>.Continuation
     ) async throws(ProvisioningError) -> [ProvisioningError] {
-        let results = await withTaskGroup(of: (count: Int, failure: ProvisioningError?).self) { group in
-            for transport in transports {
+        let results = await withTaskGroup(of: (index: Int, count: Int, failure: ProvisioningError?).self) { group in
+            for (index, transport) in transports.enumerated() {
                 group.addTask {
                     let counter = FoundCounter()
                     do throws(ProvisioningError) {
@@ -62,19 +62,20 @@ extension RainKitClient {
                             // A search by name ends with the board.
                             return search.name == nil
                         }
-                        return (await counter.count, nil)
+                        return (index, await counter.count, nil)
                     } catch {
-                        return (await counter.count, error)
+                        return (index, await counter.count, error)
                     }
                 }
             }
-            var results: [(count: Int, failure: ProvisioningError?)] = []
+            var results: [(index: Int, count: Int, failure: ProvisioningError?)] = []
             for await result in group {
                 results.append(result)
                 // Nobody needs the others any longer.
                 if search.name != nil, result.count > 0 { group.cancelAll() }
             }
-            return results
+            // They end in any order, and what is told is to be the same each time.
+            return results.sorted { $0.index < $1.index }
         }
         if search.name != nil, !Task.isCancelled, results.contains(where: { $0.count > 0 }) { return [] }
         // A machine without Wi-Fi looks elsewhere, and nothing is wrong with that unless Wi-Fi was asked for.

@@ -8,6 +8,7 @@ struct BoardFinder: Sendable {
     /// What was found, and what kept a transport from looking, by its scheme.
     struct Result: Sendable {
         var boards: [FoundBoard] = []
+        /// In the order of the transports.
         var failures: [(scheme: String, error: ProvisioningError)] = []
     }
 
@@ -31,9 +32,9 @@ struct BoardFinder: Sendable {
         let timer = timer
         // A transport of the program's own may not keep to the time.
         let failures = await withDeadline(time + .seconds(2), sleep: { try await timer.sleep(for: $0) }) {
-            () async throws(Never) in
-            await withTaskGroup(of: (scheme: String, error: ProvisioningError)?.self) { group in
-                for transport in transports {
+            () async throws(Never) -> [(scheme: String, error: ProvisioningError)] in
+            await withTaskGroup(of: (index: Int, error: ProvisioningError)?.self) { group in
+                for (index, transport) in transports.enumerated() {
                     group.addTask {
                         do throws(ProvisioningError) {
                             try await transport.discover(ready) { board in
@@ -46,16 +47,17 @@ struct BoardFinder: Sendable {
                         } catch {
                             guard error.code != .cancelled else { return nil }
                             unavailable(transport.scheme, error)
-                            return (transport.scheme, error)
+                            return (index, error)
                         }
                     }
                 }
-                var failures: [(scheme: String, error: ProvisioningError)] = []
+                var failures: [(index: Int, error: ProvisioningError)] = []
                 for await failure in group {
                     if let failure { failures.append(failure) }
                     if endsWithFirst, await !sightings.boards.isEmpty { group.cancelAll() }
                 }
-                return failures
+                // They fail in any order, and what is told is to be the same each time.
+                return failures.sorted { $0.index < $1.index }.map { (transports[$0.index].scheme, $0.error) }
             }
         }
         if Task.isCancelled { throw ProvisioningError(.cancelled, message: "The search was cancelled.") }

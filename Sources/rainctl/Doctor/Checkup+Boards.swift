@@ -89,15 +89,22 @@ extension Checkup {
             return nil
         } catch {
             guard [.unavailable, .timeout].contains(error.code) else { return nil }
+            if let address = context.variable("DBUS_SYSTEM_BUS_ADDRESS"), !Self.lacksLibrary(error) {
+                let message =
+                    "\(consequence): \(error.message.asSentence) DBUS_SYSTEM_BUS_ADDRESS names \"\(address.onOneLine)\"."
+                return .warn(check, "no_bus", message, fix: "unset DBUS_SYSTEM_BUS_ADDRESS")
+            }
             return .warn(
                 check, "no_bus", "\(consequence): \(error.message)\(Self.isContainer ? " This is a container." : "")",
                 fix: Self.busCommand(after: error, isContainer: Self.isContainer))
         }
     }
 
+    private static func lacksLibrary(_ error: DBusError) -> Bool { error.message.contains("libsystemd.so.0") }
+
     /// Containers have no bus unless they are given their host's, and no systemd that could start one.
     static func busCommand(after error: DBusError, isContainer: Bool) -> String {
-        if error.message.contains("libsystemd.so.0") { return "sudo apt install libsystemd0" }
+        if lacksLibrary(error) { return "sudo apt install libsystemd0" }
         let socket = "/run/dbus/system_bus_socket"
         return isContainer ? "docker run --volume \(socket):\(socket) IMAGE" : "sudo systemctl start dbus"
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainJSON
 import RainKit
 
 /// Whether the cloud, and its claim service, can be reached.
@@ -18,52 +19,84 @@ extension Checkup {
             let trouble = trouble(error, deployment.base)
             return [.fail("cloud", trouble.reason, trouble.message, fix: trouble.fix)]
         }
-        var findings: [Finding] = []
+        return [clock(response, host), Self.finding(about: response, host)].compactMap { $0 } + (await claims)
+    }
+
+    /// Nil where the answer has no date.
+    private func clock(_ response: HTTPResponse, _ host: String) -> Finding? {
         let here = Int64(RainKitTools().clock.now.seconds)
-        if let date = response.headers.first(where: { $0.name.lowercased() == "date" })?.value,
-            let there = HTTPDate.seconds(date), abs(here - there) > 120
-        {
-            let minutes = abs(here - there) / 60
-            findings.append(
-                .warn(
-                    "clock", "clock_skew",
-                    "This machine's clock is \(minutes) minutes \(here > there ? "ahead of" : "behind") \(host)'s: certificates and tokens go by it.",
-                    fix: "sudo timedatectl set-ntp true"))
-        }
+        guard let date = response.headers.first(where: { $0.name.lowercased() == "date" })?.value,
+            let there = HTTPDate.seconds(date)
+        else { return nil }
+        guard abs(here - there) > 120 else { return .ok("clock", "This machine's clock agrees with \(host)'s.") }
+        let minutes = abs(here - there) / 60
+        return .warn(
+            "clock", "clock_skew",
+            "This machine's clock is \(minutes) minutes \(here > there ? "ahead of" : "behind") \(host)'s: certificates and tokens go by it.",
+            fix: "sudo timedatectl set-ntp true")
+    }
+
+    private static func finding(about response: HTTPResponse, _ host: String) -> Finding {
         switch response.status {
-        case 200: findings.append(.ok("cloud", "\(host) answers."))
-        case 300..<400:
-            findings.append(
-                .fail(
-                    "cloud", "sign_in_page",
-                    "Another page answers in the place of \(host): this network wants a sign-in in the browser.",
-                    fix: "xdg-open http://example.com"))
+        case 200..<300: return finding(aboutVersions: response.body, host)
+        // 511 is that of sign-in portals alone (RFC 6585, section 6).
+        case 300..<400, 511: return signInPage(host)
+        case 429:
+            return .warn(
+                "cloud", "rate_limited", "\(host) is there, and asks to be left alone (429): try again later.")
         case 500...:
-            findings.append(
-                .fail(
-                    "cloud", "server_fault",
-                    "\(host) is there, and has a fault of its own (\(response.status)): try later."))
+            return .fail(
+                "cloud", "server_fault",
+                "\(host) is there, and has a fault of its own (\(response.status)): try later.")
         default:
-            findings.append(
-                .fail(
-                    "cloud", "not_the_service",
-                    "\(host) is there, and is no RainMaker cloud (it answers \(response.status)): check the base URL.",
-                    fix: "rainctl profile show"))
+            return .fail(
+                "cloud", "not_the_service",
+                "\(host) is there, and is no RainMaker cloud (it answers \(response.status)): check the base URL.",
+                fix: "rainctl profile show")
         }
-        return findings + (await claims)
+    }
+
+    /// Portals, and web servers at a wrong address, answer with 200 as well: only the service names its versions.
+    private static func finding(aboutVersions body: [UInt8], _ host: String) -> Finding {
+        let why: String
+        do throws(JSONError) {
+            let json = try JSONValue(parsing: body, limits: JSONLimits(maximumBytes: 1 << 20))
+            if json["supported_versions"]?.array?.isEmpty == false { return .ok("cloud", "\(host) answers.") }
+            why = "without the versions that the service names"
+        } catch {
+            if error.code == .markup { return signInPage(host) }
+            why = "with no readable JSON (\(error.description.onOneLine))"
+        }
+        return .fail(
+            "cloud", "not_the_service",
+            "\(host) does not answer as a RainMaker cloud does, but \(why): check the base URL, and what is on the way to it.",
+            fix: "rainctl profile show")
+    }
+
+    private static func signInPage(_ host: String) -> Finding {
+        .fail(
+            "cloud", "sign_in_page",
+            "Another page answers in the place of \(host): this network wants a sign-in in the browser, or the base URL is a web site's.",
+            fix: "xdg-open http://example.com")
     }
 
     /// Boards are claimed at another address, which is only of use where the cloud is there.
     private func claimService(of deployment: Deployment, _ http: any HTTPClient) async -> [Finding] {
-        guard let claim = deployment.claim, claim.authority != deployment.base.authority else { return [] }
+        guard let claim = deployment.claim else { return [] }
+        let present = Finding.ok("claim", "Boards are claimed at \(claim.authority), which answers.")
+        // The check of the cloud is one of it, too.
+        guard claim.authority != deployment.base.authority else {
+            return [.ok("claim", "Boards are claimed at \(claim.authority), as the cloud is.")]
+        }
         let request = HTTPRequest(
             method: .get, url: claim.text + "/", headers: [HTTPHeader("User-Agent", "RainKit")], deadline: answerLimit)
         do throws(HTTPError) {
             // Whatever it says to this: it is there.
             _ = try await http.send(request)
-            return []
+            return [present]
         } catch {
-            guard error.code != .cancelled, !error.receivedBytes else { return [] }
+            if error.code == .cancelled { return [] }
+            guard !error.receivedBytes else { return [present] }
             let trouble = trouble(error, claim)
             return [
                 .warn(

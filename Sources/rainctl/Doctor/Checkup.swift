@@ -19,6 +19,9 @@ struct Checkup: Sendable {
     /// For one answer from elsewhere. There is time left then to say who was silent.
     var answerLimit: Duration { limit * 5 / 6 }
 
+    /// Asked anew in each run, as a repair may have changed it.
+    var home: HomeFolder { HomeFolder(context.environment) }
+
     var lacksHome: Bool { obstacles.contains { $0.path == nil } }
 
     private typealias Check = @Sendable (Checkup) async -> [Finding]
@@ -43,7 +46,8 @@ struct Checkup: Sendable {
         }
         // A scan of ours is none of another program's in the next look.
         await context.boardClient().close()
-        return environment + others
+        let isCloudTroubled = others.contains { $0.check == "cloud" && $0.state != .ok }
+        return environment + others.map { isCloudTroubled ? $0.blamedOnCloud : $0 }
     }
 
     /// What a check that was cancelled has found is only that.

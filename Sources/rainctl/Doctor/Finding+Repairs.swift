@@ -6,7 +6,7 @@ import RainPrivateFiles
 extension Finding {
     /// For a file that only its owner may read: what opens it to the owner again, where that is what is wrong.
     /// - Parameter fix: for one whose content is damaged.
-    func mended(privateFile path: String, else fix: String) -> Finding {
+    func mended(privateFile path: String, else fix: String?) -> Finding {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         let folder = String(path[..<slash])
         do throws(PrivateFileError) {
@@ -20,19 +20,23 @@ extension Finding {
             case .notPrivate where Self.isOwn(path, S_IFREG), .unreadable where Self.isOwn(path, S_IFREG):
                 return repaired(by: ["chmod", "600", path])
             case .symbolicLink: return fixed(by: "rm \(error.path.asShellWord)")
+            case .notPrivate, .unreadable: return fixed(by: fix ?? "sudo chown \"$USER\" \(path.asShellWord)")
             default: return fixed(by: fix)
             }
         }
     }
 
-    func fixed(by command: String) -> Finding {
+    func fixed(by command: String?) -> Finding {
         var finding = self
         finding.fix = command
         return finding
     }
 
-    /// What is damaged may still be mended by hand: it is moved away, and not lost.
-    static func movingAway(_ path: String) -> String {
+    /// What is damaged may still be mended by hand: it is moved away, and not lost. Nil for what is not this user's: others may need it
+    /// where it is.
+    static func movingAway(_ path: String) -> String? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_uid == geteuid() else { return nil }
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         return "\(access(folder, W_OK) == 0 ? "" : "sudo ")mv \(path.asShellWord) \("\(path).damaged".asShellWord)"
     }

@@ -15,6 +15,8 @@ struct Finding: Encodable, Sendable, Equatable {
     var fix: String?
     /// The same for `--fix`, where no other rights are needed than the user has.
     var repair: [String]?
+    /// What is said instead, as nothing that is the matter, where the cloud itself is: one cause is told once.
+    var messageWithoutCloud: String?
 
     private enum CodingKeys: String, CodingKey { case check, state, reason, message, fix }
 
@@ -29,6 +31,8 @@ struct Finding: Encodable, Sendable, Equatable {
     static func fail(_ check: String, _ reason: String, _ message: String, fix: String? = nil) -> Finding {
         Finding(check: check, state: .fail, reason: reason, message: message, fix: fix)
     }
+
+    var blamedOnCloud: Finding { messageWithoutCloud.map { .ok(check, $0) } ?? self }
 
     /// With a command that needs no rights, which is shown as well.
     func repaired(by words: [String]) -> Finding {

@@ -4,32 +4,42 @@ import RainKit
 
 /// When a schedule acts, as a person writes it.
 struct TriggerOptions: ParsableArguments {
+    // Lists, because ArgumentParser drops all but the last of an option that is not one.
     @Option(help: ArgumentHelp("The time of day, by the board's own clock and time zone.", valueName: "hh:mm"))
-    var at: String?
+    var at: [String] = []
 
     @Option(
         help: ArgumentHelp(
             "The days of the week: mon-fri, sat,sun, daily or once, which is the next time that it is so late. (default of a new one: once)",
             valueName: "days"))
-    var days: String?
+    var days: [String] = []
 
     @Option(help: ArgumentHelp("A date instead of days: 2026-12-24, or 12-24 for every year.", valueName: "date"))
-    var date: String?
+    var date: [String] = []
 
     @Option(
         name: .customLong("in"),
         help: ArgumentHelp("Once, after this time: 30m, 12h, 2d, at most 365d.", valueName: "time"))
-    var delay: SpanArgument?
+    var delay: [SpanArgument] = []
 
-    var isGiven: Bool { at != nil || days != nil || date != nil || delay != nil }
+    var isGiven: Bool { !at.isEmpty || !days.isEmpty || !date.isEmpty || !delay.isEmpty }
 
     /// Nil where nothing is given.
     var words: TriggerWords? {
-        isGiven ? TriggerWords(at: at, days: days, date: date, delay: delay?.duration) : nil
+        isGiven
+            ? TriggerWords(at: at.last, days: days.last, date: date.last, delay: delay.last?.duration) : nil
     }
 
     /// What is missing may be known of the schedule that is edited.
-    func validate() throws { try words?.check() }
+    func validate() throws {
+        for (option, count) in [("at", at.count), ("days", days.count), ("date", date.count), ("in", delay.count)] {
+            guard count <= 1 else {
+                throw ValidationError(
+                    "--\(option) is given \(count) times: a schedule has one time, so add one for each.")
+            }
+        }
+        try words?.check()
+    }
 }
 
 /// What those options hold.

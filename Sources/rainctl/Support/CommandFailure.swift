@@ -68,6 +68,8 @@ extension CommandFailure {
             case .claimFailed, .claimInterrupted: .claimNeeded
             case .invalidArgument: .usage
             case .cancelled: .cancelled
+            // More data for an endpoint than the transport carries.
+            case .unsupported where error.reason == "too_long": .badData
             default: .other
             }
         self.init(
@@ -98,7 +100,9 @@ extension CommandFailure {
             default: .other
             }
         self.init(status, reason: "\(error.code)", message: error.message.asSentence.withAdvice(error.remedies))
-        if let command = Self.nextCommand(after: error.code) { message += " Run: rainctl \(command)." }
+        if let command = Self.nextCommand(after: error.code, of: error.account) {
+            message += " Run: rainctl \(command)."
+        }
         if let wait = error.retryAfter {
             retryAfter = wait
             message += " It asks to be left alone for \(wait.wholeSeconds) s."
@@ -107,8 +111,9 @@ extension CommandFailure {
     }
 
     /// The command to run next, where there is one. RainMaker's own commands do nothing for the users of another provider.
+    /// - Parameter account: whose it is, where that is known.
     static func nextCommand(
-        after code: AccountError.Code, at provider: NamedProvider? = .ofThisCommand
+        after code: AccountError.Code, of account: String? = nil, at provider: NamedProvider? = .ofThisCommand
     ) -> String? {
         if let provider {
             switch code {
@@ -117,11 +122,14 @@ extension CommandFailure {
             default: return nil
             }
         }
+        // An account may have another name than its user.
+        let user = account.flatMap { $0.isUserName ? $0.onOneLine.asShellWord : nil }
+        let named = user == nil ? account.map { " --account \($0.onOneLine.asShellWord)" } ?? "" : ""
         return switch code {
-        case .notSignedIn, .expired: "login USER"
-        case .unverifiedUser: "account confirm USER"
-        case .passwordResetRequired: "account password reset USER"
-        case .challengeExpired: "login USER --one-time-code"
+        case .notSignedIn, .expired: "login \(user ?? "USER")\(named)"
+        case .unverifiedUser: "account confirm \(user ?? "USER")"
+        case .passwordResetRequired: "account password reset \(user ?? "USER")"
+        case .challengeExpired: "login \(user ?? "USER") --one-time-code"
         case .notForGuests: "account convert USER"
         default: nil
         }

@@ -19,7 +19,7 @@ extension Context {
 
     var certificateAuthorities: String? { options.caFile ?? variable("RAINKIT_CA_FILE") ?? settings[.caFile]?.text }
 
-    /// What the account is to be called, or is called, if anybody said.
+    /// What the account is called, if anybody said.
     var accountName: String? { options.account ?? variable("RAINKIT_ACCOUNT") ?? settings[.account]?.text }
 
     /// The flag, then the environment; nil for RainMaker.
@@ -28,18 +28,26 @@ extension Context {
         return name
     }
 
+    /// For the account that is named, or the one in use.
+    func client(
+        provider: ProviderSelection? = nil, backend: NodeMappingDescription? = nil
+    ) throws(AccountError) -> RainKitClient {
+        try client(provider: provider, backend: backend, account: accountName)
+    }
+
     /// - Parameters:
     ///   - provider: the identity system, where it is not the deployment's own.
     ///   - backend: the user's own cloud, for such a provider's users.
+    ///   - account: what the account is called, or is to be called where somebody signs in; nil for the one in use, or the user's name.
     func client(
-        provider: ProviderSelection? = nil, backend: NodeMappingDescription? = nil
+        provider: ProviderSelection? = nil, backend: NodeMappingDescription? = nil, account: String?
     ) throws(AccountError) -> RainKitClient {
         let deployment = try deployment()
         try Self.checkAuthorities(deployment.certificateAuthorities)
         var configuration = RainKitConfiguration(state: folders.state, deployment: deployment, logger: logger)
         configuration.provider = provider
         configuration.backend = backend
-        configuration.account = accountName
+        configuration.account = account
         configuration.definitions = "\(folders.configuration)/providers"
         configuration.certificateAuthorities = certificateAuthorities
         configuration.environment = environment

@@ -49,7 +49,7 @@ struct LocalNode {
     func session<Answer: Sendable>(
         _ body: @escaping @Sendable (Session) async throws -> Answer
     ) async throws -> Answer {
-        let credentials = try await credentials()
+        let (credentials, isUntold) = try await credentials()
         let kit = context.boardClient()
         let (name, host) = (name, options.host)
         return try await time.run { [time] in
@@ -76,14 +76,15 @@ struct LocalNode {
                 return answer
             } catch {
                 await board.close()
-                if let failure = Self.proofFailure(error) { throw failure }
+                if let failure = proofFailure(error, isUntold: isUntold) { throw failure }
                 throw error
             }
         }
     }
 
     /// The proof of local control is not the one on the board's label: the firmware makes it and tells the cloud, and counts no wrong ones.
-    private static func proofFailure(_ error: any Error) -> CommandFailure? {
+    /// - Parameter isUntold: whether the cloud was asked for it, and has none.
+    private func proofFailure(_ error: any Error, isUntold: Bool) -> CommandFailure? {
         guard let error = error as? ProvisioningError,
             error.code == .wrongProofOfPossession || error.remedies.contains(.proofOfPossession)
         else { return nil }
@@ -92,8 +93,11 @@ struct LocalNode {
             (error.code == .wrongProofOfPossession
                 ? "The board refused the proof of possession of its local control."
                 : "The board's local control wants a proof of possession, and none is known.")
-            + " The firmware makes it, and it is not the one on the label: sign in, so that the cloud is asked for it, or ask where you are "
-            + "signed in with rainctl node params get NODE \"Local Control.POP\", and give it with --pop-file."
+            + " The firmware makes it, and it is not the one on the label: "
+            + (isUntold
+                ? "\(name.onOneLine) has not told the cloud one, so it has to be known from the firmware: give it with --pop-file FILE."
+                : "sign in, so that the cloud is asked for it, or ask where you are signed in with rainctl node params get NODE "
+                    + "\"Local Control.POP\", and give it with --pop-file.")
         return failure
     }
 
@@ -121,29 +125,35 @@ struct LocalNode {
         }
     }
 
-    /// The proof of possession that is given; or the one that the node has told the cloud, where the cloud can be asked.
-    private func credentials() async throws -> BoardCredentials {
+    /// The proof of possession that is given; or the one that the node has told the cloud, where the cloud can be asked. And whether it was
+    /// asked and has none.
+    private func credentials() async throws -> (BoardCredentials, isUntold: Bool) {
         var proof: Secret?
+        var isUntold = false
         if let file = options.popFile {
             proof = try SecretSource.contents(of: file, name: "proof of possession", within: time.left)
         } else if options.securityVersion != 0 {
-            proof = await proofFromCloud()
+            (proof, isUntold) = await proofFromCloud()
         }
-        return BoardCredentials(
-            proof: proof.map { ProofOfPossession($0) }, username: options.username ?? BoardCredentials.defaultUsername,
-            securityVersion: options.securityVersion)
+        return (
+            BoardCredentials(
+                proof: proof.map { ProofOfPossession($0) },
+                username: options.username ?? BoardCredentials.defaultUsername,
+                securityVersion: options.securityVersion), isUntold
+        )
     }
 
-    private func proofFromCloud() async -> Secret? {
+    private func proofFromCloud() async -> (Secret?, isUntold: Bool) {
         do {
             let choice = NodeChoice(client: try context.rainMakerClient())
             let name = name
             let node = try await withTimeout(min(time.left / 3, .seconds(5))) { try await choice.node(name) }
-            return node.localProof.map { Secret($0) }
+            let proof = node.localProof.map { Secret($0) }
+            return (proof, proof == nil)
         } catch {
             // Not signed in, or no internet: the board says itself whether it wants one.
             context.logger.debug("the cloud was not asked for the proof of possession: \(CommandFailure(error).reason)")
-            return nil
+            return (nil, false)
         }
     }
 }

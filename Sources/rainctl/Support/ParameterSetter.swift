@@ -20,12 +20,25 @@ struct ParameterSetter: Sendable {
         var unreported: [ParameterPath] = []
         /// Whether these are all of them: nothing is waited for then.
         var isSentOnly = false
+        /// What is known of the board where it has not reported them, behind its name: that it is offline, or what it reports.
+        var seen: String?
+        /// Why it is not known whether the board has reported them: the cloud does not tell.
+        var untold: AccountError?
+    }
+
+    /// What came of waiting for a board.
+    private enum Report: Sendable {
+        case held
+        case other(seen: String?)
+        case untold(AccountError)
     }
 
     /// - Parameter isDone: whether a node's report shows that it was done; that it holds the values unless given.
     func set(
         _ wanted: [(node: Node, changes: [ParameterChange])], isDone: (@Sendable (Node) -> Bool)? = nil
     ) async throws -> [Outcome] {
+        // What sending takes is not left for waiting.
+        let end = wait.map { ContinuousClock.now + $0 }
         var outcomes: [Outcome] = []
         if wanted.count == 1 {
             // An error of the only board is the command's own.
@@ -40,44 +53,54 @@ struct ParameterSetter: Sendable {
                 outcomes[index].leaveOut(changes.unreported(by: NodeConfiguration(node.configuration)), of: changes)
             }
         }
-        guard let wait else { return outcomes }
+        guard let end else { return outcomes }
         let sent = outcomes.filter { $0.failure == nil && !$0.isSentOnly }.map(\.node)
         // All together: a board that is gone costs the others none of their time.
-        let reported = try await withThrowingTaskGroup(of: NodeID?.self) { group in
+        let reports = try await withThrowingTaskGroup(of: (NodeID, Report).self) { group in
             for (node, changes) in wanted where sent.contains(node.id) {
                 group.addTask {
                     let reported = changes.reported(by: NodeConfiguration(node.configuration))
+                    let values = isDone == nil ? reported : []
                     let isDone = isDone ?? { Self.holds(reported, in: $0.parameters) }
-                    return try await isReported(by: node.id, within: wait, isDone) ? node.id : nil
+                    return (node.id, try await report(of: node.id, until: end, values, isDone))
                 }
             }
-            var reported: Set<NodeID> = []
-            for try await case let node? in group { reported.insert(node) }
-            return reported
+            var reports: [NodeID: Report] = [:]
+            for try await (node, report) in group { reports[node] = report }
+            return reports
         }
-        for index in outcomes.indices where outcomes[index].failure == nil && !outcomes[index].isSentOnly {
-            outcomes[index].isReported = reported.contains(outcomes[index].node)
+        for index in outcomes.indices {
+            switch reports[outcomes[index].node] {
+            case .held?: outcomes[index].isReported = true
+            case .other(let seen)?: (outcomes[index].isReported, outcomes[index].seen) = (false, seen)
+            case .untold(let error)?: outcomes[index].untold = error
+            case nil: break
+            }
         }
         return outcomes
     }
 
     /// Whether a board that is online has these values by its own last report. A value that it had before counts; what the cloud keeps of a
     /// board that is away does not.
-    private func isReported(
-        by node: NodeID, within limit: Duration, _ isDone: @Sendable (Node) -> Bool
-    ) async throws -> Bool {
-        let end = ContinuousClock.now + limit
+    private func report(
+        of node: NodeID, until end: ContinuousClock.Instant, _ values: [ParameterChange],
+        _ isDone: @Sendable (Node) -> Bool
+    ) async throws -> Report {
         var pause = Duration.milliseconds(200)
+        var seen: String?
         while true {
             do throws(AccountError) {
                 let known = try await cloud.node(node)
-                if known.connectivity?.isConnected == true, isDone(known) { return true }
+                if known.connectivity?.isConnected == true, isDone(known) { return .held }
+                let isAway = known.connectivity?.isConnected == false
+                seen = isAway ? "is offline" : Self.others(values, in: known.parameters)
             } catch {
-                // The values are on their way: a call that fails for the moment is made again.
-                guard error.isTransient else { throw error }
+                // The values are on their way: a call that fails for the moment is made again, and a refusal does not call them back.
+                guard error.code != .cancelled else { throw error }
+                guard error.isTransient else { return .untold(error) }
             }
             let left = ContinuousClock.now.duration(to: end)
-            guard left > .zero else { return false }
+            guard left > .zero else { return .other(seen: seen) }
             try await Task.sleep(for: min(pause, left))
             pause = min(pause * 3 / 2, .seconds(2))
         }
@@ -85,11 +108,19 @@ struct ParameterSetter: Sendable {
 
     static func holds(_ changes: [ParameterChange], in values: JSONValue?) -> Bool {
         changes.allSatisfy { change in
-            guard let value = values?[change.path.component]?[change.path.parameter] else { return false }
-            // 50 and 50.0 are one number.
-            if let wanted = change.value.double { return value.double == wanted }
-            return value == change.value
+            values?[change.path.component]?[change.path.parameter]?.isReport(of: change.value) ?? false
         }
+    }
+
+    /// What stands there instead of these values, in words; nil where nothing else does.
+    static func others(_ changes: [ParameterChange], in values: JSONValue?) -> String? {
+        let shown = values?.withoutSecretParameters
+        let others = changes.compactMap { change -> String? in
+            let path = change.path
+            guard let value = shown?[path.component]?[path.parameter], !holds([change], in: values) else { return nil }
+            return "\(path)=\(value.shown)".onOneLine
+        }
+        return others.isEmpty ? nil : "reports " + others.prefix(5).joined(separator: ", ")
     }
 }
 

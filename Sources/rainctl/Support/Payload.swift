@@ -41,6 +41,18 @@ struct Payload {
         ).revealBytes()
     }
 
+    /// The same for a board's endpoint, which firmware is not asked at without a byte of data.
+    func bytesForBoard(within limit: Duration) throws(CommandFailure) -> [UInt8] {
+        let bytes = try bytes(within: limit)
+        guard bytes.isEmpty else { return bytes }
+        guard text == nil, hex == nil else {
+            throw CommandFailure(.usage, message: "The data for the board is empty: give at least one byte.")
+        }
+        let place = file == nil || file == "-" ? "standard input" : (file ?? "").onOneLine
+        throw CommandFailure(
+            .badData, message: "The data for the board is empty: there is nothing in \(place). Nothing was sent.")
+    }
+
     /// A JSON object in a file, or on standard input (`-`). Throws `bad_data` for anything else.
     static func object(file: String, name: String, within limit: Duration) throws(CommandFailure) -> JSONValue {
         let bytes = try Payload(file: file).bytes(within: limit)

@@ -65,19 +65,26 @@ struct ProfileSettings {
         }
     }
 
+    /// The account that somebody names, and who does; nil where it is the one in use.
+    static func namedAccount(_ context: Context) -> (name: String, origin: Origin)? {
+        if let name = context.options.account {
+            (name, .option("--account"))
+        } else if let name = context.variable("RAINKIT_ACCOUNT") {
+            (name, .variable("RAINKIT_ACCOUNT"))
+        } else if let given = context.settings[.account] {
+            (given.text, .file(given.path))
+        } else {
+            nil
+        }
+    }
+
     private mutating func addAccount(_ context: Context, at deployment: String) throws(AccountError) {
         let known = context.accounts.known
         let list = try known.load()
         let entry: KnownAccounts.Entry?
-        if let name = context.options.account {
-            add("account", name, .option("--account"))
-            entry = list.entry(name, at: deployment)
-        } else if let name = context.variable("RAINKIT_ACCOUNT") {
-            add("account", name, .variable("RAINKIT_ACCOUNT"))
-            entry = list.entry(name, at: deployment)
-        } else if let given = context.settings[.account] {
-            add("account", given.text, .file(given.path))
-            entry = list.entry(given.text, at: deployment)
+        if let named = Self.namedAccount(context) {
+            add("account", named.name, named.origin)
+            entry = list.entry(named.name, at: deployment)
         } else {
             entry = list.current(at: deployment)
             add("account", entry?.name, .state(known.path))

@@ -13,7 +13,7 @@ extension Remedy {
         case .otherTransport: "choose another way to the board with --transport ble or softap"
         case .networkName: "name the network with rainctl provision --ssid"
         case .claimService: "remove the profile and name the claim service with rainctl profile add --claim-url"
-        case .withoutMapping: "set up the Wi-Fi alone with --no-mapping"
+        case .withoutMapping: "set up the Wi-Fi alone with rainctl provision --no-mapping"
         case .moreTime: "give it longer with --timeout"
         case .waiting: "have it waited for with --wait"
         case .boardName(let names): Self.choice("choose the board with --device-name", names)

@@ -31,6 +31,8 @@ struct SettingsFiles: Sendable {
     static let projectFile = ".rainkit.json"
     private static let maximumBytes = 65536
     private var values: [Level: [String: Setting]] = [:]
+    /// The projects' files on the way that count as none, because somebody else may write them.
+    private(set) var ignored: [String] = []
 
     /// What that file says.
     subscript(level: Level, name: Name) -> Setting? { values[level]?[name.rawValue] }
@@ -57,13 +59,17 @@ struct SettingsFiles: Sendable {
         var folder = currentFolder() ?? ""
         while folder.hasPrefix("/"), values[.project] == nil {
             let path = folder == "/" ? "/\(Self.projectFile)" : "\(folder)/\(Self.projectFile)"
-            if Self.isOwn(path) { try read(path, .project, obstacle) }
+            if Self.isOwn(path) {
+                try read(path, .project, obstacle)
+            } else if access(path, F_OK) == 0 {
+                ignored.append(path)
+            }
             guard folder != "/", let slash = folder.lastIndex(of: "/") else { return }
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
         }
     }
 
-    private static func isOwn(_ path: String) -> Bool {
+    static func isOwn(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
             && (status.st_uid == getuid() || status.st_uid == 0) && status.st_mode & 0o022 == 0

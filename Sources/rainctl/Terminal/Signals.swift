@@ -8,11 +8,13 @@ import RainWaiting
 /// Handlers write to a pipe. Blocking the signals does not work on Linux: a thread of libdispatch's blocks none, so a blocked signal
 /// would still end the process there.
 enum Signals {
+    /// A reader that has left is an error of writing (`EPIPE`), and not the end of the process.
+    static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
     /// From here on a signal waits for ``whenReceived(_:)``. To be called before the work begins that a signal must not break off.
     ///
     /// A signal that the parent process ignores (`nohup`, a shell's background job) stays ignored.
     static func catchAll() {
-        signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]
         guard pipe2(&ends, O_CLOEXEC) == 0 else { return }
         (signalInput, signalPipe) = (ends[0], ends[1])

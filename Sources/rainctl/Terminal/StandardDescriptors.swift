@@ -8,6 +8,7 @@ enum StandardDescriptors {
     static func open() {
         for descriptor in STDIN_FILENO...STDERR_FILENO {
             guard fcntl(descriptor, F_GETFD) < 0, errno == EBADF else { continue }
+            if descriptor == STDOUT_FILENO { StandardStreams.outIsClosed() }
             // The lowest number that is free is this one, as those before it are open by now.
             _ = Glibc.open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY)
         }

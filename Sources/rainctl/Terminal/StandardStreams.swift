@@ -10,9 +10,14 @@ enum StandardStreams {
 
     /// Bytes as they are.
     static func out(_ bytes: [UInt8]) {
-        guard let failure = write(bytes, to: STDOUT_FILENO) else { return }
+        guard !bytes.isEmpty else { return }
+        guard let failure = outClosed.withLock({ $0 }) ? EBADF : write(bytes, to: STDOUT_FILENO) else { return }
         outFailed.withLock { $0 = $0 ?? failure }
     }
+
+    /// The caller has closed standard output: what is printed there is lost, whatever has its number now.
+    static func outIsClosed() { outClosed.withLock { $0 = true } }
+    private static let outClosed = Mutex(false)
 
     /// The first error (`errno`) of writing to standard output: what is missing there was not printed.
     static var outFailure: Int32? { outFailed.withLock { $0 } }

@@ -23,4 +23,20 @@ struct LongChallengeTests {
         #expect(error?.remedies == [.otherTransport])
         #expect(firmware.asked == [.version, .session])
     }
+
+    @Test(
+        "data for an endpoint of the application are too long for a transport that carries less than an access point, or for all",
+        arguments: [(117, [Remedy.otherTransport]), (4096, [])])
+    func endpoint(limit: Int, remedies: [Remedy]) async throws {
+        let firmware = ScriptedFirmware { _, _ in nil }
+        let board = firmware.board(maximumRequestLength: limit)
+        _ = try await board.identify()
+        try await board.secure()
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await board.send([UInt8](repeating: 0x61, count: limit + 1), to: "custom-data")
+        }
+        #expect(error?.code == .unsupported && error?.reason == "too_long")
+        #expect(error?.remedies == remedies)
+        #expect(firmware.asked == [.version, .session])
+    }
 }

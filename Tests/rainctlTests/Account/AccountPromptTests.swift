@@ -132,6 +132,41 @@ struct AccountPromptTests {
             }
             try await ends(person, attempts == 3 ? 77 : 0)
             #expect(cloud.bodies("POST /v1/user2").count == attempts)
+            for next in ["confirm", "resend"] {
+                #expect(
+                    person.transcript.contains("rainctl account \(next) new@example.com") == (attempts == 3),
+                    "\(person.transcript)")
+            }
+        }
+    }
+
+    @Test("a name that no user can have is asked for again before the password, three times in all", arguments: [2, 3])
+    func userName(attempts: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let cloud = try CannedCloud(CannedCloud.signIn)
+            let maker = try await cloud.maker(in: folder)
+            let person = try await maker.atTerminal(["login"])
+            for attempt in 1...attempts {
+                try await person.answers("User name: ", attempt == 2 && attempts == 2 ? "maker@example.com" : "notmail")
+                if attempt == 1 { try await person.hears("A user name is an e-mail address") }
+            }
+            if attempts == 2 { try await person.answers("Password: ", Self.password) }
+            try await ends(person, attempts == 2 ? 0 : 64)
+            #expect(person.transcript.ranges(of: "Password: ").count == (attempts == 2 ? 1 : 0))
+            #expect(cloud.bodies("POST /v1/login2").count == (attempts == 2 ? 1 : 0))
+        }
+    }
+
+    @Test("a name that was given and can be nobody's is refused before a password is asked for")
+    func givenUserName() async throws {
+        try await withTemporaryFolder { folder in
+            let cloud = try CannedCloud([:])
+            let maker = try await cloud.maker(in: folder)
+            let person = try await maker.atTerminal(["login", "notmail"])
+            try await person.hears("A user name is an e-mail address")
+            try await ends(person, 64)
+            #expect(!person.transcript.contains("Password: "), "\(person.transcript)")
+            #expect(cloud.calls.isEmpty)
         }
     }
 

@@ -116,7 +116,7 @@ struct AccountRefusalTests {
         ("account convert \(user) --code-file code", "missing_secret"),
         ("account delete", "missing_confirmation"), ("account update --confirm-phone", "missing_code"),
         ("login \(user) --guest", "usage"), ("login \(user) --one-time-code --password-file password", "usage"),
-        ("login", "missing_user"), ("login \(user)", "missing_secret"),
+        ("login", "missing_user"), ("login \(user)", "missing_secret"), ("login maker", "invalid_user_name"),
     ]
 
     @Test("what breaks a rule is a usage error, and nothing is sent")

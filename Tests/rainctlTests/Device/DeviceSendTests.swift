@@ -56,6 +56,54 @@ struct DeviceSendTests {
         }
     }
 
+    @Test(
+        "no data at all is refused before the board is spoken to: it would end the session",
+        arguments: [
+            (["--text", ""], 64), (["--hex", ""], 64), (["--json-data", ""], 64), (["--file", "EMPTY"], 65),
+            (["--file", "-"], 65), ([], 65),
+        ])
+    func empty(data: [String], status: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await Self.board(folder)
+            try folder.write("", to: "EMPTY")
+            let words = data.map { $0 == "EMPTY" ? folder.file($0) : $0 }
+            let outcome = try await send(maker, board, ["custom-data", "--json"] + words)
+            outcome.expectFailure(
+                status, status == 64 ? "usage" : "bad_data",
+                says: data.first == "--json-data" ? "one JSON document" : "data for the board is empty")
+            #expect(try board.journal.entries(where: ["event": "request"]).isEmpty)
+        }
+    }
+
+    @Test("provision --custom-data with nothing in it is refused before the board is put into the account")
+    func emptyCustomData() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await Self.board(folder)
+            try folder.write("", to: "EMPTY")
+            let outcome = try await maker.rainctl(
+                "provision", "--no-mapping", "--transport", "softap", "--device-host", try #require(board.http),
+                "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
+                folder.file("wifi"), "--custom-data", folder.file("EMPTY"), "--json")
+            outcome.expectFailure(65, "bad_data", says: "data for the board is empty")
+            #expect(try board.journal.entries(where: ["event": "request"]).isEmpty)
+        }
+    }
+
+    @Test("more than any transport carries is bad data, for which there is no other transport")
+    func tooLong() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await Self.board(folder)
+            try folder.write(String(repeating: "x", count: 5000), to: "data")
+            let outcome = try await send(maker, board, ["custom-data", "--file", folder.file("data"), "--json"])
+            outcome.expectFailure(65, "bad_data", says: "send less at once")
+            #expect(outcome.failure?["reason"] == "too_long")
+            #expect(!outcome.standardOutput.contains("--transport"), "\(outcome.standardOutput)")
+        }
+    }
+
     @Test("provision --custom-data: in the same session, before the board gets its network")
     func provision() async throws {
         try await withTemporaryFolder { folder in

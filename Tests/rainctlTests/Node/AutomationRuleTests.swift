@@ -73,6 +73,18 @@ struct AutomationRuleTests {
         }
     }
 
+    @Test("a blank name is refused before anything is sent")
+    func blankName() async throws {
+        try await AccountScene.run { maker, cloud in
+            let rule = ["--of", "n1", "--when", "Light.Power=on", "--set", "n1:Light.Power=off"]
+            for words in [["add", ""] + rule, ["add", " "] + rule, ["edit", "a1", "--name", ""]] {
+                let outcome = try await maker.rainctl(["automation"] + words + ["--json"])
+                outcome.expectFailure(64, "usage", says: "name is not blank")
+            }
+            #expect(cloud.calls.isEmpty)
+        }
+    }
+
     @Test("conditions are moved to a board that has what they compare, and to no other")
     func moved() async throws {
         func node(_ id: String, _ device: String) -> (status: Int, body: String) {

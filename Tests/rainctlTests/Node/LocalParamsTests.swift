@@ -129,4 +129,21 @@ struct LocalParamsTests {
             #expect(try await scene.value("Time.TZ", becomes: "Europe/Oslo"))
         }
     }
+
+    @Test("where the cloud was asked for the proof and has none, nobody is told to sign in")
+    func untold() async throws {
+        let node = #"{"node_details":[{"id":"nodelight","role":"primary","config":{"node_id":"nodelight"}}]}"#
+        let answers = ["GET /v1/user/nodes?node_id=nodelight&node_details=true": [(status: 200, body: node)]]
+        try await AccountScene.run(answers, signedIn: true) { maker, _ in
+            let board = try await SimulatedBoard.start(
+                ["--local-control", "127.0.0.1:0", "--node-id", "nodelight", "--security", "1"], in: maker.folder)
+            let outcome = try await maker.rainctl(
+                "node", "params", "get", "nodelight", "--local", "--host", board.localControl ?? "", "--timeout", "8",
+                "--json")
+            let message = outcome.failure?["message"]?.string ?? ""
+            #expect(outcome.status == 10 || outcome.status == 64, "\(outcome.standardOutput)")
+            #expect(message.contains("nodelight has not told the cloud one"), "\(message)")
+            #expect(message.contains("--pop-file") && !message.contains("sign in"), "\(message)")
+        }
+    }
 }

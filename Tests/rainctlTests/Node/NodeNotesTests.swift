@@ -41,6 +41,18 @@ struct NodeNotesTests {
         }
     }
 
+    @Test("tags with a comma between them are several, and a comma within a value divides nothing")
+    func commas() async throws {
+        try await OnlineBoards.with { scene in
+            let added = try await scene.done("node", "tags", "add", "nodelight", "k:v,k2:v2", "room:a,b", "--json")
+            #expect(added.document?["added"] == ["k:v", "k2:v2", "room:a,b"])
+            let left = try await scene.done("node", "tags", "remove", "nodelight", "k2:v2,k:v", "--json")
+            #expect(left.document?["tags"] == ["room:a,b"])
+            let none = try await scene.done("node", "tags", "remove", "nodelight", "room:a,b", "--json")
+            #expect(none.document?["tags"] == [])
+        }
+    }
+
     @Test("metadata that changes nothing is refused before it is sent")
     func noMetadata() async throws {
         try await OnlineBoards.with { scene in
@@ -50,6 +62,7 @@ struct NodeNotesTests {
                 (["set", "nodelight", "--file", scene.maker.folder.file("empty")], 65, "bad_metadata"),
                 (["set", "nodelight", "x=1", "x=2"], 64, "usage"),
                 (["set", "nodelight", "nothere=null"], 65, "no_such_key"),
+                (["set", "nodelight", "row=1", "shelf=null", "nothere=null"], 65, "no_such_key"),
                 (["delete", "nodelight", "shelf", "nothere"], 65, "no_such_key"),
             ] {
                 let outcome = try await scene.maker.rainctl(["node", "metadata"] + words + ["--json"])

@@ -134,6 +134,8 @@ struct NodeUpdateTests {
                 let outcome = try await scene.rainctl("node", "ota", "nodelight", folder.file(file), "--json")
                 outcome.expectFailure(65, "bad_data", says: words)
                 #expect(outcome.failure?["reason"]?.string == reason)
+                let message = outcome.failure?["message"]?.string ?? "?."
+                #expect(!message.contains("?.") && !message.contains(".."), "\(message)")
             }
             #expect(try scene.cloud.journal.entries(where: ["path": "/v1/user/otaimage"]).isEmpty)
         }
@@ -144,14 +146,34 @@ struct NodeUpdateTests {
         let service = #"{"name":"OTA","type":"esp.service.ota","params":[\#(parameter)]}"#
         return (200, #"{"node_details":[{"id":"n1","config":{"node_id":"n1","services":[\#(service)]}}]}"#)
     }()
+    private static let uploaded = (
+        status: 200, body: #"{"status":"success","image_url":"https://images.example/1"}"#
+    )
+
+    /// A board that has said something of updates, or nothing.
+    private static func board(
+        _ said: (status: String, info: String)? = nil, isOnline: Bool
+    ) -> (status: Int, body: String) {
+        let parameters = ["url", "status", "info"].map {
+            #"{"name":"\#($0)","type":"esp.param.ota_\#($0)","data_type":"string","properties":["read","write"]}"#
+        }
+        let service = #"{"name":"OTA","type":"esp.service.ota","params":[\#(parameters.joined(separator: ","))]}"#
+        let values = said.map { #"{"OTA":{"status":"\#($0.status)","info":"\#($0.info)"}}"# } ?? "{}"
+        let state = #"{"connectivity":{"connected":\#(isOnline),"timestamp":1}}"#
+        let config = #"{"node_id":"n1","services":[\#(service)]}"#
+        return (
+            200, #"{"node_details":[{"id":"n1","config":\#(config),"status":\#(state),"params":\#(values)}]}"#
+        )
+    }
     private static let put = "PUT /v1/user/nodes/params?node_id=n1"
 
     private static func canned(
         _ upload: (status: Int, body: String), _ puts: [(status: Int, body: String)],
+        nodes: [(status: Int, body: String)] = [node],
         _ body: (Maker, CannedCloud, _ file: String) async throws -> Void
     ) async throws {
         let answers = [
-            "GET /v1/user/nodes?node_id=n1&node_details=true": [node], "POST /v1/user/otaimage": [upload], put: puts,
+            "GET /v1/user/nodes?node_id=n1&node_details=true": nodes, "POST /v1/user/otaimage": [upload], put: puts,
         ]
         try await AccountScene.run(answers, signedIn: true) { maker, cloud in
             maker.folder.writePrivately(image(), to: "image.bin")
@@ -172,19 +194,88 @@ struct NodeUpdateTests {
 
     @Test("the image's address is told again where the call fails for the moment, and not where it is refused")
     func toldAgain() async throws {
-        let uploaded = (status: 200, body: #"{"status":"success","image_url":"https://images.example/1"}"#)
         let fault = (status: 502, body: #"{"message":"Internal server error"}"#)
-        try await Self.canned(uploaded, [fault, fault, CannedCloud.done]) { maker, cloud, file in
+        try await Self.canned(Self.uploaded, [fault, fault, CannedCloud.done]) { maker, cloud, file in
             let outcome = try await maker.succeeds(["node", "ota", "n1", file, "--no-wait", "--json"])
             #expect(outcome.document?["state"] == "sent")
             let sent: [JSONValue?] = Array(repeating: ["OTA": ["URL": "https://images.example/1"]], count: 3)
             #expect(cloud.bodies(Self.put) == sent)
+            let said = outcome.standardError
+            #expect(said.contains(" It is told again.") && !said.contains(".;") && !said.contains(".."), "\(said)")
             #expect(cloud.calls.count { $0 == "POST /v1/user/otaimage" } == 1)
         }
-        try await Self.canned(uploaded, [CannedCloud.refusal(100_010)]) { maker, cloud, file in
+        try await Self.canned(Self.uploaded, [CannedCloud.refusal(100_010)]) { maker, cloud, file in
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--no-wait", "--json"])
             #expect(outcome.status != 0)
             #expect(cloud.calls.count { $0 == Self.put } == 1)
+        }
+    }
+
+    @Test("a board that is offline from the start: that is a warning, and nothing is said of it that it did not say")
+    func offline() async throws {
+        let away = Self.board(("success", "words of an earlier update"), isOnline: false)
+        try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: [away]) { maker, _, file in
+            let ota = ["node", "ota", "n1", file, "--json"]
+            let outcome = try await maker.rainctl(ota + ["--timeout", "1"])
+            outcome.expectFailure(16, "deadline", says: "n1 is offline, and has not begun the update")
+            #expect(outcome.failure?["message"]?.string?.contains("rainctl node params get n1") == true)
+            #expect(outcome.document?["state"] == "sent" && outcome.document?["info"] == nil)
+            #expect(outcome.document?["warnings"]?.array?.map { $0["reason"] } == ["offline"])
+            let all = outcome.standardOutput + outcome.standardError
+            for words in ["earlier", "restarts", "last said", "()", "has told"] {
+                #expect(!all.contains(words), "\(words): \(all)")
+            }
+            #expect(outcome.standardError.contains("warning: n1 is offline: it gets the update when it is back"))
+            let sent = try await maker.succeeds(ota + ["--no-wait"])
+            #expect(sent.document?["warnings"]?.array?.map { $0["reason"] } == ["offline"])
+        }
+    }
+
+    @Test("a board that is back is followed, and has not begun because it says nothing any more")
+    func back() async throws {
+        let nodes = [
+            Self.board(("success", "words of an earlier update"), isOnline: false),
+            Self.board(("", ""), isOnline: true),
+            Self.board(("in-progress", "Downloading"), isOnline: true), Self.board(("success", ""), isOnline: true),
+        ]
+        try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "15", "--json"])
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            #expect(outcome.document?["state"] == "success" && outcome.document?["info"] == nil)
+            #expect(outcome.standardError.contains("the board is online again"))
+            #expect(outcome.standardError.contains("in-progress: Downloading"))
+        }
+    }
+
+    @Test("a board that goes away restarts with the new firmware only if it has begun", arguments: [false, true])
+    func goesAway(hasBegun: Bool) async throws {
+        let said = hasBegun ? (status: "in-progress", info: "") : nil
+        let nodes = [
+            Self.board(isOnline: true), Self.board(said, isOnline: true), Self.board(said, isOnline: false),
+        ]
+        try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "3", "--json"])
+            outcome.expectFailure(
+                16, "deadline", says: hasBegun ? "the board last said in-progress. It" : "n1 is offline, and has not")
+            #expect(outcome.document?["state"]?.string == (hasBegun ? "in-progress" : "sent"))
+            #expect(outcome.document?["info"] == nil && outcome.document?["warnings"] == nil)
+            #expect(outcome.standardError.contains("it restarts with the new firmware") == hasBegun)
+            #expect(outcome.standardError.contains("it gets the update when it is back") != hasBegun)
+        }
+    }
+
+    @Test("a refusal while the update is followed does not hide that it goes on")
+    func refusedWhileFollowed() async throws {
+        let nodes = [
+            Self.board(isOnline: true), Self.board(("in-progress", "Downloading"), isOnline: true),
+            CannedCloud.refusal(199_999),
+        ]
+        try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "10", "--json"])
+            outcome.expectFailure(
+                1, "other", says: "The update itself goes on: rainctl node params get n1 shows how far it is.")
+            #expect(outcome.failure?["reason"] == "rejected")
+            #expect(outcome.document?["state"] == "in-progress" && outcome.document?["info"] == "Downloading")
         }
     }
 

@@ -107,6 +107,21 @@ struct SharingTests {
         }
     }
 
+    @Test("a board that is in the group, and not in the account any more, is taken out by its id")
+    func goneFromAccount() async throws {
+        let group = #"{"groups":[{"group_id":"g1","group_name":"Home","nodes":["n1","gone"]}]}"#
+        let answers = [
+            "GET /v1/user/node_group?sub_groups=true": [(status: 200, body: group)],
+            "GET /v1/user/node_group?group_id=g1&node_list=true&sub_groups=true": [(status: 200, body: group)],
+            "PUT /v1/user/node_group?group_id=g1": [CannedCloud.done],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, cloud in
+            try await maker.succeeds(["group", "remove-nodes", "Home", "gone,n1,gone"])
+            let sent = cloud.bodies("PUT /v1/user/node_group?group_id=g1")
+            #expect(sent.first??["nodes"] == ["gone", "n1"] && sent.first??["operation"] == "remove")
+        }
+    }
+
     @Test("a group whose name has a comma is named by it, also where several may be")
     func comma() async throws {
         try await OnlineBoards.with { scene in

@@ -48,6 +48,9 @@ struct ProviderAdviceTests {
         #expect(CommandFailure.nextCommand(after: .challengeExpired, at: spid) == nil)
         #expect(CommandFailure.nextCommand(after: .notForGuests, at: spid) == nil)
         #expect(CommandFailure.nextCommand(after: .unverifiedUser, at: nil) == "account confirm USER")
+        let user = "new@example.com"
+        #expect(CommandFailure.nextCommand(after: .unverifiedUser, of: user, at: nil) == "account confirm \(user)")
+        #expect(CommandFailure.nextCommand(after: .expired, of: user, at: spid) == "login --provider spid")
     }
 
     @Test(

@@ -55,12 +55,14 @@ extension GoldenResult {
                 .init(node: NodeID("N4"), isReported: false),
                 .init(
                     node: NodeID("N5"), unreported: [.init(component: "System", parameter: "Reboot")], isSentOnly: true),
+                .init(node: NodeID("N6"), isReported: false, seen: "reports Light.Hue=30"),
             ]),
             json: """
                 {"nodes":[{"node_id":"N1","state":"reported"},{"node_id":"N2","state":"sent"},\
                 {"node_id":"N3","state":"failed","message":"no such node","error_code":100015},\
                 {"node_id":"N4","state":"silent"},\
-                {"node_id":"N5","state":"sent","not_reported":["System.Reboot"]}]}
+                {"node_id":"N5","state":"sent","not_reported":["System.Reboot"]},\
+                {"node_id":"N6","state":"silent","message":"reports Light.Hue=30"}]}
                 """,
             text: """
                 N1  has it
@@ -68,6 +70,7 @@ extension GoldenResult {
                 N3  failed: no such node
                 N4  sent by the cloud; the board has not reported it in time
                 N5  sent by the cloud; the board does not report it back
+                N6  sent by the cloud; the board has not reported it in time; it reports Light.Hue=30
                 """),
         GoldenResult(
             NodeRemovedResult(nodeID: "N1"), json: #"{"node_id":"N1","removed":true}"#,

@@ -66,6 +66,14 @@ extension GoldenResult {
             json: #"{"node_id":"N1","id":"A1","operation":"add","state":"reported"}"#,
             text: "schedule A1: add, the board has it"),
         GoldenResult(
+            EntryResult(
+                node: NodeID("N1"), noun: "schedule", id: "A1", operation: .edit, isReported: false, changesTime: true),
+            json: #"{"node_id":"N1","id":"A1","operation":"edit","state":"sent"}"#,
+            text: """
+                schedule A1: edit, sent by the cloud; the board has not answered yet. Until it has, an edit of a part of the time \
+                keeps the rest of the old one: give --wait, or the whole time
+                """),
+        GoldenResult(
             CommandRecordsResult(
                 RequestID("R1"),
                 [

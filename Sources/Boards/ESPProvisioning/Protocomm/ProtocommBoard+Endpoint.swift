@@ -4,19 +4,30 @@ import ProtocommWire
 
 extension ProtocommBoard {
     public func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
+        let place = Endpoint(name: Array(endpoint.utf8))
         do throws(ProtocommError) {
-            return try await session.request(payload, on: Endpoint(name: Array(endpoint.utf8)))
+            return try await session.request(payload, on: place)
         } catch {
-            throw ProvisioningError(error, sendingTo: endpoint)
+            throw ProvisioningError(error, sendingTo: endpoint, upTo: session.maximumRequestLength(on: place))
         }
     }
 }
 
 extension ProvisioningError {
+    /// What a board's own access point carries: no transport carries more.
+    private static let mostBytes = 4096
+
     /// The endpoint is named, since it is the caller's own: no other one fails for being misspelt.
-    fileprivate init(_ error: ProtocommError, sendingTo endpoint: String) {
+    fileprivate init(_ error: ProtocommError, sendingTo endpoint: String, upTo limit: Int?) {
         self.init(error)
-        if error.code == .noSuchEndpoint {
+        if error.code == .tooLong {
+            reason = "too_long"
+            message += " Nothing was sent to its endpoint \(endpoint)."
+            if let limit, limit >= Self.mostBytes {
+                remedies = []
+                message += " No other transport carries more: send less at once."
+            }
+        } else if error.code == .noSuchEndpoint {
             message =
                 "The board at \(error.peer) has no endpoint \(endpoint): check the name, which the firmware gives it "
                 + "(network_prov_mgr_endpoint_create)."

@@ -14,7 +14,7 @@ extension HTTPClient {
         } catch {
             var error = error
             error.retryAfter = error.retryAfter ?? response.retryAfter
-            throw error.without(RequestSecrets(request))
+            throw error.without(RequestSecrets(request), in: response, read)
         }
     }
 }

@@ -71,16 +71,46 @@ package struct RequestSecrets {
     /// The words with every secret cut out, and what is left of one where they were shortened in its middle.
     ///
     /// By bytes: as characters, a secret with an accent behind it would be another word.
-    package func cut(from words: String) -> String {
+    package func cut(from words: String) -> String { Self.cut(texts, from: words) }
+
+    /// The same, of those alone that are no words: they are in no sentence of ours.
+    fileprivate func cutUnmistakable(from words: String) -> String {
+        let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+        return Self.cut(texts.filter { $0.count >= 16 || $0.count >= 8 && $0.contains(where: isDigit) }, from: words)
+    }
+
+    /// An answer as the server would have given it without them.
+    fileprivate func cut(from response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        for (index, header) in response.headers.enumerated() { response.headers[index].value = cut(from: header.value) }
+        if let json = try? JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 4 << 20)) {
+            response.body = cut(from: json).serialized()
+        } else {
+            response.body = Array(cut(from: String(decoding: response.body, as: UTF8.self)).utf8)
+        }
+        return response
+    }
+
+    private func cut(from json: JSONValue) -> JSONValue {
+        switch json {
+        case .string(let text): .string(cut(from: text))
+        case .array(let values): .array(values.map { cut(from: $0) })
+        case .object(let members):
+            .object(members.map { JSONValue.Member(cut(from: $0.name), cut(from: $0.value)) })
+        default: json
+        }
+    }
+
+    private static func cut(_ texts: [[UInt8]], from words: String) -> String {
         var bytes = Array(words.utf8)
-        for secret in texts { bytes = bytes.replacing(secret, with: Self.mark) }
+        for secret in texts { bytes = bytes.replacing(secret, with: mark) }
         // A server's words may stand anywhere in a sentence.
         var (result, start) = ([UInt8](), 0)
-        while let end = bytes.firstIndex(of: Self.mark, from: start) {
+        while let end = bytes.firstIndex(of: mark, from: start) {
             let shown = bytes[start..<end]
-            let rest = texts.lazy.map { Self.beginning(of: $0, endsIn: shown) }.max() ?? 0
-            result += shown.dropLast(rest) + Self.mark
-            start = end + Self.mark.count
+            let rest = texts.lazy.map { beginning(of: $0, endsIn: shown) }.max() ?? 0
+            result += shown.dropLast(rest) + mark
+            start = end + mark.count
         }
         return String(decoding: result + bytes[start...], as: UTF8.self)
     }
@@ -97,9 +127,24 @@ package struct RequestSecrets {
 
 extension AccountError {
     /// The same without what was secret in the request: servers, proxies and gateways may quote the request.
-    package func without(_ secrets: RequestSecrets) -> AccountError {
+    ///
+    /// Our own sentences are left whole, be the password a word of theirs. What the server says in one is told from it by reading the
+    /// answer again, without the secrets.
+    /// - Parameters:
+    ///   - response: the answer.
+    ///   - read: what made this error of the answer.
+    package func without<Result>(
+        _ secrets: RequestSecrets, in response: HTTPResponse, _ read: (HTTPResponse) throws(AccountError) -> Result
+    ) -> AccountError {
         var error = self
         error.message = secrets.cut(from: message)
+        if error.message != message {
+            do throws(AccountError) {
+                _ = try read(secrets.cut(from: response))
+            } catch let again {
+                if again.code == code { error.message = secrets.cutUnmistakable(from: again.message) }
+            }
+        }
         error.serverMessage = serverMessage.map(secrets.cut)
         error.serverCause = serverCause.map(secrets.cut)
         return error

@@ -22,6 +22,8 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     public var retryAfter: Duration?
     /// What the one-time code belongs to that the server wants next (`secondStepRequired`).
     public var challenge: SignInChallenge?
+    /// Whose account or session it is about, where that is known: what the account is called here, or the user's name.
+    public var account: String?
     /// What the caller can change, where that is known: any one of them helps.
     public var remedies: [Remedy]
 
@@ -42,6 +44,13 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         if let serverMessage { text += " [\(serverMessage)]" }
         if let serverCode { text += " [\(serverCode)]" }
         return text
+    }
+
+    /// The same, of the account of that name unless one is named already.
+    package func about(_ account: String?) -> AccountError {
+        var error = self
+        error.account = self.account ?? account
+        return error
     }
 
     /// Whether the same call may succeed later without anyone changing anything.

@@ -29,7 +29,7 @@ extension AccountSession {
             do throws(AccountError) {
                 return .success(try read(response))
             } catch {
-                return .failure(error.without(RequestSecrets(sent)))
+                return .failure(error.without(RequestSecrets(sent), in: response, read))
             }
         }
     }

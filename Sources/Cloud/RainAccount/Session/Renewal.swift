@@ -26,7 +26,7 @@ struct Renewal: Sendable {
             }
             if session.tokens.access != rejected, !session.tokens.haveRenewal {
                 guard session.tokens.haveExpired(at: keeper.now) else { return session }
-                throw Self.beyondItsEnd
+                throw Self.beyondItsEnd.about(keeper.key.account)
             }
             if let pause { throw rest(pause) }
             // Where new tokens cannot be kept, none are asked for: the provider may forget the old ones when it gives them.
@@ -108,7 +108,7 @@ struct Renewal: Sendable {
 
     private func end(_ cause: AccountError, _ access: any CredentialAccess) async throws(AccountError) -> AccountError {
         keeper.logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])
-        var error = cause
+        var error = cause.about(keeper.key.account)
         error.code = .expired
         error.message = "the session has ended; sign in again"
         try await keeper.events.changing { () async throws(AccountError) in

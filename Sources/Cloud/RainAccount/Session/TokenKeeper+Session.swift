@@ -7,11 +7,13 @@ extension TokenKeeper {
         guard let session else {
             events.found(nil, since: moment, status: status)
             throw AccountError(.notSignedIn, message: "nobody is signed in to \(key); sign in first")
+                .about(key.account)
         }
         guard session.provider == provider.name else {
             throw AccountError(
                 .notSignedIn,
-                message: "the session of \(key) belongs to \(session.provider), not \(provider.name); sign in again")
+                message: "the session of \(key) belongs to \(session.provider), not \(provider.name); sign in again"
+            ).about(key.account)
         }
         try session.check(provider.context, key)
         events.found(session, since: moment, status: status)

@@ -68,7 +68,7 @@ actor TokenKeeper {
         // Without a refresh token there is nothing to renew with, and with the last minute of this one all to gain.
         if stillLives, !tokens.canBeRenewed(at: clock.now) || isPaused { return session }
         // By the clock here, which may be wrong: the session is kept, and its tokens may turn out to live.
-        guard tokens.haveRenewal else { throw Renewal.beyondItsEnd }
+        guard tokens.haveRenewal else { throw Renewal.beyondItsEnd.about(key.account) }
         do throws(AccountError) {
             return try await renewed(replacing: tokens.access)
         } catch {
@@ -91,7 +91,7 @@ actor TokenKeeper {
     func renewed(_ session: SavedSession) async throws(AccountError) -> SavedSession {
         let tokens = session.tokens
         guard tokens.haveRenewal else {
-            if tokens.haveExpired(at: clock.now) { throw Renewal.beyondItsEnd }
+            if tokens.haveExpired(at: clock.now) { throw Renewal.beyondItsEnd.about(key.account) }
             throw AccountError(
                 .notRenewable,
                 message:

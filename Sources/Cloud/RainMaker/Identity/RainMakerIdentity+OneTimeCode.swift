@@ -7,7 +7,12 @@ import RainCore
 extension RainMakerIdentity {
     /// `login2` with a user name alone: has a code sent to the user.
     func requestOneTimeCode(user: String) async throws(AccountError) -> SignInChallenge {
-        let reply = try await service.call(RainMakerCall(.post, "login2", body: ["user_name": .string(user)]))
+        let reply: JSONValue
+        do throws(AccountError) {
+            reply = try await service.call(RainMakerCall(.post, "login2", body: ["user_name": .string(user)]))
+        } catch {
+            throw error.about(user)
+        }
         guard let session = Self.secret(reply, "session") else { throw service.incomplete("session") }
         return SignInChallenge(userName: user, session: session)
     }

@@ -26,9 +26,13 @@ public struct RainMakerIdentity: IdentityProvider {
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
         switch credentials {
         case .password(let user, let password):
-            return try await signIn(user: user, password: password)
+            do throws(AccountError) { return try await signIn(user: user, password: password) } catch {
+                throw error.about(user)
+            }
         case .oneTimeCode(let challenge, let code):
-            return try await answer(challenge, code: code)
+            do throws(AccountError) { return try await answer(challenge, code: code) } catch {
+                throw error.about(challenge.userName)
+            }
         case .guest:
             return try await signInAsGuest()
         case .authorizationCode(let code, let redirectURI, let codeVerifier, let nonce):

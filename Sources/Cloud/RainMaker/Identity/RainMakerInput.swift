@@ -101,4 +101,9 @@ extension RainMakerAccount {
     package static func check(newPassword: Secret) throws(AccountError) {
         try RainMakerInput.check(newPassword: newPassword)
     }
+
+    /// Throws `invalidUserName` or `invalidPhoneNumber` for what no user of the cloud is called. Nothing is sent.
+    package static func check(userName: String) throws(AccountError) {
+        try RainMakerInput.check(userName: userName)
+    }
 }

@@ -48,7 +48,10 @@ extension HTTPNodeMapping {
         } catch {
             var error = error
             error.retryAfter = response.retryAfter
-            throw error.without(RequestSecrets(request, and: secrets + [token]))
+            throw error.without(RequestSecrets(request, and: secrets + [token]), in: response) {
+                response throws(AccountError) in
+                try MappingAnswer(response, from: host)
+            }
         }
     }
 }

@@ -47,4 +47,21 @@ public enum ScheduleTrigger: Sendable, Equatable {
         case .other(let json): return json
         }
     }
+
+    /// What ``init(_:)`` reads, and `ts`, the time of the next act that nodes report of a delay: it belongs to that one alone.
+    private static let knownMembers: Set<String> = ["m", "d", "dd", "mm", "yy", "r", "rsec", "ts"]
+
+    /// ``json``, with those members of `old` that are not known here; none where `old` is of another kind.
+    func json(replacing old: JSONValue?) -> JSONValue {
+        guard let old, ScheduleTrigger(old).isOfKind(of: self), let members = json.members else { return json }
+        let kept = (old.members ?? []).filter { !Self.knownMembers.contains($0.name) }
+        return .object(members + kept)
+    }
+
+    private func isOfKind(of other: ScheduleTrigger) -> Bool {
+        switch (self, other) {
+        case (.weekly, .weekly), (.date, .date), (.after, .after): true
+        default: false
+        }
+    }
 }

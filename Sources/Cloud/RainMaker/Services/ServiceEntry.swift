@@ -94,6 +94,8 @@ public struct ServiceEntryChange: Sendable, Equatable {
     public var name: String?
     /// When a schedule acts.
     public var trigger: ScheduleTrigger?
+    /// What ``trigger`` takes the place of, as the node has reported it. Members of it that are not known here stay.
+    public var replacedTrigger: JSONValue?
     /// The values to set.
     public var action: JSONValue?
     /// A remark for applications.
@@ -112,7 +114,7 @@ public struct ServiceEntryChange: Sendable, Equatable {
     ) -> ParameterChange {
         var members: [JSONValue.Member] = [.init("id", .string(id)), .init("operation", .string(operation.rawValue))]
         if let name { members.append(.init("name", .string(name))) }
-        if let trigger { members.append(.init("triggers", [trigger.json])) }
+        if let trigger { members.append(.init("triggers", [trigger.json(replacing: replacedTrigger)])) }
         if let action { members.append(.init("action", action)) }
         if let info { members.append(.init("info", .string(info))) }
         return ParameterChange(path, [.object(members)])

@@ -14,7 +14,7 @@ extension CloudAPI {
         switch try body.string("operation") {
         case "add": return try addMapping(of: node, to: user, body)
         case "remove":
-            guard let changes = try change({ $0.mappings.remove(node, from: user.id) }) else { throw .mappingMissing }
+            guard let changes = try change({ $0.removeNode(node, from: user.id) }) else { throw .mappingMissing }
             record(changes)
             return success("Node removed successfully")
         default: throw .badMappingOperation

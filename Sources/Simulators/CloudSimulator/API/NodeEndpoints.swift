@@ -102,7 +102,7 @@ extension CloudAPI {
         let isMapped = readState { $0.mappings.isMapped(node, to: user.id) }
         let changes = try change { state -> [MappingChange]? in
             guard state.mappings.isPrimary(user.id, of: node) else { return nil }
-            return state.mappings.remove(node, from: user.id)
+            return state.removeNode(node, from: user.id)
         }
         guard let changes else { throw isMapped ? .notPrimary : .noAssociation }
         record(changes)

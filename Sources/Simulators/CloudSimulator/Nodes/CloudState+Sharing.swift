@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 extension CloudState {
+    /// Takes a node from a user's account and groups; from those of all who have it where that user is its only owner. Nil where the user does
+    /// not have it.
+    mutating func removeNode(_ node: String, from user: String) -> [MappingChange]? {
+        guard let changes = mappings.remove(node, from: user) else { return nil }
+        for change in changes { groups?.removeNode(node, of: change.userID) }
+        return changes
+    }
+
     /// Carries out an accepted request for one node or group.
     mutating func share(_ subject: String, _ request: SharingTable.Request) {
         switch request.kind {
@@ -29,13 +37,13 @@ extension CloudState {
         switch kind {
         case .nodes:
             guard !mappings.isPrimary(user, of: subject) else { return nil }
-            return mappings.remove(subject, from: user)
+            return removeNode(subject, from: user)
         case .groups:
             guard var group = groups?[subject], group.guests.contains(user) else { return nil }
             group.guests.removeAll { $0 == user }
             groups?.put(group)
             return group.nodes.filter { !mappings.isPrimary(user, of: $0) }
-                .flatMap { mappings.remove($0, from: user) ?? [] }
+                .flatMap { removeNode($0, from: user) ?? [] }
         }
     }
 }

@@ -80,9 +80,9 @@ struct GroupTable: Codable, Sendable, Equatable {
         return false
     }
 
-    /// A node that left is in no group any more.
-    mutating func removeNode(_ node: String) {
-        for id in groups.keys { groups[id]?.nodes.removeAll { $0 == node } }
+    /// A node that has left a user's account is in none of that user's groups any more.
+    mutating func removeNode(_ node: String, of user: String) {
+        for (id, group) in groups where group.owner == user { groups[id]?.nodes.removeAll { $0 == node } }
     }
 
     mutating func removeAll(of user: String) {

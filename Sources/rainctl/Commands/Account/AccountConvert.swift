@@ -43,7 +43,7 @@ struct AccountConvert: AsyncParsableCommand {
         }
         let password = try password.readNew(context, within: time)
         // The new session goes into the same store as the guest's, under its own name.
-        let named = try await context.client().newAccount(user: user, in: .kind(account.place.kind))
+        let named = try await context.client(account: nil).newAccount(user: user, in: .kind(account.place.kind))
         let profile = try await code.entering(entered, sentTo: user, within: time, context) { code in
             let profile = try await rainMaker.confirmGuestConversion(
                 to: user, password: password, code: code, signingIn: named.session)

@@ -32,7 +32,7 @@ struct AccountImport: AsyncParsableCommand {
         else { throw CommandFailure(.config, message: "HOME is not set: name the folder with --from.") }
         let found = try folder.load(profile: officialProfile)
         let store = try await context.accounts.newAccount(
-            at: found.deployment.name, named: context.accountName, user: found.session.userName,
+            at: found.deployment.name, named: context.options.account, user: found.session.userName,
             in: try storing.choice(context))
         var session = found.session
         session.context = try add(found.deployment, context).sessionContext

@@ -21,8 +21,17 @@ struct Confirmation {
     func confirm(_ entered: Secret, _ account: AccountAccess, _ context: Context) async throws {
         let (user, tags) = (user, tags)
         let rainMaker = try account.rainMakerAccount()
-        try await code.entering(entered, sentTo: user, within: time, context) {
-            try await rainMaker.confirmSignUp(user, code: $0, tags: tags)
+        do {
+            try await code.entering(entered, sentTo: user, within: time, context) {
+                try await rainMaker.confirmSignUp(user, code: $0, tags: tags)
+            }
+        } catch let error as AccountError where [.wrongCode, .codeExpired].contains(error.code) {
+            var failure = CommandFailure(error)
+            let word = user.onOneLine.asShellWord
+            failure.message +=
+                " Enter it with rainctl account confirm \(word), or have another one sent: "
+                + "rainctl account resend \(word)."
+            throw failure
         }
         context.output.result(
             ConfirmationResult(profile: account.name, userName: user, isConfirmed: true))

@@ -63,6 +63,7 @@ struct AutomationAdd: CloudCommand {
         guard (file != nil) != rule.isGiven else {
             throw ValidationError("Give a rule with --of, --when and --set, or a --file with it.")
         }
+        try AutomationRule.check(name: name)
         if file == nil { try rule.checkWhole() }
     }
 
@@ -118,6 +119,7 @@ struct AutomationEdit: CloudCommand {
         guard name != nil || rule.isGiven || enable || disable || file != nil else {
             throw ValidationError("Say what is to change.")
         }
+        if let name { try AutomationRule.check(name: name) }
         if rule.of == nil, !rule.when.isEmpty { throw ValidationError("--when needs --of, the board that reports it.") }
     }
 

@@ -40,6 +40,10 @@ struct AutomationRule: ParsableArguments {
         }
     }
 
+    static func check(name: String) throws {
+        guard !name.isBlank else { throw ValidationError("An automation's name is not blank.") }
+    }
+
     func checkWhole() throws {
         guard of != nil, !when.isEmpty, !set.isEmpty else {
             throw ValidationError("A rule has a board (--of), a condition (--when) and something to --set.")

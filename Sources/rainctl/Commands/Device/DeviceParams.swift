@@ -70,7 +70,9 @@ struct DeviceParamsSet: DeviceCommand {
             // A board that restarts now could not be asked.
             guard !outcome.isSentOnly else { return outcome }
             let now = (try? JSONValue(parsing: try await data.parameters())) ?? .object([])
-            outcome.isReported = ParameterSetter.holds(wanted.reported(by: node.described), in: now)
+            let reported = wanted.reported(by: node.described)
+            outcome.isReported = ParameterSetter.holds(reported, in: now)
+            outcome.seen = ParameterSetter.others(reported, in: now)
             return outcome
         }
         try ParamsSetResult([outcome], isLocal: true).tell(output)

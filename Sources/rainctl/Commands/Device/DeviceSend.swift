@@ -52,7 +52,7 @@ struct DeviceSend: DeviceCommand {
     }
 
     func run() async throws {
-        let data = try payload.bytes(within: timeout.duration)
+        let data = try payload.bytesForBoard(within: timeout.duration)
         let endpoint = endpoint
         let (answer, output) = try await withBoard { board in
             _ = try await board.identify()

@@ -131,8 +131,9 @@ struct GroupRemoveNodes: CloudCommand {
         let (name, nodes) = (group, nodes)
         return try await scene.time.run {
             let group = try await GroupChoice(cloud: scene.cloud).group(name)
-            let ids = try await scene.choice.nodes(nodes).map(\.id)
-            if let there = try await scene.cloud.group(group.id).nodes {
+            let there = try await scene.cloud.group(group.id).nodes
+            let ids = try await Self.ids(nodes, in: there ?? [], scene)
+            if let there {
                 let absent = ids.filter { !there.contains($0) }.map(\.rawValue).joined(separator: ", ")
                 guard absent.isEmpty else {
                     throw CommandFailure(
@@ -144,6 +145,19 @@ struct GroupRemoveNodes: CloudCommand {
             return ActionResult("taken out of \(group.name): \(ids.map(\.rawValue).joined(separator: ", "))".onOneLine)
                 .with("group_id", group.id).with("removed", ids.map(\.rawValue))
         }
+    }
+
+    /// Those that a list names. A board that is not in the account any more may still be in the group, by its id.
+    private static func ids(_ names: String, in group: [NodeID], _ scene: CloudScene) async throws -> [NodeID] {
+        let parts = names.split(separator: ",").map(String.init)
+        var ids: [NodeID] = []
+        for id in parts.map({ NodeID($0) }) where group.contains(id) && !ids.contains(id) { ids.append(id) }
+        let others = parts.filter { !group.contains(NodeID($0)) }
+        guard !others.isEmpty || ids.isEmpty else { return ids }
+        for id in try await scene.choice.nodes(others.joined(separator: ",")).map(\.id) where !ids.contains(id) {
+            ids.append(id)
+        }
+        return ids
     }
 }
 

@@ -85,7 +85,8 @@ struct NodeCommandSend: CloudCommand {
         }
         var records: [NodeCommandRecord] = []
         if wait {
-            let answers = CommandAnswers(cloud: scene.cloud, request: sent.request)
+            let answers = CommandAnswers(
+                cloud: scene.cloud, request: sent.request, asked: asked, refused: sent.refused)
             records = try await answers.all(within: scene.time.leftForWaiting)
         }
         return try CommandRecordsResult(

@@ -89,7 +89,9 @@ struct NodeParamsSet: AsyncParsableCommand {
             // The node has taken them; it says itself what it has now.
             let now = try await session.control.property("params").value
             let values = (try? JSONValue(parsing: now)) ?? .object([])
-            outcome.isReported = ParameterSetter.holds(wanted.reported(by: session.described), in: values)
+            let reported = wanted.reported(by: session.described)
+            outcome.isReported = ParameterSetter.holds(reported, in: values)
+            outcome.seen = ParameterSetter.others(reported, in: values)
             return outcome
         }
         try ParamsSetResult([outcome], isLocal: true).tell(context)

@@ -80,7 +80,7 @@ struct Provision: AsyncParsableCommand {
         }
         let notes = try mappingNotes()
         let custom = try customData.map { file throws(CommandFailure) in
-            CustomData(try Payload(file: file).bytes(within: time.left), for: customEndpoint ?? "custom-data")
+            CustomData(try Payload(file: file).bytesForBoard(within: time.left), for: customEndpoint ?? "custom-data")
         }
         let questions = NetworkQuestions(screen: context.screen, first: try wifi.name())
         let network = try requestedNetwork(context, questions, within: time)

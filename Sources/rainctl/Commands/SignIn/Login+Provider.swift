@@ -17,7 +17,8 @@ extension Login {
         settings.mode = mode ?? definition.modes?.first { definition.grant(ofMode: $0) == grant }
         let name = definition.name(in: settings.environment)
         let asksForUser = [.password, .basic, .cookie].contains(grant)
-        let user = asksForUser ? try userName(context) : nil
+        let newcomer = try context.newcomer(user, at: name, isWanted: asksForUser)
+        let user = asksForUser ? try userName(newcomer, context) : nil
         var storing = storing
         // A password is stored only on request.
         if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, storing.store == nil, !storing.noSave {
@@ -27,7 +28,7 @@ extension Login {
         let client = try context.client(
             provider: ProviderSelection(
                 definition.id, settings: settings.withSecrets(for: definition, environment: context.environment),
-                challenges: otherProvider.challenge.resolver(context)))
+                challenges: otherProvider.challenge.resolver(context)), account: newcomer.account)
         let access = try await client.newAccount(user: user, in: storing.choice(context))
         let result = try await events.following(access.session) {
             try await signIn(by: grant, settings, user: user, client, access, time, context, events)

@@ -74,25 +74,30 @@ struct Login: AsyncParsableCommand {
             if let provider = otherProvider.name(context) {
                 return try await signIn(to: provider, time, context, events)
             }
-            let client = try context.client()
-            let account = try await client.newAccount(user: user, in: storing.choice(context))
+            let newcomer = try context.newcomer(
+                user, at: context.deployment().name, isWanted: !web.isWanted && !guest && !onlyFinishes)
+            let client = try context.client(account: newcomer.account)
+            let account = try await client.newAccount(user: newcomer.user, in: storing.choice(context))
             let result = try await events.following(account.session) {
                 if web.isWanted { return try await signInThroughBrowser(context, client, account, events) }
-                return try await signIn(client, account, time, context)
+                return try await signIn(newcomer, client, account, time, context)
             }
             context.tellPlace(of: account.newSession)
             return result
         }
     }
 
+    /// Whether the code is for the sign-in that an earlier command has begun.
+    private var onlyFinishes: Bool { code.isGiven && !oneTimeCode && !password.isGiven }
+
     private func signIn(
-        _ client: RainKitClient, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
+        _ newcomer: Newcomer, _ client: RainKitClient, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
     ) async throws -> LoginResult {
         if guest { return try await signIn(.guest, account, time) }
-        if code.isGiven, !oneTimeCode, !password.isGiven {
-            return try await answer(waitingChallenge(client), client, account, time, context)
+        if onlyFinishes { return try await answer(waitingChallenge(client), client, account, time, context) }
+        let user = try userName(newcomer, context) { name throws(AccountError) in
+            try RainMakerAccount.check(userName: name)
         }
-        let user = try userName(context)
         if oneTimeCode {
             let rainMaker = try account.rainMakerAccount()
             let challenge = try await time.run {
@@ -134,7 +139,7 @@ struct Login: AsyncParsableCommand {
         throw CommandFailure(
             .auth, reason: "no_pending_sign_in",
             message: "No sign-in waits for a code\(user.map { " of \($0.onOneLine)" } ?? ""). "
-                + "Begin one: rainctl login USER --one-time-code.")
+                + "Begin one: rainctl login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code.")
     }
 
     /// Finishes a sign-in with the code that was sent. Until the cloud ends it, a later command can finish it too.
@@ -178,15 +183,32 @@ struct Login: AsyncParsableCommand {
         return SignInPendingResult(profile: account.name, userName: user, next: next)
     }
 
-    func userName(_ context: Context) throws(CommandFailure) -> String {
-        if let user { return user }
+    /// The user as far as known, or asked for: three times, where it cannot be one.
+    func userName(
+        _ newcomer: Newcomer, _ context: Context, rule: (String) throws(AccountError) -> Void = { _ in }
+    ) throws(CommandFailure) -> String {
+        if let known = newcomer.user {
+            do throws(AccountError) { try rule(known) } catch { throw CommandFailure(error) }
+            if user == nil { context.output.say("note: Signing in as \(known.onOneLine), the account that is named.") }
+            return known
+        }
         guard context.mayAsk else {
             throw CommandFailure(
                 .usage, reason: "missing_user", message: "No user given: rainctl login USER --password-file FILE.")
         }
-        guard let answer = Terminal.ask("User name: "), !answer.isEmpty else {
-            throw CommandFailure(.cancelled, message: "Cancelled.")
+        var triesLeft = 3
+        while true {
+            guard let answer = Terminal.ask("User name: "), !answer.isEmpty else {
+                throw CommandFailure(.cancelled, message: "Cancelled.")
+            }
+            do throws(AccountError) {
+                try rule(answer)
+                return answer
+            } catch {
+                triesLeft -= 1
+                guard triesLeft > 0 else { throw CommandFailure(error) }
+                context.screen.say(error.message.asSentence)
+            }
         }
-        return answer
     }
 }

@@ -35,22 +35,32 @@ struct EntryResult: CommandResult {
     /// `reported` by the board, or `sent` by the cloud.
     let state: String
     private let noun: String
+    private let changesTime: Bool
 
     private enum CodingKeys: String, CodingKey {
         case nodeID = "node_id"
         case id, operation, state
     }
 
-    init(node: NodeID, noun: String, id: String, operation: ServiceOperation, isReported: Bool) {
+    init(
+        node: NodeID, noun: String, id: String, operation: ServiceOperation, isReported: Bool, changesTime: Bool = false
+    ) {
         nodeID = node.rawValue
         self.id = id
         self.operation = operation.rawValue
         self.noun = noun
+        self.changesTime = changesTime
         state = isReported ? "reported" : "sent"
     }
 
     var text: String {
-        let end = state == "reported" ? "the board has it" : "sent by the cloud; the board has not answered yet"
+        var end = state == "reported" ? "the board has it" : "sent by the cloud; the board has not answered yet"
+        // The cloud knows the old time until then, and the next edit would begin with that.
+        if state == "sent", operation == ServiceOperation.edit.rawValue, changesTime {
+            end +=
+                ". Until it has, an edit of a part of the time keeps the rest of the old one: "
+                + "give --wait, or the whole time"
+        }
         return "\(noun) \(id): \(operation), \(end)".onOneLine
     }
 }

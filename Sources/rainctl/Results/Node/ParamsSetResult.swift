@@ -6,6 +6,8 @@ struct ParamsSetResult: CommandResult {
     let nodes: [Entry]
     /// The board was asked itself, and no cloud.
     private let isLocal: Bool
+    /// Why it is not known whether boards have reported them.
+    private let untold: AccountError?
 
     private enum CodingKeys: String, CodingKey { case nodes }
 
@@ -13,12 +15,15 @@ struct ParamsSetResult: CommandResult {
         let nodeID: String
         /// `reported` by the board, `sent` by the cloud, `silent` where the board was waited for in vain, or `failed`.
         let state: String
+        /// Why not, or what the board reports instead.
         let message: String?
         let errorCode: Int?
         /// Paths whose values no board reports as they were set: that they were sent is all that is known of them.
         let notReported: [String]?
         /// There are no others.
         fileprivate let isSentOnly: Bool
+        /// The cloud does not tell whether the board has them.
+        fileprivate let isUntold: Bool
 
         private enum CodingKeys: String, CodingKey {
             case nodeID = "node_id"
@@ -37,9 +42,10 @@ struct ParamsSetResult: CommandResult {
                     isLocal
                         ? "has taken it; it cannot be read back"
                         : "sent by the cloud; the board does not report it back"
+                case "sent" where entry.isUntold: "sent by the cloud; whether the board has it is not known"
                 case "sent": "sent by the cloud; the board has not answered yet (--wait waits for that)"
-                case "silent" where isLocal: "has taken it, and does not report it"
-                case "silent": "sent by the cloud; the board has not reported it in time"
+                case "silent" where isLocal: "has taken it, and does not report it" + Self.instead(entry)
+                case "silent": "sent by the cloud; the board has not reported it in time" + Self.instead(entry)
                 default: "failed: \(entry.message?.onOneLine ?? "")"
                 }
             return "\(entry.nodeID.onOneLine)  \(words)"
@@ -51,8 +57,11 @@ struct ParamsSetResult: CommandResult {
         return "; \(paths.prefix(5).map(\.onOneLine).joined(separator: ", ")) was sent, and cannot be read back"
     }
 
+    private static func instead(_ entry: Entry) -> String { entry.message.map { "; it \($0.onOneLine)" } ?? "" }
+
     init(_ outcomes: [ParameterSetter.Outcome], isLocal: Bool = false) {
         self.isLocal = isLocal
+        untold = outcomes.lazy.compactMap(\.untold).first
         nodes = outcomes.map { outcome in
             let state =
                 if outcome.failure != nil { "failed" } else {
@@ -64,8 +73,10 @@ struct ParamsSetResult: CommandResult {
                 }
             let unreported = outcome.unreported.map { "\($0)" }
             return Entry(
-                nodeID: outcome.node.rawValue, state: state, message: outcome.failure, errorCode: outcome.serverCode,
-                notReported: unreported.isEmpty ? nil : unreported, isSentOnly: outcome.isSentOnly)
+                nodeID: outcome.node.rawValue, state: state,
+                message: outcome.failure ?? outcome.untold?.message ?? outcome.seen, errorCode: outcome.serverCode,
+                notReported: unreported.isEmpty ? nil : unreported, isSentOnly: outcome.isSentOnly,
+                isUntold: outcome.untold != nil)
         }
     }
 
@@ -81,12 +92,20 @@ struct ParamsSetResult: CommandResult {
 
     private var failure: CommandFailure? {
         let (failed, silent) = (nodes.filter { $0.state == "failed" }, nodes.filter { $0.state == "silent" })
-        let names = silent.prefix(5).map(\.nodeID.onOneLine).joined(separator: ", ")
+        let names = silent.prefix(5).map { entry in
+            entry.nodeID.onOneLine + (entry.message.map { " (it \($0.onOneLine))" } ?? "")
+        }.joined(separator: ", ")
+        let late = silent.isEmpty ? "" : " Not reported in time by \(names)."
         guard !failed.isEmpty else {
+            if let untold {
+                var failure = CommandFailure(untold)
+                failure.message += unknown + late
+                return failure
+            }
             guard !silent.isEmpty else { return nil }
             let message =
                 isLocal
-                ? "\(names) has taken the values, and does not report them."
+                ? "\(silent[0].nodeID.onOneLine) has taken the values, and does not report them\(Self.instead(silent[0]))."
                 : "The cloud has sent the values, and they were not reported in time (--timeout) by \(names)."
             if nodes.count == silent.count { return CommandFailure(.deadline, message: message) }
             return CommandFailure(.batchPartial, reason: "some_silent", message: message)
@@ -95,8 +114,15 @@ struct ParamsSetResult: CommandResult {
             .joined(separator: "; ")
         return CommandFailure(
             .batchPartial, reason: failed.count == nodes.count ? "all_failed" : "some_failed",
-            message: "\(failed.count) of \(nodes.count) boards were not set: \(words)."
-                + (silent.isEmpty ? "" : " Not reported in time by \(names)."))
+            message: "\(failed.count) of \(nodes.count) boards were not set: \(words).\(unknown)\(late)")
+    }
+
+    /// That values are out of which the cloud does not tell whether they have come.
+    private var unknown: String {
+        let names = nodes.filter(\.isUntold).prefix(5).map(\.nodeID.onOneLine)
+        guard let first = names.first else { return "" }
+        return " The cloud has sent the values, and does not tell whether they were reported by "
+            + "\(names.joined(separator: ", ")): rainctl node params get \(first) shows that."
     }
 }
 

@@ -32,7 +32,7 @@ struct UpdateResult: CommandResult {
             switch state {
             case "success": "has \(project) \(version)"
             case "sent": "was told to fetch \(project) \(version)"
-            default: "\(state): \(info ?? "")"
+            default: state + (info.map { ": \($0)" } ?? "")
             }
         return "\(nodeID)  \(words)".onOneLine
     }

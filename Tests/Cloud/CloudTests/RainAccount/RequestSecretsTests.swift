@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
 import RainAccount
+import RainCore
 import RainHTTP
 import RainKitTesting
 import Testing
@@ -58,6 +59,36 @@ struct RequestSecretsTests {
             await accountError { () throws(AccountError) in try await bench.provider.exchange(request) })
         #expect(error.message.contains("(HTTP 400) (…)"), "\(error.message)")
         #expect(!"\(error) \(String(reflecting: error))".contains("planted"))
+    }
+
+    @Test(
+        "a password that is a word of our own sentence is cut from the server's words, and not from ours",
+        arguments: ["wrong", "password", "description"])
+    func ownWords(password: String) async throws {
+        let bench = try Bench()
+        bench.http.expect(
+            .post, "/v1/login2", status: 400,
+            #"{"status":"failure","error_code":101009,"description":"\#(password)! is not right"}"#)
+        let error = await accountError { () throws(AccountError) in
+            try await bench.session.signIn(.password(user: "dev@example.com", password: Secret(password)))
+        }
+        #expect(error?.code == .invalidCredentials)
+        #expect(error?.message == "user name or password is wrong")
+        #expect(error?.serverMessage == "…! is not right")
+        #expect(error?.account == "dev@example.com")
+    }
+
+    @Test("a token in place of an error's name is cut from our sentence, also where the name decides its meaning")
+    func meaning() async throws {
+        let bench = try ProviderBench("")
+        bench.http.expect(.get, "/me", status: 400, #"{"error":"unauthorized_client"}"#)
+        let request = HTTPRequest(
+            method: .get, url: "http://127.0.0.1:1/me",
+            headers: [HTTPHeader("Authorization", "Bearer unauthorized_client")])
+        let error = try #require(
+            await accountError { () throws(AccountError) in try await bench.provider.exchange(request) })
+        #expect(error.code == .clientRefused)
+        #expect(error.message.contains("does not serve this client (…)"), "\(error.message)")
     }
 
     @Test("of two ways to write an accent, both are cut")

@@ -122,6 +122,20 @@ struct NodeManagementTests {
         #expect(within?["users"]?["secondary"] == [.string(Self.friend)])
     }
 
+    @Test(
+        "a node that leaves the account is in none of its groups any more",
+        arguments: [
+            ("PUT", "user/nodes/mapping", ["node_id": "own", "operation": "remove"]), ("DELETE", "user/nodes/own", nil),
+        ] as [(String, String, JSONValue?)])
+    func leavesGroups(method: String, target: String, body: JSONValue?) throws {
+        let scene = try Scene()
+        let made = scene.send("POST", "user/node_group", ["group_name": "Home", "nodes": ["own", "second"]])
+        let id = try #require(made.body["group_id"]?.string)
+        #expect(scene.send(method, target, body).status == 200)
+        let group = scene.send("GET", "user/node_group?group_id=\(id)&node_list=true").body["groups"]?.array?.first
+        #expect(group?["nodes"] == ["second"], "\(String(describing: group))")
+    }
+
     @Test("requests come ten at a time")
     func pages() throws {
         let scene = try Scene()

@@ -35,7 +35,7 @@ struct NodeMetadataSet: CloudCommand {
         discussion: """
             Example: rainctl node metadata set 'Kitchen lamp' shelf=3 owner='{"team":"lab"}'
 
-            A value that is JSON is set as such (3, true, null, an object), anything else as text.
+            A value that is JSON is set as such (3, true, an object), anything else as text. null takes the member away.
             """)
 
     @Argument(help: .node)
@@ -78,14 +78,14 @@ struct NodeMetadataSet: CloudCommand {
                 (changes.members ?? []).filter(\.value.isNull).map(\.name),
                 (changes.members ?? []).filter { !$0.value.isNull }.map(\.name)
             )
-            // Null takes a member away, where there is one.
-            let gone = nulls.filter { node.metadata?[$0] != nil }
-            guard !values.isEmpty || !gone.isEmpty else { throw node.lacks(nulls) }
+            // Null takes a member away, and where there is none the rest is not set either.
+            let absent = nulls.filter { node.metadata?[$0] == nil }
+            guard absent.isEmpty else { throw node.lacks(absent) }
             try await scene.cloud.changeMetadata(changes, of: node.id)
-            let words = [("set", values), ("deleted", gone)].filter { !$0.1.isEmpty }
+            let words = [("set", values), ("deleted", nulls)].filter { !$0.1.isEmpty }
                 .map { "\($0): \($1.joined(separator: ", "))".onOneLine }
             return ActionResult(words.joined(separator: "\n"))
-                .with("node_id", node.id.rawValue).with("set", values).with("deleted", gone)
+                .with("node_id", node.id.rawValue).with("set", values).with("deleted", nulls)
         }
     }
 

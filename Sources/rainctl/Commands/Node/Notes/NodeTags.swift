@@ -29,7 +29,7 @@ struct NodeTagsAdd: CloudCommand {
         return try await scene.time.run {
             let node = try await scene.choice.node(name)
             var (added, already): ([String], [String]) = ([], [])
-            for tag in tags where !added.contains(tag) && !already.contains(tag) {
+            for tag in tags.flatMap({ Tags.divided($0) }) where !added.contains(tag) && !already.contains(tag) {
                 if node.tags.contains(tag) { already.append(tag) } else { added.append(tag) }
             }
             if !added.isEmpty { try await scene.cloud.addTags(added, to: node.id) }
@@ -58,9 +58,11 @@ struct NodeTagsRemove: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
-        let (name, tags) = (node, tags)
+        let (name, given) = (node, tags)
         return try await scene.time.run {
             let node = try await scene.choice.node(name)
+            // The cloud may have one with a comma.
+            let tags = given.flatMap { node.tags.contains($0) ? [$0] : Tags.divided($0) }
             let absent = tags.filter { !node.tags.contains($0) }
             // What is no tag at all is refused as such.
             if !absent.isEmpty, absent.allSatisfy({ $0.contains(":") }) {
@@ -76,5 +78,16 @@ struct NodeTagsRemove: CloudCommand {
             return ActionResult(left.isEmpty ? "no tags left" : "tags: \(left.joined(separator: ", ").onOneLine)")
                 .with("node_id", node.id.rawValue).with("tags", left)
         }
+    }
+}
+
+private enum Tags {
+    /// `a:b,c:d` is two, as for `provision --tags`; a comma within a value, `a:b,c`, divides nothing.
+    static func divided(_ text: String) -> [String] {
+        let parts = text.split(separator: ",").map(String.init)
+        let areTags = parts.allSatisfy { part in
+            part.firstIndex(of: ":").map { $0 != part.startIndex && part.index(after: $0) != part.endIndex } ?? false
+        }
+        return areTags && !parts.isEmpty ? parts : [text]
     }
 }

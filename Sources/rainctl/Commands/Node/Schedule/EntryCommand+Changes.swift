@@ -33,7 +33,8 @@ extension EntryCommand {
         let place = try await place(scene)
         let entry = try entry(wanted, at: place.node)
         let trigger = try await read(trigger, of: entry, at: place.node, scene)
-        let change = try checked(name, values, trigger, place)
+        var change = try checked(name, values, trigger, place)
+        change.replacedTrigger = entry.document["triggers"]?.array?.first
         warnOfTimeZone(place.node, trigger, scene.context)
         return try await carryOut(.edit, entry.id, change, at: place.node, place.path, scene)
     }
@@ -43,7 +44,29 @@ extension EntryCommand {
     ) async throws -> EntryResult {
         let place = try await place(scene)
         let entry = try entry(wanted, at: place.node)
+        if operation == .enable { try await checkIsToCome(entry, at: place.node, scene) }
         return try await carryOut(operation, entry.id, at: place.node, place.path, scene)
+    }
+
+    /// Throws `usage` for a schedule that would not act any more: the board would switch it on all the same.
+    private func checkIsToCome(_ entry: ServiceEntry, at node: Node, _ scene: CloudScene) async throws {
+        let triggers = entry.triggers
+        guard !triggers.isEmpty, triggers.allSatisfy({ $0.isOver(at: .latest) }) else { return }
+        var isOver = triggers.allSatisfy { $0.isOver(at: .earliest) }
+        if !isOver, let now = await now(of: node, scene) { isOver = triggers.allSatisfy { $0.isOver(at: now) } }
+        guard isOver else { return }
+        throw CommandFailure(
+            .usage,
+            message: """
+                \(entry.name.onOneLine) (\(triggers.map(\.words).joined(separator: ", ").onOneLine)) would never act: that is over. Give it \
+                another time with rainctl node schedule edit.
+                """)
+    }
+
+    /// What the board's clock shows, where that is known.
+    private func now(of node: Node, _ scene: CloudScene) async -> ClockReading? {
+        await BoardClock(environment: scene.context.environmentOfPrograms)
+            .reading(of: node, within: min(scene.time.left, .seconds(5)))
     }
 
     /// What the words mean for this board: of `entry` stays what they leave out.
@@ -65,10 +88,7 @@ extension EntryCommand {
             let trigger = try words.trigger(after: entry?.trigger, at: .earliest)
             // Only about a day is the board's zone needed.
             guard trigger.isOver(at: .latest) else { return trigger }
-            let clock = BoardClock(environment: scene.context.environmentOfPrograms)
-            guard let now = await clock.reading(of: node, within: min(scene.time.left, .seconds(5))) else {
-                return trigger
-            }
+            guard let now = await now(of: node, scene) else { return trigger }
             return try words.trigger(after: entry?.trigger, at: now)
         } catch let error as ValidationError {
             throw CommandFailure(.usage, message: error.message)

@@ -37,7 +37,8 @@ extension EntryCommand {
         let found =
             all.filter { $0.id == name }.first.map { [$0] } ?? all.filter { $0.name.lowercased() == name.lowercased() }
         if found.count == 1 { return found[0] }
-        let list = all.prefix(20).map { "\($0.id) (\($0.name))".onOneLine }.joined(separator: ", ")
+        let list = (found.isEmpty ? all : found).prefix(20).map { "\($0.id) (\($0.name))".onOneLine }
+            .joined(separator: ", ")
         throw CommandFailure(
             found.isEmpty ? .badData : .usage, reason: found.isEmpty ? "no_such_entry" : "several_entries",
             message: found.isEmpty
@@ -59,6 +60,15 @@ extension EntryCommand {
                 return entry.isAsWanted(operation, change)
             }
         }
+        if let untold = outcomes.first?.untold {
+            var failure = CommandFailure(untold)
+            failure.message +=
+                " The cloud has sent the \(Self.noun) to \(node.shownName), and did not say what became of it: "
+                + "rainctl node \(Self.noun) list \(node.id.rawValue.onOneLine) shows that."
+            failure.result = EntryResult(
+                node: node.id, noun: Self.noun, id: id, operation: operation, isReported: false)
+            throw failure
+        }
         let isReported = outcomes.first?.isReported
         guard isReported != false else {
             throw CommandFailure(
@@ -68,7 +78,8 @@ extension EntryCommand {
             )
         }
         return EntryResult(
-            node: node.id, noun: Self.noun, id: id, operation: operation, isReported: isReported ?? false)
+            node: node.id, noun: Self.noun, id: id, operation: operation, isReported: isReported ?? false,
+            changesTime: change.trigger != nil)
     }
 }
 
@@ -85,7 +96,7 @@ extension ServiceEntry? {
             guard let entry = self else { return false }
             return change.name.map { $0 == entry.name } ?? true
                 && change.trigger.map { $0 == entry.trigger } ?? true
-                && change.action.map { $0 == entry.action } ?? true
+                && change.action.map { entry.action.isReport(of: $0) } ?? true
         }
     }
 }

@@ -83,7 +83,8 @@ struct ScheduleEdit: ScheduleCommand {
         discussion: """
             Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00
 
-            What is not given stays: with --at alone the days or the date, with --days or --date alone the time of day.
+            What is not given stays as the board has reported it last: with --at alone the days or the date, with --days or --date alone \
+            the time of day. Give --wait, or the whole time, where another edit follows.
             """)
 
     @Argument(help: .node)

@@ -58,19 +58,23 @@ struct NodeOTA: CloudCommand {
                     "Cancelled: the cloud may have told the board already. \(UpdateWatch.follow(found)) shows how far it is."
             )
         }
-        screen.say("the cloud has told \(found.shownName); it fetches the image by itself")
+        let isAway = found.isOffline
+        screen.say(
+            isAway
+                ? "the cloud has the update for \(found.shownName), which is offline"
+                : "the cloud has told \(found.shownName); it fetches the image by itself")
         guard wait else { return UpdateResult(found.id, head, state: "sent", info: nil) }
         let watch = UpdateWatch(cloud: scene.cloud, node: found.id, service: service, before: before)
         let end: UpdateWatch.End
         async let _ = screen.count("waiting for \(found.shownName)")
         do {
-            end = try await watch.end(within: scene.time.leftForWaiting) { screen.say($0) }
+            end = try await watch.end(isAway: isAway, within: scene.time.leftForWaiting) { screen.say($0) }
         } catch is CancellationError {
             throw CommandFailure(
                 .cancelled,
                 message: "Cancelled: the update itself goes on. \(UpdateWatch.follow(found)) shows how far it is.")
         }
-        let result = UpdateResult(found.id, head, state: end.status, info: end.info)
+        let result = UpdateResult(found.id, head, state: end.status, info: end.said?.info)
         if let failure = end.failure(at: found) {
             var failure = failure
             failure.result = result
@@ -89,7 +93,7 @@ struct NodeOTA: CloudCommand {
                 return try await cloud.set([change], at: node)
             } catch {
                 guard error.isTransient else { throw error }
-                say("\(error.message.onOneLine); it is told again")
+                say("\(error.message.onOneLine.asSentence) It is told again.")
                 try await Task.sleep(for: max(pause, error.retryAfter ?? .zero))
                 pause *= 2
             }
@@ -104,19 +108,20 @@ struct NodeOTA: CloudCommand {
         } catch {
             let what =
                 switch error {
-                case .notAnImage: "is not an image of an ESP chip: its first byte is not E9"
+                case .notAnImage: "is not an image of an ESP chip: its first byte is not E9."
                 case .notAnApplication:
-                    "is not an application's image: give the one that the build names after the project, without boot loader and partitions"
+                    "is not an application's image: give the one that the build names after the project, without boot loader and partitions."
                 case .truncated: "is shorter than it says itself: was it copied in full?"
                 case .wrongChecksum:
-                    "is damaged: the checksum behind its segments is not that of their bytes. Copy or build it again"
-                case .wrongHash: "is damaged: the SHA-256 at its end is not that of its bytes. Copy or build it again"
+                    "is damaged: the checksum behind its segments is not that of their bytes. Copy or build it again."
+                case .wrongHash: "is damaged: the SHA-256 at its end is not that of its bytes. Copy or build it again."
                 }
-            throw CommandFailure(.badData, reason: "bad_image", message: "\(file.onOneLine) \(what).")
+            throw CommandFailure(.badData, reason: "bad_image", message: "\(file.onOneLine) \(what)")
         }
     }
 
-    /// What firmware rejects unless it is built otherwise (`esp_rmaker_ota.c`): the board decides, so it is only said.
+    /// What firmware rejects unless it is built otherwise (`esp_rmaker_ota.c`): the board decides, so it is only said. For a board that is
+    /// offline the broker keeps the message as long as its session there (AWS IoT Core: an hour unless set otherwise).
     private static func warn(of image: FirmwareImage, for node: Node, _ output: Output) {
         let info = node.configuration?["info"]
         if let project = info?["project_name"]?.string, project != image.project {
@@ -128,6 +133,11 @@ struct NodeOTA: CloudCommand {
             output.warn(
                 "\(node.shownName) has the version \(version.onOneLine) already, and may reject the image.",
                 reason: "same_version")
+        }
+        if node.isOffline {
+            output.warn(
+                "\(node.shownName) is offline: it gets the update when it is back, if the cloud has kept it until then. Run this command again otherwise.",
+                reason: "offline")
         }
     }
 
@@ -141,4 +151,8 @@ struct NodeOTA: CloudCommand {
                 "The image is for the \(image.chip ?? "chip \(image.chipID)"), and \(node.shownName) is an \(platform.onOneLine): build it for that chip. Nothing was uploaded."
         )
     }
+}
+
+extension Node {
+    fileprivate var isOffline: Bool { connectivity?.isConnected == false }
 }

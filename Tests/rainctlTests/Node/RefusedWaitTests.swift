@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import TestSupport
+import Testing
+
+/// The cloud has taken what was sent, and refuses to tell what became of it: that it is out must not be lost.
+@Suite("rainctl node: a refusal while boards are waited for")
+struct RefusedWaitTests {
+    private static let get = "GET /v1/user/nodes?node_id=n1&node_details=true"
+    private static let refusal = CannedCloud.refusal(199_999)
+
+    private static func node(_ id: String = "n1") -> (status: Int, body: String) {
+        let body = #"""
+            {"node_details":[{"id":"\#(id)","role":"primary","status":{"connectivity":{"connected":true,"timestamp":1}},
+            "config":{"node_id":"\#(id)","devices":[{"name":"Light","params":[
+            {"name":"Power","data_type":"bool","properties":["read","write"]}]}],
+            "services":[{"name":"Scenes","type":"esp.service.scenes","params":[{"name":"Scenes","type":"esp.param.scenes",
+            "data_type":"array","properties":["read","write"]}]}]},
+            "params":{"Light":{"Power":false}}}]}
+            """#
+        return (200, body)
+    }
+
+    @Test("a command: its id, the boards and the way to the answers are told")
+    func command() async throws {
+        let first = #"{"node_id":"n1","request_id":"r1","status":"requested"}"#
+        let answers = [
+            Self.get: [Self.node()], "GET /v1/user/nodes?node_id=n2&node_details=true": [Self.node("n2")],
+            "POST /v1/user/nodes/cmd": [
+                (
+                    207,
+                    #"{"request_id":"r1","responses":[{"node_id":"n1","status":"success"},{"node_id":"n2","status":"failure","description":"no"}]}"#
+                )
+            ],
+            "GET /v1/user/nodes/cmd?request_id=r1": [(200, #"{"requests":[\#(first)]}"#), Self.refusal],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, cloud in
+            let outcome = try await maker.rainctl(["node", "command", "send", "n1,n2", "7", "--timeout", "5", "--json"])
+            outcome.expectFailure(1, "other", says: "rainctl node command result r1 shows the answers")
+            #expect(outcome.failure?["reason"] == "rejected")
+            #expect(outcome.document?["request_id"] == "r1", "\(outcome.standardOutput)")
+            let nodes = outcome.document?["nodes"]?.array
+            #expect(nodes?.compactMap { $0["node_id"]?.string } == ["n1", "n2"], "\(outcome.standardOutput)")
+            #expect(nodes?.compactMap { $0["status"]?.string } == ["requested", "refused"])
+            #expect(cloud.calls.count { $0 == "POST /v1/user/nodes/cmd" } == 1)
+        }
+    }
+
+    @Test("values: that they are out is said, with the boards")
+    func values() async throws {
+        let answers = [
+            Self.get: [Self.node(), Self.refusal], "PUT /v1/user/nodes/params?node_id=n1": [CannedCloud.done],
+        ]
+        for isJSON in [true, false] {
+            try await AccountScene.run(answers, signedIn: true) { maker, _ in
+                let set = ["node", "params", "set", "n1", "Light.Power=on", "--wait", "--timeout", "5"]
+                let outcome = try await maker.rainctl(set + (isJSON ? ["--json"] : []))
+                #expect(outcome.status == 1)
+                let words = "The cloud has sent the values, and does not tell whether they were reported by n1: "
+                let message = isJSON ? outcome.failure?["message"]?.string ?? "" : outcome.standardError
+                #expect(message.contains(words + "rainctl node params get n1 shows that."), "\(message)")
+                guard isJSON else {
+                    #expect(
+                        outcome.standardOutput == "n1  sent by the cloud; whether the board has it is not known\n")
+                    return
+                }
+                #expect(outcome.failure?["reason"] == "rejected")
+                let entry = outcome.document?["nodes"]?.array?.first
+                #expect(entry?["node_id"] == "n1" && entry?["state"] == "sent", "\(outcome.standardOutput)")
+                #expect(entry?["message"] != nil)
+            }
+        }
+    }
+
+    @Test("values for several: a refusal for one board keeps no other from being waited for")
+    func several() async throws {
+        let on = Self.node("n2").body.replacing(#""Power":false"#, with: #""Power":true"#)
+        let answers = [
+            Self.get: [Self.node(), Self.refusal],
+            "GET /v1/user/nodes?node_id=n2&node_details=true": [Self.node("n2"), Self.node("n2"), (200, on)],
+            "PUT /v1/user/nodes/params": [
+                (200, #"[{"node_id":"n1","status":"success"},{"node_id":"n2","status":"success"}]"#)
+            ],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, _ in
+            let outcome = try await maker.rainctl([
+                "node", "params", "set", "n1,n2", "Light.Power=on", "--wait", "--timeout", "8", "--json",
+            ])
+            outcome.expectFailure(1, "other", says: "reported by n1: rainctl")
+            let states = outcome.document?["nodes"]?.array?.compactMap { $0["state"]?.string }
+            #expect(states == ["sent", "reported"], "\(outcome.standardOutput)")
+        }
+    }
+
+    @Test("a scene: that it is out is said, with its id")
+    func scene() async throws {
+        let answers = [
+            Self.get: [Self.node(), Self.refusal], "PUT /v1/user/nodes/params?node_id=n1": [CannedCloud.done],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, _ in
+            let outcome = try await maker.rainctl([
+                "node", "scene", "add", "n1", "--name", "Night", "Light.Power=off", "--wait", "--timeout", "5",
+                "--json",
+            ])
+            outcome.expectFailure(1, "other", says: "rainctl node scene list n1 shows that")
+            #expect(outcome.document?["state"] == "sent" && outcome.document?["id"]?.string?.isEmpty == false)
+        }
+    }
+}
