@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainAccount
 import RainJSON
 import RainKit
 
@@ -24,10 +25,8 @@ extension Checkup {
 
     /// Nil where the answer has no date.
     private func clock(_ response: HTTPResponse, _ host: String) -> Finding? {
-        let here = Int64(RainKitTools().clock.now.seconds)
-        guard let date = response.headers.first(where: { $0.name.lowercased() == "date" })?.value,
-            let there = HTTPDate.seconds(date)
-        else { return nil }
+        guard let date = response.date else { return nil }
+        let (here, there) = (Int64(RainKitTools().clock.now.seconds), Int64(date.seconds))
         guard abs(here - there) > 120 else { return .ok("clock", "This machine's clock agrees with \(host)'s.") }
         let minutes = abs(here - there) / 60
         return .warn(

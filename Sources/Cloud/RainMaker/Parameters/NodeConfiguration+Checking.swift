@@ -41,12 +41,7 @@ extension NodeConfiguration {
     public func checked(_ changes: [ParameterChange]) throws(ParameterError) -> [ParameterChange] {
         try check(changes)
         return try changes.map { change throws(ParameterError) in
-            let parameter = try parameter(at: change.path)
-            guard parameter.dataType == "int", change.value.integer == nil, let number = change.value.double else {
-                return change
-            }
-            // Whole and within 32 bits: it has been checked.
-            return ParameterChange(change.path, .integer(Int64(number)))
+            ParameterChange(change.path, try parameter(at: change.path).asRead(change.value))
         }
     }
 
@@ -81,9 +76,7 @@ extension NodeConfiguration {
                         "\(presentable("\(path)")) is no number, and cannot be compared by \(sign), but by = and !=.")
             }
         }
-        guard parameter.dataType == "int", let number = value.double else { return ParameterChange(path, value) }
-        // Whole and within 32 bits: it has been checked.
-        return ParameterChange(path, .integer(Int64(number)))
+        return ParameterChange(path, parameter.asRead(value))
     }
 
     static func list(_ names: [String]) -> String {
@@ -129,6 +122,13 @@ extension NodeConfiguration.Parameter {
             )
         default: return
         }
+    }
+
+    /// A value of the right type, as firmware reads it.
+    fileprivate func asRead(_ value: JSONValue) -> JSONValue {
+        // Whole and within 32 bits: it has been checked.
+        guard dataType == "int", value.integer == nil, let number = value.double else { return value }
+        return .integer(Int64(number))
     }
 
     fileprivate func checkType(_ value: JSONValue, at path: ParameterPath) throws(ParameterError) {
