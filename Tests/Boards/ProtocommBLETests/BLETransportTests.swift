@@ -178,6 +178,23 @@ struct BLETransportTests {
         }
     }
 
+    @Test("a board that takes its services away is lost, even where the link stays", arguments: partingErrors.dropLast())
+    func withoutServices(name: String, text: String) async throws {
+        var behaviour = EchoRadio.Behaviour()
+        behaviour.breaksAtWrite = 2
+        behaviour.breakError = (name, text)
+        behaviour.keepsLinkAtBreak = true
+        try await withEchoRadio(behaviour) { radio, address in
+            let transport = transport(address)
+            try await expect([1], .session, [1], transport)
+            let error = await failure { () throws(TransportError) in try await transport.exchange([2], on: .config) }
+            #expect(error?.code == .lost)
+            try await expect([4], .session, [4], transport)
+            #expect(radio.log.filter { $0 == "Connect" }.count == 2)
+            await transport.close()
+        }
+    }
+
     @Test("an endpoint that is missing is looked for once with a fresh memory")
     func staleCache() async throws {
         var behaviour = EchoRadio.Behaviour()

@@ -51,6 +51,8 @@ final class EchoRadio: Sendable {
         var breaksAtWrite: Int?
         /// What the write gets that the link breaks at, a moment before the link is said to have ended; nil for nothing.
         var breakError: (name: String, text: String)?
+        /// The link does not break there: the board takes its services away.
+        var keepsLinkAtBreak = false
         /// Endpoints that the descriptors name, by the last four digits of the characteristic.
         var endpoints = ["proto-ver", "prov-session", "prov-config"]
         /// What becomes of the next reads of an endpoint's name; answered after those.
@@ -281,7 +283,7 @@ final class EchoRadio: Sendable {
             }
             if behaviour.breaksAtWrite == count {
                 if let error = behaviour.breakError { try fail(error) }
-                return try dropLink()
+                return try behaviour.keepsLinkAtBreak ? removeAttributes() : dropLink()
             }
             let request = message.arguments.first?.byteArray ?? []
             guard request.count <= 512 else { return try fail(("org.bluez.Error.InvalidArguments", "Invalid Length")) }
@@ -409,6 +411,16 @@ final class EchoRadio: Sendable {
                         ("Characteristic", .objectPath(characteristic)),
                     ])
             }
+        }
+
+        private func removeAttributes() throws {
+            let service = devicePath + "/service000a"
+            for (index, _) in behaviour.endpoints.enumerated() {
+                let characteristic = service + "/char00\(10 + 3 * index)"
+                try removed(characteristic + "/desc00\(12 + 3 * index)", "org.bluez.GattDescriptor1")
+                try removed(characteristic, "org.bluez.GattCharacteristic1")
+            }
+            try removed(service, "org.bluez.GattService1")
         }
 
         private func readName(

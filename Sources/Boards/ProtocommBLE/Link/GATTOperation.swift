@@ -75,22 +75,15 @@ struct GATTOperation: Sendable {
         }
     }
 
-    /// Whether the link is gone, or goes in a moment: BlueZ says what it cut off before it says that the link has ended.
+    /// Whether the link or the attribute is gone, or goes in a moment: BlueZ says what it cut off before it says that the link has ended.
+    /// A board that takes its services away and stays connected is of no more use than one that left.
     private func isCutOff(_ adapter: OpenAdapter) async -> Bool {
-        let device = device
-        return await isDown(device, adapter, within: .seconds(1))
-    }
-
-    /// Waits for the end of the link, or of all that goes through the adapter; false where neither comes in time.
-    private func isDown(_ device: String, _ adapter: OpenAdapter, within limit: Duration) async -> Bool {
-        do {
-            return try await adapter.watch.wait(for: device, within: limit) { tree, _ -> Bool? in
-                BoardLink.isConnected(device, tree) ? nil : true
-            }
-        } catch {
-            return error.code == .radioLost
+        let (device, path, interface) = (device, path, interface)
+        return await adapter.isTrue(within: .seconds(1), of: [device, path]) { tree in
+            !BoardLink.isConnected(device, tree) || tree[path, interface] == nil
         }
     }
+
 
     private func race(_ adapter: OpenAdapter, _ limit: Duration) async -> Result<[DBusValue], DBusError> {
         let device = device
@@ -103,11 +96,27 @@ struct GATTOperation: Sendable {
                 }
             }
             group.addTask {
-                await isDown(device, adapter, within: limit + .seconds(1)) ? .failure(.notConnected) : nil
+                let isDown = await adapter.isTrue(within: limit + .seconds(1), of: [device]) { tree in
+                    !BoardLink.isConnected(device, tree)
+                }
+                return isDown ? .failure(.notConnected) : nil
             }
             defer { group.cancelAll() }
             for await result in group { if let result { return result } }
             return .failure(.cancelled)
+        }
+    }
+}
+
+extension OpenAdapter {
+    /// Waits until that holds of those objects, or until the adapter is gone; false where neither comes in time.
+    fileprivate func isTrue(
+        within limit: Duration, of paths: [String], _ holds: @escaping @Sendable (ObjectTree) -> Bool
+    ) async -> Bool {
+        do {
+            return try await watch.wait(forAny: paths, within: limit) { tree, _ -> Bool? in holds(tree) ? true : nil }
+        } catch {
+            return error.code == .radioLost
         }
     }
 }
