@@ -17,6 +17,8 @@ public enum Remedy: Hashable, Sendable {
     case acceptedSecurity(version: Int)
     /// Reach the board by Bluetooth or its own access point, not by this cable.
     case otherTransport
+    /// Reach the board through its own access point, which takes longer requests than a cable or Bluetooth does.
+    case accessPoint
     /// Name the network instead of choosing from those that the board hears.
     case networkName
     /// Name the deployment's claim service.

@@ -36,7 +36,7 @@ enum GivenValue {
         var changes: [ParameterChange] = []
         for text in texts {
             guard let (path, value) = parts(text) else { continue }
-            changes.append(try configuration.change(configuration.path(path), from: value))
+            changes.append(try configuration.change(try configuration.path(path), from: value))
         }
         return changes
     }
@@ -45,12 +45,20 @@ enum GivenValue {
 extension NodeConfiguration {
     /// The path that a person means, who sees devices and parameters joined by a dot, and may see dots in their names, too: that of a
     /// parameter that there is, or else of the longest device's name that there is, so that the parameter is told to be wrong.
-    func path(_ text: String) -> ParameterPath {
+    func path(_ text: String) throws(ParameterError) -> ParameterPath {
         let all = text.indices.filter { text[$0] == "." }.map { dot in
             ParameterPath(component: String(text[..<dot]), parameter: String(text[text.index(after: dot)...]))
         }
-        return all.first { component($0.component)?.parameter($0.parameter) != nil }
-            ?? all.last { component($0.component) != nil } ?? all.first
+        let known = all.filter { component($0.component)?.parameter($0.parameter) != nil }
+        guard known.count < 2 else {
+            let meanings = known.map { "\($0.parameter) of \($0.component)" }.joined(separator: ", or ")
+            throw ParameterError(
+                .ambiguousPath,
+                message:
+                    "\(text) may mean \(meanings). A JSON file tells them apart: {\"DEVICE\":{\"PARAMETER\":VALUE}}."
+                    .onOneLine)
+        }
+        return known.first ?? all.last { component($0.component) != nil } ?? all.first
             ?? ParameterPath(component: text, parameter: "")
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 import RainKit
+import RainWaiting
 
 /// Sets values, and waits for the boards to report them where that is asked for.
 struct ParameterSetter: Sendable {
@@ -88,22 +89,44 @@ struct ParameterSetter: Sendable {
     ) async throws -> Report {
         var pause = Duration.milliseconds(200)
         var seen: String?
+        /// Why the last question had no answer.
+        var fault: AccountError?
         while true {
+            let asked = ContinuousClock.now
             do throws(AccountError) {
-                let known = try await cloud.node(node)
+                guard let known = try await latest(node, until: end) else {
+                    // The time is over. An answer that was there a moment ago holds; one that has been owed for long is none.
+                    let isSilent = ContinuousClock.now - asked >= .seconds(1)
+                    return isSilent ? .untold(Self.silence) : fault.map { .untold($0) } ?? .other(seen: seen)
+                }
                 if known.connectivity?.isConnected == true, isDone(known) { return .held }
                 let isAway = known.connectivity?.isConnected == false
                 seen = isAway ? "is offline" : Self.others(values, in: known.parameters)
+                fault = nil
             } catch {
                 // The values are on their way: a call that fails for the moment is made again, and a refusal does not call them back.
                 guard error.code != .cancelled else { throw error }
                 guard error.isTransient else { return .untold(error) }
+                fault = error
             }
             let left = ContinuousClock.now.duration(to: end)
-            guard left > .zero else { return .other(seen: seen) }
+            guard left > .zero else { return fault.map { .untold($0) } ?? .other(seen: seen) }
             try await Task.sleep(for: min(pause, left))
             pause = min(pause * 3 / 2, .seconds(2))
         }
+    }
+
+    private static let silence = AccountError(.timeout, message: "the cloud did not answer in time")
+
+    /// What the cloud knows of it; nil where it does not say so by then, so that there is a moment left to tell that.
+    private func latest(_ node: NodeID, until end: ContinuousClock.Instant) async throws(AccountError) -> Node? {
+        let cloud = cloud
+        let left = max(ContinuousClock.now.duration(to: end), .milliseconds(1))
+        let answer = await withDeadline(left, sleep: { try await Task.sleep(for: $0) }) {
+            () async throws(AccountError) in try await cloud.node(node)
+        }
+        if answer == nil, Task.isCancelled { throw AccountError(.cancelled, message: "Cancelled.") }
+        return try answer?.get()
     }
 
     static func holds(_ changes: [ParameterChange], in values: JSONValue?) -> Bool {

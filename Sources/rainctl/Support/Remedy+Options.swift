@@ -11,6 +11,7 @@ extension Remedy {
         case .acceptedSecurity(let version):
             "if you are sure that it is the right board, accept it with --sec-ver \(version)"
         case .otherTransport: "choose another way to the board with --transport ble or softap"
+        case .accessPoint: "where the board opens an access point of its own, reach it there with --transport softap"
         case .networkName: "name the network with rainctl provision --ssid"
         case .claimService: "remove the profile and name the claim service with rainctl profile add --claim-url"
         case .withoutMapping: "set up the Wi-Fi alone with rainctl provision --no-mapping"

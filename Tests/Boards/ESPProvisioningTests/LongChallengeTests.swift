@@ -7,7 +7,7 @@ import RainCore
 @Suite("A message that the transport cannot carry")
 struct LongChallengeTests {
     @Test(
-        "is not the user's fault: another transport may carry it",
+        "is not the user's fault: the board's access point may carry it",
         arguments: [
             AssociationRequest.challenge([UInt8](repeating: 0x61, count: 120)),
             .userMapping(UserID(String(repeating: "u", count: 100)), MappingSecret(Secret("secret-of-the-mapping"))),
@@ -20,13 +20,13 @@ struct LongChallengeTests {
         try await board.secure()
         let error = await #expect(throws: ProvisioningError.self) { try await board.associate(request) }
         #expect(error?.code == .unsupported)
-        #expect(error?.remedies == [.otherTransport])
+        #expect(error?.remedies == [.accessPoint])
         #expect(firmware.asked == [.version, .session])
     }
 
     @Test(
         "data for an endpoint of the application are too long for a transport that carries less than an access point, or for all",
-        arguments: [(117, [Remedy.otherTransport]), (4096, [])])
+        arguments: [(117, [Remedy.accessPoint]), (4096, [])])
     func endpoint(limit: Int, remedies: [Remedy]) async throws {
         let firmware = ScriptedFirmware { _, _ in nil }
         let board = firmware.board(maximumRequestLength: limit)

@@ -178,7 +178,8 @@ struct BLETransportTests {
         }
     }
 
-    @Test("a board that takes its services away is lost, even where the link stays", arguments: partingErrors.dropLast())
+    @Test(
+        "a board that takes its services away is lost, even where the link stays", arguments: partingErrors.dropLast())
     func withoutServices(name: String, text: String) async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.breaksAtWrite = 2

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 
 /// A cloud that answers each call with what a test wrote down for it, in turn; anything else gets 404. The last answer for a call
-/// goes on for ever.
+/// goes on for ever. The status 0 stands for none: the call is left without an answer.
 final class CannedCloud: Sendable {
     private let server: LoopbackServer
 
@@ -21,6 +21,7 @@ final class CannedCloud: Sendable {
                     if left[call]?.count ?? 0 > 1 { left[call]?.removeFirst() }
                     return next
                 }
+                guard answer.status != 0 else { continue }
                 peer.respond("\(answer.status) X", headers: ["Content-Type: application/json"], answer.body)
             }
         }
@@ -47,6 +48,7 @@ final class CannedCloud: Sendable {
 
     // MARK: Answers
 
+    static let silence = (status: 0, body: "")
     static let done = (status: 200, body: #"{"status":"success","description":"d"}"#)
     static let created = (status: 201, body: #"{"status":"success","description":"d"}"#)
     static let challenge = (

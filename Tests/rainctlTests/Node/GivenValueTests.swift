@@ -41,6 +41,17 @@ struct GivenValueTests {
             ["name": .string(name), "params": .array(params)]
         }
         let configuration = try #require(NodeConfiguration(["devices": .array(devices)]))
-        #expect(configuration.path(text) == ParameterPath(component: component, parameter: parameter))
+        #expect(try configuration.path(text) == ParameterPath(component: component, parameter: parameter))
+    }
+
+    @Test("a path that may mean two parameters is refused, with both")
+    func ambiguous() throws {
+        let devices: [JSONValue] = [
+            ["name": "Lamp 1", "params": [["name": "5.Power"]]], ["name": "Lamp 1.5", "params": [["name": "Power"]]],
+        ]
+        let configuration = try #require(NodeConfiguration(["devices": .array(devices)]))
+        let error = #expect(throws: ParameterError.self) { try configuration.path("Lamp 1.5.Power") }
+        #expect(error?.code == .ambiguousPath)
+        #expect(error?.message.contains("5.Power of Lamp 1, or Power of Lamp 1.5") == true)
     }
 }

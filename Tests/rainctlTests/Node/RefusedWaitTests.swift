@@ -72,6 +72,21 @@ struct RefusedWaitTests {
         }
     }
 
+    @Test("values: a cloud that falls silent while they are waited for does not hide that they are out")
+    func silence() async throws {
+        let answers = [
+            Self.get: [Self.node(), CannedCloud.silence], "PUT /v1/user/nodes/params?node_id=n1": [CannedCloud.done],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, _ in
+            let outcome = try await maker.rainctl([
+                "node", "params", "set", "n1", "Light.Power=on", "--wait", "--timeout", "2", "--json",
+            ])
+            outcome.expectFailure(75, "temporary", says: "The cloud has sent the values, and does not tell whether")
+            #expect(outcome.failure?["reason"] == "timeout")
+            #expect(outcome.document?["nodes"]?.array?.first?["state"] == "sent", "\(outcome.standardOutput)")
+        }
+    }
+
     @Test("values for several: a refusal for one board keeps no other from being waited for")
     func several() async throws {
         let on = Self.node("n2").body.replacing(#""Power":false"#, with: #""Power":true"#)

@@ -178,6 +178,26 @@ struct SharingTests {
         }
     }
 
+    @Test("what a user keeps by a group around it is not said to be gone")
+    func keptByOuterGroup() async throws {
+        try await OnlineBoards.with { scene in
+            try await scene.done("group", "add", "Home")
+            try await scene.done("group", "add", "Kitchen", "--parent", "Home", "--nodes", "nodelight")
+            for name in ["Home", "Kitchen"] {
+                let offered = try await scene.done(
+                    "group", "share", "add", name, "--with", OnlineBoards.friend, "--json")
+                let request = try #require(offered.document?["request_id"]?.string)
+                #expect(try await scene.asFriend("group", "share", "accept", request).status == 0)
+            }
+            let ended = try await scene.rainctl(
+                "group", "share", "remove", "Kitchen", "--with", OnlineBoards.friend, "--json")
+            ended.expectFailure(1, "other", says: "\(OnlineBoards.friend) still has")
+            #expect(ended.failure?["reason"] == "still_shared")
+            try await scene.done("group", "share", "remove", "Home", "--with", OnlineBoards.friend)
+            #expect(try await scene.asFriend("group", "list").standardOutput == "There are no groups.\n")
+        }
+    }
+
     @Test("groups within groups, their boards, and who shares a group has its boards")
     func groups() async throws {
         try await OnlineBoards.with(["nodelight", "nodefan"]) { scene in

@@ -33,7 +33,7 @@ extension ProvisioningError {
         case .noSuchEndpoint: code = .unsupported
         case .tooLong:
             code = .unsupported
-            remedies = [.otherTransport]
+            remedies = [.accessPoint]
         case .cancelled: code = .cancelled
         case .ended: code = .cancelled
         case .refused: code = .rejected

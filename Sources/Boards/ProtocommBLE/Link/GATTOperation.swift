@@ -84,7 +84,6 @@ struct GATTOperation: Sendable {
         }
     }
 
-
     private func race(_ adapter: OpenAdapter, _ limit: Duration) async -> Result<[DBusValue], DBusError> {
         let device = device
         return await withTaskGroup(of: Result<[DBusValue], DBusError>?.self) { group in

@@ -10,6 +10,8 @@ public struct ParameterError: Error, Sendable, Equatable, CustomStringConvertibl
         case noSuchComponent
         /// The device or service has no such parameter.
         case noSuchParameter
+        /// Names with dots may mean one parameter or another.
+        case ambiguousPath
         /// It can only be read.
         case readOnly
         /// A value of another type.

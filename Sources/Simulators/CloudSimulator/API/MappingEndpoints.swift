@@ -29,6 +29,7 @@ extension CloudAPI {
         let changes = try change { state in
             let changes = state.mappings.request(
                 id: id, nodeID: node, userID: user.id, secret: secret, tags: notes.tags, at: now)
+            state.leaveGroups(changes)
             state.nodes[node]?.take(notes)
             return changes
         }
@@ -97,6 +98,7 @@ extension CloudAPI {
                 guard let signature = bytes(ofHex: answer) else { return false }
                 return node.signed(challenge, signature)
             }
+            state.leaveGroups(outcome.changes)
             if outcome.refusal == nil { state.nodes[nodeID]?.take(notes) }
             return outcome
         }

@@ -53,7 +53,10 @@ extension CloudAPI {
         let isReset = message["reset"]?.bool ?? false
         let now = now
         let changes = try? changeState { state in
-            state.mappings.report(nodeID: node, userID: user, secret: secret, isReset: isReset, at: now)
+            let changes = state.mappings.report(
+                nodeID: node, userID: user, secret: secret, isReset: isReset, at: now)
+            state.leaveGroups(changes)
+            return changes
         }
         record(changes ?? [])
     }

@@ -8,6 +8,13 @@ extension CloudState {
         return changes
     }
 
+    /// Has nodes that a reset, or another user's mapping, took from a user leave that user's groups as well.
+    mutating func leaveGroups(_ changes: [MappingChange]) {
+        for change in changes where change.what == .removed {
+            if let node = change.nodeID { groups?.removeNode(node, of: change.userID) }
+        }
+    }
+
     /// Carries out an accepted request for one node or group.
     mutating func share(_ subject: String, _ request: SharingTable.Request) {
         switch request.kind {
@@ -42,8 +49,11 @@ extension CloudState {
             guard var group = groups?[subject], group.guests.contains(user) else { return nil }
             group.guests.removeAll { $0 == user }
             groups?.put(group)
-            return group.nodes.filter { !mappings.isPrimary(user, of: $0) }
-                .flatMap { removeNode($0, from: user) ?? [] }
+            // What another of the groups that the user still has holds stays.
+            return group.nodes.filter {
+                !mappings.isPrimary(user, of: $0) && groups?.holds($0, visibleTo: user) != true
+            }
+            .flatMap { removeNode($0, from: user) ?? [] }
         }
     }
 }

@@ -61,6 +61,11 @@ struct GroupTable: Codable, Sendable, Equatable {
         return false
     }
 
+    /// Whether a group that the user may see has that node.
+    func holds(_ node: String, visibleTo user: String) -> Bool {
+        groups.values.contains { $0.nodes.contains(node) && isVisible($0.id, to: user) }
+    }
+
     /// How many groups are around it, itself included.
     func depth(of id: String) -> Int {
         var (next, depth): (String?, Int) = (id, 0)

@@ -78,7 +78,7 @@ struct AutomationRule: ParsableArguments {
         for text in when {
             guard let (path, sign, value) = Self.condition(text) else { continue }
             do throws(ParameterError) {
-                let path = configuration.path(path)
+                let path = try configuration.path(path)
                 let read = try configuration.value(path, from: value)
                 let compared = try configuration.comparison(path, sign, read.value)
                 events.append(["params": [compared].json, "check": .string(sign)])

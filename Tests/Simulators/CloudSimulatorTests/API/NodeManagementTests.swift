@@ -136,6 +136,16 @@ struct NodeManagementTests {
         #expect(group?["nodes"] == ["second"], "\(String(describing: group))")
     }
 
+    @Test("a node that was reset and mapped to another user is in none of the first user's groups any more")
+    func taken() throws {
+        let scene = try Scene()
+        let made = scene.send("POST", "user/node_group", ["group_name": "Home", "nodes": ["own", "second"]])
+        let id = try #require(made.body["group_id"]?.string)
+        try scene.cloud.map("own", token: scene.other, isReset: true)
+        let group = scene.send("GET", "user/node_group?group_id=\(id)&node_list=true").body["groups"]?.array?.first
+        #expect(group?["nodes"] == ["second"], "\(String(describing: group))")
+    }
+
     @Test("requests come ten at a time")
     func pages() throws {
         let scene = try Scene()

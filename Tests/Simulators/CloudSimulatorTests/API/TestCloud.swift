@@ -95,9 +95,9 @@ final class TestCloud: Sendable {
     }
 
     /// Maps a node by both halves.
-    func map(_ node: String, token: String) throws {
+    func map(_ node: String, token: String, isReset: Bool = false) throws {
         let userID = send("GET", "/v1/user2", token: token).body["user_id"]?.string ?? ""
-        report(node, user: userID, secret: "s-\(node)")
+        report(node, user: userID, secret: "s-\(node)", isReset: isReset)
         let reply = send(
             "PUT", "/v1/user/nodes/mapping",
             ["node_id": .string(node), "secret_key": .string("s-\(node)"), "operation": "add"], token: token)
@@ -105,8 +105,10 @@ final class TestCloud: Sendable {
     }
 
     /// What the node publishes after it was told its user.
-    func report(_ node: String, user: String, secret: String) {
-        let message: JSONValue = ["node_id": .string(node), "user_id": .string(user), "secret_key": .string(secret)]
+    func report(_ node: String, user: String, secret: String, isReset: Bool = false) {
+        let message: JSONValue = [
+            "node_id": .string(node), "user_id": .string(user), "secret_key": .string(secret), "reset": .bool(isReset),
+        ]
         api.receive(topic: "$aws/rules/esp_user_node_mapping/node/\(node)/user/mapping", payload: message.serialized())
     }
 }

@@ -11,6 +11,8 @@ protocol SharedSubject: Sendable {
     static func id(_ name: String, _ scene: CloudScene) async throws -> String
     /// The ids of those that a person names: at least one.
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String]
+    /// What a user has it by who shares that: itself, and the groups around it.
+    static func holders(of id: String, _ cloud: RainMakerCloud) async throws -> [String]
 }
 
 enum SharedNodes: SharedSubject {
@@ -25,6 +27,8 @@ enum SharedNodes: SharedSubject {
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String] {
         try await scene.choice.nodes(names).map(\.id.rawValue)
     }
+
+    static func holders(of id: String, _ cloud: RainMakerCloud) -> [String] { [id] }
 }
 
 enum SharedGroups: SharedSubject {
@@ -38,6 +42,17 @@ enum SharedGroups: SharedSubject {
 
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String] {
         try await GroupChoice(cloud: scene.cloud).groups(names).map(\.id)
+    }
+
+    static func holders(of id: String, _ cloud: RainMakerCloud) async throws -> [String] {
+        func way(in groups: [NodeGroup]) -> [String]? {
+            for group in groups {
+                if group.id == id { return [id] }
+                if let inner = way(in: group.subgroups ?? []) { return [group.id] + inner }
+            }
+            return nil
+        }
+        return way(in: try await cloud.groups(withSubgroups: true)) ?? [id]
     }
 }
 

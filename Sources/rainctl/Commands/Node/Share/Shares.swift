@@ -94,17 +94,38 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (names, user) = (names, user)
-        let ids = try await scene.time.run {
+        let (ids, kept) = try await scene.time.run {
             let ids = try await Subject.ids(names, scene)
             do throws(AccountError) {
                 try await scene.cloud.stopSharing(Subject.kind, ids, with: user)
             } catch {
                 throw CommandFailure(sharing: error)
             }
-            return ids
+            return (ids, await Self.kept(ids, by: user, scene.cloud))
+        }
+        guard kept.isEmpty else {
+            throw CommandFailure(
+                .other, reason: "still_shared",
+                message:
+                    "\(user.onOneLine) still has \(kept.joined(separator: ", ").onOneLine), by a group around it that is shared: rainctl group "
+                    + "share list names it.")
         }
         return ActionResult("\(user.onOneLine) no longer has \(ids.joined(separator: ", ").onOneLine)")
             .with("ids", ids).with("user_name", user)
+    }
+
+    /// Those that the user has all the same: what is shared as a part of a group stays with it, and the cloud says of that what it says of
+    /// everything that it ends. What can no longer be looked at is gone.
+    private static func kept(_ ids: [String], by user: String, _ cloud: RainMakerCloud) async -> [String] {
+        var kept: [String] = []
+        for id in ids {
+            for holder in (try? await Subject.holders(of: id, cloud)) ?? [] where kept.last != id {
+                guard let shared = try? await cloud.sharing(Subject.kind, of: holder) else { continue }
+                let users = shared.filter { $0.id == holder }.flatMap { $0.primaryUsers + $0.secondaryUsers }
+                if users.contains(where: { $0.lowercased() == user.lowercased() }) { kept.append(id) }
+            }
+        }
+        return kept
     }
 }
 
