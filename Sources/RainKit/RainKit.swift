@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One import for those who put boards into accounts: every room of the client, wired to libcurl and OpenSSL where it needs a
-// library (see RainKitTools). Whoever wants less imports the rooms by name.
+// One import for those who put boards into accounts: every module of the client, wired to libcurl and OpenSSL where it needs a
+// library (see RainKitTools). Whoever wants less imports the modules by name.
 @_exported import BrowserSignIn
 @_exported import IdentityProviders
 @_exported import RainAccount

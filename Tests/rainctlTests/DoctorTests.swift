@@ -219,6 +219,12 @@ struct DoctorTests {
         }
     }
 
+    @Test("a disk is full below four megabytes, and never for more than can be counted")
+    func room() {
+        #expect(!Checkup.hasRoom(1023, blocksOf: 4096) && Checkup.hasRoom(1024, blocksOf: 4096))
+        #expect(!Checkup.hasRoom(0, blocksOf: 4096) && Checkup.hasRoom(1 << 60, blocksOf: 4096))
+    }
+
     @Test("is content with a machine that has what it needs, and mends what needs no rights")
     func healthy() async throws {
         try await Self.withMachine { machine in

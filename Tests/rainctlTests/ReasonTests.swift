@@ -73,6 +73,8 @@ struct ReasonTests {
         Case("group show None", 1, "no_such_group"),
         Case("group show Kitchen", 64, "several_groups"),
         Case("automation remove None", 1, "no_such_automation"),
+        Case("automation add New --file FOLDER/pop", 65, "bad_rule"),
+        Case("automation edit None --file FOLDER/pop", 65, "bad_rule"),
         Case("automation remove Rule", 64, "several_automations"),
         Case("node params set node-one,node-two Light.Nonsense=1", 65, "no_such_parameter"),
         Case("qr read FOLDER/blank.jpg", 65, "no_qr_code"),

@@ -78,11 +78,18 @@ extension Checkup {
         let place = Self.nearest(to: folder.path)
         guard access(place, W_OK | X_OK) == 0 else { return readOnly(place, folder, errno) }
         var space = statvfs()
-        if statvfs(place, &space) == 0, UInt(space.f_bavail) * UInt(space.f_frsize) < 4 << 20 {
+        let isRead = statvfs(place, &space) == 0
+        if isRead, !Self.hasRoom(UInt(space.f_bavail), blocksOf: UInt(space.f_frsize)) {
             return .fail(
                 "files", "disk_full", "The disk of \(place.onOneLine) is full.", fix: "df -h \(place.asShellWord)")
         }
         return nil
+    }
+
+    /// Both numbers are the file system's own: more than can be counted is enough.
+    static func hasRoom(_ free: UInt, blocksOf size: UInt) -> Bool {
+        let (bytes, isMore) = free.multipliedReportingOverflow(by: size)
+        return isMore || bytes >= 4 << 20
     }
 
     private static func finding(about folder: String, _ error: PrivateFileError) -> Finding {

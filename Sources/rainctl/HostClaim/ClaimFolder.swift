@@ -4,23 +4,57 @@ import RainKit
 import RainPrivateFiles
 
 /// A private folder for one claim. Its path goes to programs that are started; what they write in it nobody else can read.
+///
+/// As long as it is in use its run holds a lock on its name, so that the next claim knows the folders of runs that were killed, and removes
+/// the keys in them.
 struct ClaimFolder: Sendable {
-    private let location: String
+    private var location: String
+    private let keptLocation: String
     private let folder: PrivateFolder
+    /// Held until the process ends, however it does.
+    private let lock: NameLock
     private static let maximumFile = 1 << 20
+    private static let files = ["rows.csv", "image.bin", "table.bin"]
+    /// What the folders of running claims begin with: those that are kept have another name.
+    private static let prefix = "run-"
 
     init(below state: String, run: String) throws {
-        location = "\(state)/claims/\(run)"
-        let opened: PrivateFolder?
+        let all = "\(state)/claims"
+        let name = Self.prefix + run
+        (location, keptLocation) = ("\(all)/\(name)", "\(all)/kept-\(run)")
+        Self.removeAbandoned(in: all)
+        let (lock, folder): (NameLock?, PrivateFolder?)
         do throws(PrivateFileError) {
-            opened = try PrivateFolder.open(location, create: true)
+            lock = try NameLock.take(name, beside: all)
+            folder = try PrivateFolder.open(location, create: true)
         } catch {
             throw CommandFailure(.cannotWrite, message: "\(error)".asSentence)
         }
-        guard let opened else {
+        guard let lock, let folder else {
             throw CommandFailure(.cannotWrite, message: "The folder \(location.onOneLine) cannot be made.")
         }
-        folder = opened
+        (self.lock, self.folder) = (lock, folder)
+    }
+
+    /// Removes what runs have left that were killed. What cannot be removed does not keep this one from its work.
+    private static func removeAbandoned(in all: String) {
+        guard let entries = opendir(all) else { return }
+        var names: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasPrefix(prefix) { names.append(name) }
+        }
+        closedir(entries)
+        for name in names {
+            guard let lock = try? NameLock.take(name, beside: all),
+                let folder = try? PrivateFolder.open("\(all)/\(name)", create: false)
+            else { continue }
+            for file in files { try? folder.remove(file) }
+            rmdir(folder.path)
+            withExtendedLifetime(lock) {}
+        }
     }
 
     func path(_ name: String) -> String { "\(location)/\(name)" }
@@ -46,9 +80,16 @@ struct ClaimFolder: Sendable {
 
     func removeFile(_ name: String) { try? folder.remove(name) }
 
+    /// Keeps it under a name that no later claim removes.
+    mutating func keep() {
+        if rename(location, keptLocation) == 0 { location = keptLocation }
+    }
+
+    func has(_ name: String) -> Bool { access(path(name), F_OK) == 0 }
+
     /// Removes everything in it, and itself.
     func remove() {
-        for name in ["rows.csv", "image.bin", "table.bin"] { removeFile(name) }
+        for name in Self.files { removeFile(name) }
         rmdir(location)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainKit
 
 /// Espressif's own tools, as the user has them in a Python: esptool for the chip's boot loader, and the generator of key-value partitions.
@@ -62,15 +63,24 @@ struct Esptool: Sendable {
 
     static func writing(_ file: String, to offset: UInt32) -> [String] { ["write_flash", hex(offset), file] }
 
-    /// Makes the image of a key-value partition from rows.
+    /// The same as a whole command, for a person.
+    func writing(_ file: String, to offset: UInt32, _ port: String) -> [String] {
+        [python, "-m", "esptool", "--port", port] + Self.writing(file, to: offset)
+    }
+
+    /// Makes the image of a key-value partition from rows. The generator may end well without having made one.
     func makePartition(from rows: String, size: UInt32, into file: String, within limit: Duration) async throws {
-        let outcome = try await program.run(
-            [python, "-m", "esp_idf_nvs_partition_gen", "generate", rows, file, Self.hex(size)], within: limit)
-        guard outcome.isSuccess else {
+        let outcome = try await program.run(generating(file, from: rows, size: size), within: limit)
+        var status = stat()
+        guard outcome.isSuccess, stat(file, &status) == 0, (1...Int(size)).contains(Int(status.st_size)) else {
             throw CommandFailure(
                 .other, reason: "no_image",
-                message: "The partition's image could not be made: \(Self.sentence(outcome.output))")
+                message: "The partition's image could not be made: \(Self.sentence(outcome.output))".asSentence)
         }
+    }
+
+    func generating(_ file: String, from rows: String, size: UInt32) -> [String] {
+        [python, "-m", "esp_idf_nvs_partition_gen", "generate", rows, file, Self.hex(size)]
     }
 
     @discardableResult

@@ -6,8 +6,8 @@ import RainPrivateFiles
 /// Claims a board over its cable in its place: reads its address by the chip's boot loader, has the cloud certify a key that is made here, and
 /// writes both into the board's flash.
 ///
-/// The key is nowhere but in a private folder, and only until the board has it. Where the board does not take it the image stays there, so
-/// that it can be written later: each claim counts.
+/// The key is nowhere but in a private folder, and only until the board has it. Where anything fails behind the claim it stays there, so
+/// that the claim can be finished later: each claim counts.
 struct HostClaim: Sendable {
     let context: Context
     let client: RainKitClient
@@ -33,39 +33,93 @@ struct HostClaim: Sendable {
         try await time.run { [time] in try await tools.check(within: time.left) }
         // Found before the claim, which counts, is spent.
         let file = try request.image.map { path throws(CommandFailure) in try NewPrivateFile(path) }
-        let folder = try ClaimFolder(below: context.folders.state, run: context.runID)
+        var folder = try ClaimFolder(below: context.folders.state, run: context.runID)
         var keeps = false
         defer { if !keeps { folder.remove() } }
 
         let board = try await board(request, folder)
+        try await tryGenerator(board.size, folder)
         context.output.say("claiming \(board.mac) for the account")
         let mac = board.mac
         let credentials = try await time.run { [client] in try await client.claimForBoard(mac: mac) }
-        try folder.write("rows.csv", credentials.partitionRows)
-        let image = folder.path("image.bin")
-        try await tools.makePartition(
-            from: folder.path("rows.csv"), size: board.size, into: image, within: time.left)
-        folder.removeFile("rows.csv")
-
-        guard let port = board.port else {
-            try file?.take(contentsOf: image)
-            return ClaimResult(node: credentials.node, mac: mac, image: request.image, flashAddress: nil)
-        }
-        context.output.say("writing \(board.size) bytes to \(Esptool.hex(board.offset))")
         do {
-            try await tools.write(image, to: board.offset, port, within: time.left)
+            try folder.write("rows.csv", credentials.partitionRows)
+            return try await finish(board, credentials.node, folder, file, request.image)
         } catch {
-            keeps = true
-            var failure = CommandFailure(error)
-            let command = [tools.python, "-m", "esptool", "--port", port] + Esptool.writing(image, to: board.offset)
-            failure.message += """
-                 The board is claimed as \(credentials.node.rawValue.onOneLine), and its image is kept: write it with \
-                \(command.joined(separator: " ").onOneLine), then delete it, since it has the board's private key.
-                """
+            keeps = folder.has("rows.csv") || folder.has("image.bin")
+            if keeps { folder.keep() }
+            throw unfinished(error, board, credentials.node, folder)
+        }
+    }
+
+    /// Has the generator make an image of that size, of rows that are worth nothing and as long as a claim's: one that does not work would
+    /// cost the claim.
+    private func tryGenerator(_ size: UInt32, _ folder: ClaimFolder) async throws {
+        let credentials = NodeCredentials(
+            node: NodeID(String(repeating: "n", count: 24)), certificate: String(repeating: "c", count: 1200),
+            key: Secret(String(repeating: "k", count: 240)), mqttHost: String(repeating: "m", count: 60),
+            credentialsHost: String(repeating: "h", count: 60),
+            random: Secret([UInt8](repeating: 0, count: NodeCredentials.randomBytes)))
+        try folder.write("rows.csv", credentials.partitionRows)
+        do {
+            try await tools.makePartition(
+                from: folder.path("rows.csv"), size: size, into: folder.path("image.bin"), within: time.left)
+        } catch var failure as CommandFailure {
+            failure.message += " Nothing was claimed."
             throw failure
         }
+        // What is found there after the claim is the claim's.
+        for name in ["rows.csv", "image.bin"] { folder.removeFile(name) }
+    }
+
+    /// Makes the image, and brings it to where it belongs.
+    private func finish(
+        _ board: Board, _ node: NodeID, _ folder: ClaimFolder, _ file: NewPrivateFile?, _ name: String?
+    ) async throws -> ClaimResult {
+        let image = folder.path("image.bin")
+        do {
+            try await tools.makePartition(
+                from: folder.path("rows.csv"), size: board.size, into: image, within: time.left)
+        } catch {
+            // What there is of it is no image.
+            folder.removeFile("image.bin")
+            throw error
+        }
+        folder.removeFile("rows.csv")
+        guard let port = board.port else {
+            try file?.take(contentsOf: image)
+            return ClaimResult(node: node, mac: board.mac, image: name, flashAddress: nil)
+        }
+        context.output.say("writing \(board.size) bytes to \(Esptool.hex(board.offset))")
+        try await tools.write(image, to: board.offset, port, within: time.left)
         return ClaimResult(
-            node: credentials.node, mac: mac, image: nil, flashAddress: Esptool.hex(board.offset), port: port)
+            node: node, mac: board.mac, image: nil, flashAddress: Esptool.hex(board.offset), port: port)
+    }
+
+    /// What stopped it behind the claim, with what is kept, and the commands that finish it: whole, since they are for a shell.
+    private func unfinished(
+        _ error: any Error, _ board: Board, _ node: NodeID, _ folder: ClaimFolder
+    ) -> CommandFailure {
+        func command(_ words: [String]) -> String { words.map(\.withoutControls.asShellWord).joined(separator: " ") }
+        var failure = CommandFailure(error)
+        failure.message += " The board is claimed as \(node.rawValue.onOneLine), and "
+        let image = folder.path("image.bin")
+        let writing = board.port.map { "write it with \(command(tools.writing(image, to: board.offset, $0)))" }
+        let way = writing ?? "flash it to the partition fctry"
+        if folder.has("image.bin") {
+            failure.message += """
+                its image is kept in \(command([image])): \(way), then delete it, since it has the board's private key.
+                """
+        } else if folder.has("rows.csv") {
+            let rows = folder.path("rows.csv")
+            failure.message += """
+                its credentials are kept: make the image with \(command(tools.generating(image, from: rows, size: board.size))), \(way), then \
+                delete both, since they have the board's private key.
+                """
+        } else {
+            failure.message += "its key is lost: run this command again."
+        }
+        return failure
     }
 
     /// Throws `unsupported` for a deployment that cannot certify the key, before a board is touched.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainKit
+import RainWaiting
 
 /// The answers of boards to a command, asked for until all are there.
 struct CommandAnswers: Sendable {
@@ -18,14 +19,24 @@ struct CommandAnswers: Sendable {
     /// a refusal at once.
     func all(within limit: Duration) async throws -> [NodeCommandRecord] {
         let end = ContinuousClock.now + limit
+        /// For the last question, of what `leftForWaiting` has left.
+        let moment = min(.milliseconds(250), limit / 4)
         var pause = Duration.milliseconds(100)
         var records: [NodeCommandRecord] = []
-        var fault: AccountError?
+        // Nobody is left who could answer.
+        if !asked.isEmpty, open.isEmpty { return records }
+        /// Why nothing is known for the moment: at first nothing was told yet.
+        var fault: AccountError? = Self.silence
         while true {
+            let start = ContinuousClock.now
             do throws(AccountError) {
-                records = try await cloud.commandRecords(request)
-                fault = nil
-                if !records.isEmpty, records.allSatisfy(\.status.isFinal) { return records }
+                if let answer = try await latest(within: max(ContinuousClock.now.duration(to: end), moment)) {
+                    (records, fault) = (answer, nil)
+                    if isWhole(records) { return records }
+                } else if ContinuousClock.now - start >= .seconds(1) {
+                    // An answer that has been owed for long is none; a question that the end of the time has cut off says nothing.
+                    fault = Self.silence
+                }
             } catch {
                 // The command is on its way: a call that fails for the moment is made again.
                 guard error.isTransient else { throw untold(error, records) }
@@ -41,6 +52,29 @@ struct CommandAnswers: Sendable {
             }
             pause = min(pause * 3 / 2, .seconds(2))
         }
+    }
+
+    private static let silence = AccountError(.timeout, message: "the cloud did not answer in time")
+
+    /// Those who can answer, where this process has sent it.
+    private var open: [NodeID] { asked.filter { node in !refused.contains { $0.node == node } } }
+
+    /// Whether each board has said its last word. A list may have some boards before others.
+    private func isWhole(_ records: [NodeCommandRecord]) -> Bool {
+        guard asked.isEmpty else {
+            return open.allSatisfy { node in records.contains { $0.node == node && $0.status.isFinal } }
+        }
+        return !records.isEmpty && records.allSatisfy(\.status.isFinal)
+    }
+
+    /// What the cloud knows; nil where it has not told that in time.
+    private func latest(within limit: Duration) async throws(AccountError) -> [NodeCommandRecord]? {
+        let (cloud, request) = (cloud, request)
+        let answer = await withDeadline(limit, sleep: { try await Task.sleep(for: $0) }) {
+            () async throws(AccountError) in try await cloud.commandRecords(request)
+        }
+        if answer == nil, Task.isCancelled { throw AccountError(.cancelled, message: "Cancelled.") }
+        return try answer?.get()
     }
 
     /// The command is out, whatever the cloud says now: its id is told, and what is known of the boards.

@@ -28,7 +28,7 @@ struct GroupChoice {
             // A cloud may leave out of its list what is shared from within another user's group.
             return try await cloud.group(name)
         } catch {
-            guard [.unknownNode, .rejected, .malformedAnswer, .forbidden].contains(error.code) else { throw error }
+            guard [.unknownNode, .rejected, .forbidden].contains(error.code) else { throw error }
         }
         throw CommandFailure(
             .other, reason: "no_such_group",

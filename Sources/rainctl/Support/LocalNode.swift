@@ -23,8 +23,7 @@ struct LocalNode {
         let control: LocalControl
         let configuration: JSONValue
         let parameters: LocalControl.Property
-
-        var values: JSONValue { (try? JSONValue(parsing: parameters.value)) ?? .object([]) }
+        let values: JSONValue
         /// As the node names itself; what the user typed where it does not.
         let nodeID: String
 
@@ -67,8 +66,12 @@ struct LocalNode {
                         .unavailable, reason: "not_rain_maker",
                         message: "\(board.peer.onOneLine) has local control, and is no RainMaker node.")
                 }
+                guard let values = try? JSONValue(parsing: parameters.value) else {
+                    throw CommandFailure(
+                        .badData, message: "\(board.peer.onOneLine) tells its values, and they cannot be read.")
+                }
                 let session = Session(
-                    control: control, configuration: json, parameters: parameters,
+                    control: control, configuration: json, parameters: parameters, values: values,
                     nodeID: json["node_id"]?.string ?? name)
                 if let host { try session.check(isNamed: name, at: host) }
                 let answer = try await body(session)

@@ -15,10 +15,14 @@ struct NodeChoice {
             guard [.unknownNode, .rejected, .malformedAnswer, .forbidden].contains(error.code) else { throw error }
         }
         var found: [Node] = []
+        /// What was refused, or could not be read, above may be in the list.
+        var exact: Node?
         let wanted = name.lowercased()
         try await client.eachNode { node in
+            if node.id.rawValue == name { exact = node }
             if node.displayName?.lowercased() == wanted, found.count < 20 { found.append(node) }
         }
+        if let exact { return exact }
         if found.count == 1 { return found[0] }
         guard found.isEmpty else {
             throw CommandFailure(

@@ -17,10 +17,11 @@ struct NodeChange: Sendable, Equatable {
         var changes: [NodeChange] = []
         func add(_ what: What) { changes.append(NodeChange(node: new.id, name: new.displayName, what: what)) }
         if let now = new.connectivity?.isConnected, now != old.connectivity?.isConnected { add(.connected(now)) }
+        let secrets = new.secretParameters
         for change in [ParameterChange](reported: new.parameters ?? .object([])) {
             let previous = old.parameters?[change.path.component]?[change.path.parameter]
             guard previous != change.value else { continue }
-            let isSecret = change.path.isSecret
+            let isSecret = secrets.contains(change.path)
             add(.value(change.path, isSecret ? .masked : change.value, previous: isSecret ? nil : previous))
         }
         return changes
@@ -72,26 +73,46 @@ struct NodeWatching: Sendable {
         _ id: NodeID, _ watched: WatchedNode, until end: ContinuousClock.Instant?,
         _ take: @Sendable (NodeChange) -> Bool
     ) async throws {
-        var quietSince = ContinuousClock.now
-        var pause = Self.shortest
+        var pace = WatchPace(from: .now)
         while !Task.isCancelled, end.map({ ContinuousClock.now < $0 }) ?? true {
             let reports = await watched.reports
+            var (hasChanged, fault): (Bool, AccountError?) = (false, nil)
             do throws(AccountError) {
                 let changes = await watched.take(try await cloud.node(id), askedAfter: reports)
-                if !changes.isEmpty { (quietSince, pause) = (.now, Self.shortest) }
+                hasChanged = !changes.isEmpty
                 for change in changes where !take(change) { return }
             } catch {
                 guard error.isTransient else { throw error }
-                pause = max(pause, error.retryAfter ?? Self.longest)
+                fault = error
             }
-            if reports > 0 {
-                pause = Self.longestHeard
-            } else if quietSince.duration(to: .now) > Self.patience {
-                pause = min(pause * 3 / 2, Self.longest)
-            }
+            let pause = pace.next(hasChanged: hasChanged, isHeard: reports > 0, fault: fault, now: .now)
             let left = end.map { ContinuousClock.now.duration(to: $0) } ?? pause
             guard left > .zero else { return }
             do { try await Task.sleep(for: min(pause, left)) } catch { return }
         }
+    }
+}
+
+/// How long the cloud is left alone before each question.
+struct WatchPace {
+    private var quietSince: ContinuousClock.Instant
+    private var pause = NodeWatching.shortest
+
+    init(from start: ContinuousClock.Instant) { quietSince = start }
+
+    /// - Parameters:
+    ///   - isHeard: the board's own reports are.
+    ///   - fault: why the last question had no answer. What the cloud asks for with it (`Retry-After`) holds for the next question.
+    mutating func next(
+        hasChanged: Bool, isHeard: Bool, fault: AccountError?, now: ContinuousClock.Instant
+    ) -> Duration {
+        if hasChanged { (quietSince, pause) = (now, NodeWatching.shortest) }
+        if fault != nil { pause = max(pause, NodeWatching.longest) }
+        if isHeard {
+            pause = NodeWatching.longestHeard
+        } else if quietSince.duration(to: now) > NodeWatching.patience {
+            pause = min(pause * 3 / 2, NodeWatching.longest)
+        }
+        return max(pause, fault?.retryAfter ?? .zero)
     }
 }

@@ -25,6 +25,8 @@ struct ParameterSetter: Sendable {
         var seen: String?
         /// Why it is not known whether the board has reported them: the cloud does not tell.
         var untold: AccountError?
+        /// Nor whether the cloud has sent them.
+        var isSendingUntold = false
     }
 
     /// What came of waiting for a board.
@@ -47,7 +49,7 @@ struct ParameterSetter: Sendable {
             outcomes = [Outcome(node: wanted[0].node.id)]
         } else {
             outcomes = try await cloud.set(wanted.map { ($0.node.id, $0.changes) })
-                .map { Outcome(node: $0.node, failure: $0.failure, serverCode: $0.serverCode) }
+                .map(Outcome.init)
         }
         if isDone == nil {
             for (index, (node, changes)) in zip(outcomes.indices, wanted) where outcomes[index].failure == nil {
@@ -72,7 +74,11 @@ struct ParameterSetter: Sendable {
         }
         for index in outcomes.indices {
             switch reports[outcomes[index].node] {
-            case .held?: outcomes[index].isReported = true
+            // Who reports the values has them, whatever the cloud has told of sending them.
+            case .held?:
+                (outcomes[index].isReported, outcomes[index].untold) = (true, nil)
+                outcomes[index].isSendingUntold = false
+            case .other? where outcomes[index].isSendingUntold: break
             case .other(let seen)?: (outcomes[index].isReported, outcomes[index].seen) = (false, seen)
             case .untold(let error)?: outcomes[index].untold = error
             case nil: break
@@ -101,7 +107,9 @@ struct ParameterSetter: Sendable {
                 }
                 if known.connectivity?.isConnected == true, isDone(known) { return .held }
                 let isAway = known.connectivity?.isConnected == false
-                seen = isAway ? "is offline" : Self.others(values, in: known.parameters)
+                seen =
+                    isAway
+                    ? "is offline" : Self.others(values, in: known.parameters, NodeConfiguration(known.configuration))
                 fault = nil
             } catch {
                 // The values are on their way: a call that fails for the moment is made again, and a refusal does not call them back.
@@ -136,8 +144,10 @@ struct ParameterSetter: Sendable {
     }
 
     /// What stands there instead of these values, in words; nil where nothing else does.
-    static func others(_ changes: [ParameterChange], in values: JSONValue?) -> String? {
-        let shown = values?.withoutSecretParameters
+    static func others(
+        _ changes: [ParameterChange], in values: JSONValue?, _ configuration: NodeConfiguration?
+    ) -> String? {
+        let shown = values.map { SecretParameters(of: configuration).masked(in: $0) }
         let others = changes.compactMap { change -> String? in
             let path = change.path
             guard let value = shown?[path.component]?[path.parameter], !holds([change], in: values) else { return nil }
@@ -148,6 +158,15 @@ struct ParameterSetter: Sendable {
 }
 
 extension ParameterSetter.Outcome {
+    /// What the cloud has told of one board of several. Of what it has not told it is no failure.
+    init(_ outcome: ParameterOutcome) {
+        node = outcome.node
+        serverCode = outcome.serverCode
+        untold = outcome.untold
+        isSendingUntold = outcome.untold != nil
+        failure = isSendingUntold ? nil : outcome.failure
+    }
+
     /// Has those told that the board does not report.
     mutating func leaveOut(_ unreported: [ParameterPath], of changes: [ParameterChange]) {
         self.unreported = unreported

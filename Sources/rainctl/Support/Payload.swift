@@ -53,12 +53,14 @@ struct Payload {
             .badData, message: "The data for the board is empty: there is nothing in \(place). Nothing was sent.")
     }
 
-    /// A JSON object in a file, or on standard input (`-`). Throws `bad_data` for anything else.
-    static func object(file: String, name: String, within limit: Duration) throws(CommandFailure) -> JSONValue {
+    /// A JSON object in a file, or on standard input (`-`). Throws `bad_data`, with that reason, for anything else.
+    static func object(
+        file: String, name: String, reason: String, within limit: Duration
+    ) throws(CommandFailure) -> JSONValue {
         let bytes = try Payload(file: file).bytes(within: limit)
         guard let json = try? JSONValue(parsing: bytes), json.members != nil else {
             throw CommandFailure(
-                .badData, reason: "bad_\(name)", message: "The \(name) is to be one JSON object, and this is not.")
+                .badData, reason: reason, message: "The \(name) is to be one JSON object, and this is not.")
         }
         return json
     }

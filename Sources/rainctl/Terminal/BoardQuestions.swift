@@ -15,7 +15,9 @@ struct BoardQuestions: Sendable {
             var list = ChoiceList(boards.enumerated().map { "\($0 + 1)  \($1.line)" })
             while let answer = await screen.ask(Self.question, offering: &list), !answer.isEmpty {
                 if answer == ChoiceList.more { return .again }
-                if let number = Int(answer), boards.indices.contains(number - 1) { return .board(boards[number - 1]) }
+                if let number = Int(answer), let index = ChoiceList.index(number, of: boards.count) {
+                    return .board(boards[index])
+                }
                 if let board = Self.board(named: answer, of: boards) { return .board(board) }
                 screen.say("A number from 1 to \(boards.count), a name, + or Enter.")
             }

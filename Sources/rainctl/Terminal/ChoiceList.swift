@@ -12,6 +12,9 @@ struct ChoiceList {
     /// What brings the rest.
     static let more = "+"
 
+    /// The index of the line that a number means, counted from 1; nil for what is no number of the list, however large.
+    static func index(_ number: Int, of count: Int) -> Int? { number > 0 && number <= count ? number - 1 : nil }
+
     private(set) var isUntouched = true
     var hasMore: Bool { shown < lines.count }
 

@@ -116,7 +116,7 @@ final class NetworkQuestions: Sendable {
         let isKey = answer == ChoiceList.more || answer.utf8.contains { $0 < 0x20 || $0 == 0x7F }
         if isKey { return networks.first { $0.ssid == SSID(answer) }?.ssid }
         if let number = Int(answer) {
-            if networks.indices.contains(number - 1) { return networks[number - 1].ssid }
+            if let index = ChoiceList.index(number, of: networks.count) { return networks[index].ssid }
             if !networks.isEmpty { return networks.first { $0.ssid == SSID(answer) }?.ssid }
         }
         return SSID(answer)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainAccount
 import RainHTTP
 import RainJSON
 import RainKitTesting
@@ -152,7 +153,38 @@ struct ParameterTests {
         let change = ParameterChange(.init(component: "Light", parameter: "Power"), true)
         let outcomes = try await script.cloud.set((0..<27).map { (NodeID("n\($0)"), [change]) })
         #expect(outcomes.count { $0.failure == nil } == 25)
-        #expect(outcomes.suffix(2).allSatisfy { $0.serverCode == 100070 })
+        #expect(outcomes.suffix(2).allSatisfy { $0.serverCode == 100070 && $0.untold == nil })
+    }
+
+    @Test("a call whose answer is lost says nothing of its nodes, and the next is made")
+    func lostAnswer() async throws {
+        let script = try ScriptedCloud()
+        let replies = (0..<75).map { #"{"node_id":"n\#($0)","status":"success","description":"Success"}"# }
+        script.http.expect(.put, "/v1/user/nodes/params", "[\(replies[..<25].joined(separator: ","))]")
+        script.http.expect(.put, "/v1/user/nodes/params", failure: .timeout)
+        script.http.expect(.put, "/v1/user/nodes/params", "[\(replies[50...].joined(separator: ","))]")
+        let change = ParameterChange(.init(component: "Light", parameter: "Power"), true)
+        let outcomes = try await script.cloud.set((0..<75).map { (NodeID("n\($0)"), [change]) })
+        #expect(outcomes.map(\.node) == (0..<75).map { NodeID("n\($0)") })
+        for (index, outcome) in outcomes.enumerated() {
+            #expect(outcome.untold?.code == (25..<50 ~= index ? .timeout : nil), "\(index)")
+            #expect((outcome.failure != nil) == (25..<50 ~= index), "\(index)")
+        }
+        try script.http.finish()
+    }
+
+    @Test("who is cancelled sends no more, and is told so")
+    func cancelled() async throws {
+        let script = try ScriptedCloud()
+        let replies = (0..<25).map { #"{"node_id":"n\#($0)","status":"success","description":"Success"}"# }
+        script.http.expect(.put, "/v1/user/nodes/params", "[\(replies.joined(separator: ","))]")
+        script.http.expect(.put, "/v1/user/nodes/params", failure: .cancelled)
+        let change = ParameterChange(.init(component: "Light", parameter: "Power"), true)
+        let error = await accountError { () throws(AccountError) in
+            try await script.cloud.set((0..<75).map { (NodeID("n\($0)"), [change]) })
+        }
+        #expect(error?.code == .cancelled)
+        try script.http.finish()
     }
 
     @Test("of a node that is named twice each answer counts once")

@@ -60,6 +60,21 @@ public final class Person: Sendable {
         read.withLock { $0 = end }
     }
 
+    /// Waits for the program's end, and until all that it has written to the terminal stands in the ``transcript``: the kernel hands that on
+    /// in its own time, in the order in which it was written, so a mark written now comes last.
+    @discardableResult
+    public func wait(within limit: Duration = .seconds(20)) async throws -> ExitStatus {
+        let ended = try await process.wait(within: limit)
+        let mark = "\u{0}end of output\u{0}"
+        _ = write(nearEnd, mark, mark.utf8.count)
+        guard await heard.wait(within: limit, for: { $0.hasSuffix(mark) ? true : nil }) == true else {
+            throw ProcessError(
+                "the terminal of \(process.name) keeps what was written there: \(transcript.suffix(2000))")
+        }
+        heard.change { $0.removeLast(mark.count) }
+        return ended
+    }
+
     public func types(_ text: String) async { await terminal.send(text) }
 
     /// Answers a question: waits for it, and types a line.

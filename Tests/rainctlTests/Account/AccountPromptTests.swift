@@ -11,7 +11,7 @@ struct AccountPromptTests {
     private static let code = "246813"
 
     private func ends(_ person: Person, _ status: Int32 = 0) async throws {
-        let ended = try await person.process.wait(within: .seconds(20))
+        let ended = try await person.wait(within: .seconds(20))
         #expect(ended == .exited(Int(status)), "\(person.transcript)")
         for secret in [Self.password, Self.code, "planted-session", "planted-refresh"] {
             #expect(!person.transcript.contains(secret), "a secret was shown: \(person.transcript)")

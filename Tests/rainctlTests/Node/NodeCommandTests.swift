@@ -51,7 +51,7 @@ struct NodeCommandTests {
             let shown = try await scene.done("node", "command", "result", request)
             #expect(shown.standardOutput == "nodelight  has not answered yet\n", "without --wait it is a result")
             let waited = try await scene.rainctl(
-                "node", "command", "result", request, "--wait", "--timeout", "500ms", "--json")
+                "node", "command", "result", request, "--wait", "--timeout", "2", "--json")
             waited.expectFailure(16, "deadline", says: "(--timeout) by nodelight")
             let sent = try await scene.done("node", "command", "send", "nodelight", "4096", "--no-wait", "--json")
             #expect(sent.document?["nodes"]?.array?.first?["status"] == "requested")
@@ -150,5 +150,87 @@ struct NodeCommandTests {
         let failure = CommandRecordsResult(RequestID("R"), records).failure
         #expect(failure?.status == status)
         #expect(failure.map { $0.message.contains(words ?? "?") } ?? (words == nil), "\(failure?.message ?? "")")
+        // All of several is another matter than the only one.
+        if statuses == ["failure"] { #expect(failure?.reason == "rejected") }
+    }
+
+    @Test("of two boards both fail")
+    func allFailed() {
+        let records = ["N0", "N1"].map { NodeCommandRecord(["node_id": .string($0), "status": "failure"])! }
+        let failure = CommandRecordsResult(RequestID("R"), records).failure
+        #expect(failure?.status == .batchPartial && failure?.reason == "all_failed")
+    }
+
+    @Test("a list that has one board before the other is asked for again")
+    func oneBeforeTheOther() async throws {
+        let both = #"{"node_id":"n1","status":"success"},{"node_id":"n2","status":"success"}"#
+        let answers = Self.sent(["n1", "n2"]).merging([
+            Self.records: [
+                (200, #"{"requests":[{"node_id":"n1","status":"success"}]}"#), (200, #"{"requests":[\#(both)]}"#),
+            ]
+        ]) { $1 }
+        try await AccountScene.run(answers, signedIn: true) { maker, cloud in
+            let outcome = try await maker.rainctl("node", "command", "send", "n1,n2", "7", "--json")
+            #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
+            let statuses = outcome.document?["nodes"]?.array?.compactMap { $0["status"]?.string }
+            #expect(statuses == ["success", "success"])
+            #expect(cloud.calls.count { $0 == Self.records } == 2)
+        }
+    }
+
+    @Test(
+        "who was refused is not waited for", arguments: [(["n1"], 1, "rejected"), (["n1", "n2"], 20, "all_failed")])
+    func nobodyLeft(nodes: [String], status: Int, reason: String) async throws {
+        let refused = nodes.map { #"{"node_id":"\#($0)","status":"failure","description":"no"}"# }
+        let answers = Self.sent(nodes, responses: refused).merging([Self.records: [(200, #"{"requests":[]}"#)]]) { $1 }
+        try await AccountScene.run(answers, signedIn: true) { maker, cloud in
+            let command = ["node", "command", "send", nodes.joined(separator: ","), "7", "--timeout", "5", "--json"]
+            let outcome = try await maker.rainctl(command)
+            #expect(outcome.status == status, "\(outcome.standardOutput)")
+            #expect(outcome.failure?["reason"]?.string == reason)
+            #expect(!cloud.calls.contains(Self.records))
+        }
+    }
+
+    @Test("a cloud that falls silent keeps nobody beyond --timeout, and takes back no answer that was there")
+    func silentCloud() async throws {
+        let first = (status: 200, body: #"{"requests":[{"node_id":"n1","status":"success"}]}"#)
+        let silences = ["GET /v1/user/nodes/cmd?request_id=r2": [CannedCloud.silence]]
+        let answers = Self.sent(["n1", "n2"]).merging([Self.records: [first, CannedCloud.silence]]) { $1 }
+            .merging(silences) { $1 }
+        try await AccountScene.run(answers, signedIn: true) { maker, _ in
+            // A call would be given up by itself after ten seconds.
+            let start = ContinuousClock.now
+            let nothing = try await maker.rainctl(
+                "node", "command", "result", "r2", "--wait", "--timeout", "2", "--json")
+            #expect(start.duration(to: .now) < .seconds(8))
+            nothing.expectFailure(75, "temporary", says: "rainctl node command result r2 shows the answers")
+            #expect(nothing.failure?["reason"] == "timeout")
+            let again = ContinuousClock.now
+            let one = try await maker.rainctl("node", "command", "send", "n1,n2", "7", "--timeout", "4", "--json")
+            #expect(again.duration(to: .now) < .seconds(9))
+            one.expectFailure(20, "batch_partial", says: "(--timeout) by n2")
+            let statuses = one.document?["nodes"]?.array?.compactMap { $0["status"]?.string }
+            #expect(statuses == ["success", "requested"], "\(one.standardOutput)")
+        }
+    }
+
+    private static let records = "GET /v1/user/nodes/cmd?request_id=r1"
+
+    /// A cloud that has those boards, and takes a command for them.
+    private static func sent(
+        _ nodes: [String], responses: [String] = []
+    ) -> [String: [(status: Int, body: String)]] {
+        var answers: [String: [(status: Int, body: String)]] = [
+            "POST /v1/user/nodes/cmd": [
+                (207, #"{"request_id":"r1","responses":[\#(responses.joined(separator: ","))]}"#)
+            ]
+        ]
+        for node in nodes {
+            answers["GET /v1/user/nodes?node_id=\(node)&node_details=true"] = [
+                (200, #"{"node_details":[{"id":"\#(node)","role":"primary"}]}"#)
+            ]
+        }
+        return answers
     }
 }

@@ -69,7 +69,7 @@ struct NodeUpdateTests {
             try await person.hears("uploading led_light 2.0")
             try await person.hears("████████████████████ 3072 of 3072 KiB")
             try await person.hears("waiting for")
-            #expect(try await person.process.wait(within: .seconds(30)) == .exited(0), "\(person.transcript)")
+            #expect(try await person.wait(within: .seconds(30)) == .exited(0), "\(person.transcript)")
             #expect(person.transcript.contains("delayed: Not a good time"))
         }
     }
@@ -152,7 +152,7 @@ struct NodeUpdateTests {
 
     /// A board that has said something of updates, or nothing.
     private static func board(
-        _ said: (status: String, info: String)? = nil, isOnline: Bool
+        _ said: (status: String, info: String)? = nil, isOnline: Bool, version: String? = nil
     ) -> (status: Int, body: String) {
         let parameters = ["url", "status", "info"].map {
             #"{"name":"\#($0)","type":"esp.param.ota_\#($0)","data_type":"string","properties":["read","write"]}"#
@@ -160,7 +160,8 @@ struct NodeUpdateTests {
         let service = #"{"name":"OTA","type":"esp.service.ota","params":[\#(parameters.joined(separator: ","))]}"#
         let values = said.map { #"{"OTA":{"status":"\#($0.status)","info":"\#($0.info)"}}"# } ?? "{}"
         let state = #"{"connectivity":{"connected":\#(isOnline),"timestamp":1}}"#
-        let config = #"{"node_id":"n1","services":[\#(service)]}"#
+        let info = version.map { #""info":{"fw_version":"\#($0)"},"# } ?? ""
+        let config = #"{"node_id":"n1",\#(info)"services":[\#(service)]}"#
         return (
             200, #"{"node_details":[{"id":"n1","config":\#(config),"status":\#(state),"params":\#(values)}]}"#
         )
@@ -233,9 +234,9 @@ struct NodeUpdateTests {
 
     @Test("a board that is back is followed, and has not begun because it says nothing any more")
     func back() async throws {
+        let away = Self.board(("success", "words of an earlier update"), isOnline: false)
         let nodes = [
-            Self.board(("success", "words of an earlier update"), isOnline: false),
-            Self.board(("", ""), isOnline: true),
+            away, away, Self.board(("", ""), isOnline: true),
             Self.board(("in-progress", "Downloading"), isOnline: true), Self.board(("success", ""), isOnline: true),
         ]
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
@@ -251,7 +252,8 @@ struct NodeUpdateTests {
     func goesAway(hasBegun: Bool) async throws {
         let said = hasBegun ? (status: "in-progress", info: "") : nil
         let nodes = [
-            Self.board(isOnline: true), Self.board(said, isOnline: true), Self.board(said, isOnline: false),
+            Self.board(isOnline: true), Self.board(isOnline: true), Self.board(said, isOnline: true),
+            Self.board(said, isOnline: false),
         ]
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "3", "--json"])
@@ -267,14 +269,68 @@ struct NodeUpdateTests {
     @Test("a refusal while the update is followed does not hide that it goes on")
     func refusedWhileFollowed() async throws {
         let nodes = [
-            Self.board(isOnline: true), Self.board(("in-progress", "Downloading"), isOnline: true),
-            CannedCloud.refusal(199_999),
+            Self.board(isOnline: true), Self.board(isOnline: true),
+            Self.board(("in-progress", "Downloading"), isOnline: true), CannedCloud.refusal(199_999),
         ]
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "10", "--json"])
             outcome.expectFailure(
                 1, "other", says: "The update itself goes on: rainctl node params get n1 shows how far it is.")
             #expect(outcome.failure?["reason"] == "rejected")
+            #expect(outcome.document?["state"] == "in-progress" && outcome.document?["info"] == "Downloading")
+        }
+    }
+
+    @Test("the end of an earlier update that comes in the time of the upload is not this one's")
+    func earlierEnd() async throws {
+        let nodes = [
+            Self.board(("in-progress", "Downloading"), isOnline: true, version: "1.0"),
+            Self.board(("success", "finished"), isOnline: true, version: "1.0"),
+        ]
+        try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "2", "--json"])
+            outcome.expectFailure(16, "deadline", says: "n1 has not begun the update yet.")
+            #expect(outcome.document?["state"] == "sent" && outcome.document?["info"] == nil)
+        }
+    }
+
+    @Test("nor is one that comes after it: boards take no update while another is under way")
+    func underWay() async throws {
+        let busy = Self.board(("in-progress", "Downloading"), isOnline: true, version: "1.0")
+        let ended = Self.board(("success", "finished"), isOnline: true, version: "1.1")
+        for (nodes, words) in [
+            ([busy], "n1 is still at an earlier update (in-progress: Downloading): boards take no other"),
+            ([busy, busy, ended], "n1 has ended an earlier update (success: finished), and has not begun this one"),
+        ] {
+            try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
+                let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "3", "--json"])
+                outcome.expectFailure(16, "deadline", says: words)
+                #expect(outcome.document?["state"] == "sent", "\(outcome.standardOutput)")
+            }
+        }
+        // The image's own version shows that the board has it, whoever has sent it.
+        let has = Self.board(("success", "finished"), isOnline: true, version: "2.0")
+        try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: [busy, busy, has]) { maker, _, file in
+            let outcome = try await maker.succeeds(["node", "ota", "n1", file, "--timeout", "15", "--json"])
+            #expect(outcome.document?["state"] == "success" && outcome.document?["info"] == "finished")
+        }
+    }
+
+    @Test("a cloud that falls silent while the update is followed has no longer than --timeout, and loses nothing")
+    func silentCloud() async throws {
+        let nodes = [
+            Self.board(isOnline: true), Self.board(isOnline: true),
+            Self.board(("in-progress", "Downloading"), isOnline: true), CannedCloud.silence,
+        ]
+        try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
+            let began = ContinuousClock.now
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "4", "--json"])
+            #expect(began.duration(to: .now) < .seconds(9))
+            outcome.expectFailure(
+                16, "deadline", says: "the board last said in-progress (Downloading). What came after")
+            let message = outcome.failure?["message"]?.string ?? ""
+            #expect(
+                message.contains("is not known: the cloud did not answer in time. It may still come."))
             #expect(outcome.document?["state"] == "in-progress" && outcome.document?["info"] == "Downloading")
         }
     }

@@ -46,10 +46,10 @@ struct ReportedValueTests {
             change("Local Control", "POP", "other"),
         ]
         #expect(
-            ParameterSetter.others(wanted, in: values)
+            ParameterSetter.others(wanted, in: values, nil)
                 == "reports Light.Bright.ness=30, Local Control.POP=<secret>")
-        #expect(ParameterSetter.others([wanted[1]], in: values) == nil)
-        #expect(ParameterSetter.others(wanted, in: nil) == nil)
+        #expect(ParameterSetter.others([wanted[1]], in: values, nil) == nil)
+        #expect(ParameterSetter.others(wanted, in: nil, nil) == nil)
         let outcomes = [ParameterSetter.Outcome(node: NodeID("n1"), isReported: false, seen: "reports Light.Hue=2")]
         #expect(
             ParamsSetResult(outcomes, isLocal: true).text

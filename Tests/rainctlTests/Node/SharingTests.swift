@@ -178,6 +178,23 @@ struct SharingTests {
         }
     }
 
+    @Test("where the cloud does not say whether a group around it is shared, the end of sharing is not claimed")
+    func unknownWhetherKept() async throws {
+        let group = #"{"groups":[{"group_id":"g1","group_name":"Kitchen"}]}"#
+        let answers: [String: [(status: Int, body: String)]] = [
+            "GET /v1/user/node_group?sub_groups=true": [(200, group)],
+            "DELETE /v1/user/node_group/sharing?groups=g1&user_name=friend%40example.com": [CannedCloud.done],
+            "GET /v1/user/node_group/sharing?group_id=g1": [(502, "gateway")],
+        ]
+        try await AccountScene.run(answers, signedIn: true) { maker, cloud in
+            let outcome = try await maker.rainctl([
+                "group", "share", "remove", "Kitchen", "--with", OnlineBoards.friend, "--timeout", "5", "--json",
+            ])
+            outcome.expectFailure(75, "temporary", says: "The cloud has ended it, and did not say whether")
+            #expect(cloud.calls.contains { $0.hasPrefix("DELETE ") }, "\(cloud.calls)")
+        }
+    }
+
     @Test("what a user keeps by a group around it is not said to be gone")
     func keptByOuterGroup() async throws {
         try await OnlineBoards.with { scene in

@@ -94,7 +94,7 @@ struct ProvisioningAutoTests {
             try await person.answers(Self.question, "+")
             try await person.hears("2  \(tree.port("ttyUSB1"))  on a cable")
             try await person.answers(Self.question, "2")
-            #expect(try await person.process.wait(within: .seconds(30)) == .exited(0), "\(person.transcript)")
+            #expect(try await person.wait(within: .seconds(30)) == .exited(0), "\(person.transcript)")
             #expect(try boards[1].journal.entries(where: ["event": "state", "change": "joined"]).count == 1)
             #expect(try boards[0].journal.entries(where: ["event": "state", "change": "joined"]).isEmpty)
         }
@@ -113,7 +113,7 @@ struct ProvisioningAutoTests {
             try await person.hears("Looking for a board on a cable, over Bluetooth", within: .seconds(15))
             // Long before the search is over.
             try await person.hears("Not over Bluetooth: ", within: .seconds(6))
-            #expect(try await person.process.wait(within: .seconds(20)) == .exited(69))
+            #expect(try await person.wait(within: .seconds(20)) == .exited(69))
             #expect(person.transcript.contains("hci0 is off: switch it on"), "\(person.transcript)")
             try await radio.process.terminate()
             try await radio.bus.end()

@@ -190,7 +190,7 @@ struct BoardNetworkTests {
                     + ["--join-delay", "0.2"], in: folder, namespace: namespace)
             defer { board.process.kill() }
             try await person.hears("connected", within: .seconds(30))
-            #expect(try await person.process.wait(within: .seconds(20)) == .exited(0))
+            #expect(try await person.wait(within: .seconds(20)) == .exited(0))
         }
     }
 

@@ -27,6 +27,11 @@ struct ChoiceListTests {
         #expect(empty.isUntouched && empty.page(small) == ["2 hidden"] && !empty.isUntouched)
     }
 
+    @Test(
+        "a number means a line of the list, or none",
+        arguments: [(1, 0), (3, 2), (0, nil), (4, nil), (-1, nil), (.min, nil), (.max, nil)] as [(Int, Int?)])
+    func numbers(number: Int, index: Int?) { #expect(ChoiceList.index(number, of: 3) == index) }
+
     @Test("wide characters take two columns")
     func wide() {
         #expect("日本語の名前".cut(toColumns: 12) == "日本語の名前")

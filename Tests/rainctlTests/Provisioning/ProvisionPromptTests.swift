@@ -18,7 +18,7 @@ struct ProvisionPromptTests {
         let person: Person
 
         func ends(_ status: Int) async throws {
-            let ended = try await person.process.wait(within: .seconds(20))
+            let ended = try await person.wait(within: .seconds(20))
             #expect(ended == .exited(status), "\(person.transcript)")
             for secret in [SimulatedBoard.passphrase, SimulatedBoard.proofOfPossession] {
                 #expect(!person.transcript.contains(secret), "a secret was shown: \(person.transcript)")

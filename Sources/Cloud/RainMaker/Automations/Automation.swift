@@ -31,7 +31,7 @@ extension RainMakerCloud {
     /// - Throws: `malformedAnswer` for a list that does not end.
     public func automations(of node: NodeID? = nil) async throws(AccountError) -> [Automation] {
         var automations: [Automation] = []
-        var bound = ListBound(of: "automations")
+        var bound = ListBound(of: "automations", bytes: ListBound.wholeBytes)
         let filter = node.map { [(name: "node_id", value: $0.rawValue)] } ?? []
         var start: [(name: String, value: String)] = []
         while true {

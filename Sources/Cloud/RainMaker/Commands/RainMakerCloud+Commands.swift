@@ -56,7 +56,7 @@ extension RainMakerCloud {
     ///   does not end.
     public func commandRecords(_ request: RequestID) async throws(AccountError) -> [NodeCommandRecord] {
         var records: [NodeCommandRecord] = []
-        var bound = ListBound(of: "command requests")
+        var bound = ListBound(of: "command requests", bytes: ListBound.wholeBytes)
         var start: [(name: String, value: String)] = []
         while true {
             let query = [(name: "request_id", value: request.rawValue)] + start

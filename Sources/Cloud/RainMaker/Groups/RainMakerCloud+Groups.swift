@@ -10,7 +10,7 @@ extension RainMakerCloud {
     /// - Throws: `malformedAnswer` for a list that does not end.
     public func groups(withSubgroups: Bool = false) async throws(AccountError) -> [NodeGroup] {
         var groups: [NodeGroup] = []
-        var bound = ListBound(of: "groups")
+        var bound = ListBound(of: "groups", bytes: ListBound.wholeBytes)
         var start: [(name: String, value: String)] = []
         while true {
             let query = (withSubgroups ? [(name: "sub_groups", value: "true")] : []) + start
@@ -32,7 +32,7 @@ extension RainMakerCloud {
                 query: [("group_id", id), ("node_list", "true"), ("sub_groups", "true")]), words: Self.groupWords)
         guard let group = reply["groups"]?.array?.lazy.compactMap({ NodeGroup($0) }).first(where: { $0.id == id })
         else {
-            throw incomplete("the group")
+            throw AccountError(.rejected, message: "the cloud has no group of that id for the signed-in user")
         }
         return group
     }

@@ -12,11 +12,19 @@ public struct ParameterOutcome: Sendable, Equatable {
     public var failure: String?
     /// The cloud's number for that, where it gave one (`error_code`).
     public var serverCode: Int?
+    /// Where there is a failure: the fault that keeps it from being known whether the cloud has handed the values on all the same, such as
+    /// an answer that was lost.
+    public var untold: AccountError?
 
     public init(node: NodeID, failure: String? = nil, serverCode: Int? = nil) {
         self.node = node
         self.failure = failure
         self.serverCode = serverCode
+    }
+
+    public static func == (one: Self, other: Self) -> Bool {
+        one.node == other.node && one.failure == other.failure && one.serverCode == other.serverCode
+            && one.untold?.code == other.untold?.code
     }
 }
 
@@ -49,7 +57,7 @@ extension RainMakerCloud {
     /// The same for several nodes, in calls of 25. One that fails keeps no other from its values, and no call that fails keeps what was done
     /// from being told.
     ///
-    /// - Throws: only where the first call fails, before any node was sent anything.
+    /// - Throws: what the first call fails with, and `cancelled` from any: no more is sent then.
     public func set(
         _ changes: [(node: NodeID, changes: [ParameterChange])]
     ) async throws(AccountError) -> [ParameterOutcome] {
@@ -61,9 +69,14 @@ extension RainMakerCloud {
             do throws(AccountError) {
                 outcomes += try await setTogether(part)
             } catch {
-                guard !outcomes.isEmpty else { throw error }
+                guard !outcomes.isEmpty, error.code != .cancelled else { throw error }
+                // The cloud may have done what its answer does not tell. Who is asked to slow down was not served.
+                let untold = error.isTransient && error.code != .rateLimited ? error : nil
                 outcomes += part.map {
-                    ParameterOutcome(node: $0.node, failure: error.message, serverCode: error.serverCode)
+                    var outcome = ParameterOutcome(
+                        node: $0.node, failure: error.message, serverCode: error.serverCode)
+                    outcome.untold = untold
+                    return outcome
                 }
             }
         }

@@ -59,7 +59,7 @@ extension RainMakerCloud {
     /// - Throws: `malformedAnswer` for a list that does not end.
     public func sharingRequests(_ kind: SharedKind, sent: Bool) async throws(AccountError) -> [SharingRequest] {
         var requests: [SharingRequest] = []
-        var bound = ListBound(of: "sharing requests")
+        var bound = ListBound(of: "sharing requests", bytes: ListBound.wholeBytes)
         var query: [(name: String, value: String)] = [("primary_user", sent ? "true" : "false")]
         while true {
             let page = try await measuredCall(RainMakerCall(.get, kind.path + "/requests", query: query))

@@ -69,7 +69,9 @@ struct AutomationAdd: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         var given: JSONValue?
-        if let file { given = try Payload.object(file: file, name: "rule", within: scene.time.left) }
+        if let file {
+            given = try Payload.object(file: file, name: "rule", reason: "bad_rule", within: scene.time.left)
+        }
         let (name, rule, document) = (name, rule, given)
         return try await scene.time.run {
             var members = [JSONValue.Member("name", .string(name))]
@@ -125,7 +127,10 @@ struct AutomationEdit: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         var members: [JSONValue.Member] = []
-        if let file { members = try Payload.object(file: file, name: "rule", within: scene.time.left).members ?? [] }
+        if let file {
+            let rule = try Payload.object(file: file, name: "rule", reason: "bad_rule", within: scene.time.left)
+            members = rule.members ?? []
+        }
         if let name { members.append(.init("name", .string(name))) }
         if enable || disable { members.append(.init("enabled", .bool(enable))) }
         let (wanted, rule, given) = (automation, rule, members)

@@ -24,11 +24,11 @@ extension DeviceCommand {
     ///
     /// - Parameter followsLog: whether a board that takes no commands on its cable is asked in the way that its log names.
     func withBoard<Answer: Sendable>(
-        followsLog: Bool = true,
+        followsLog: Bool = true, within time: TimeBudget? = nil,
         _ ask: @escaping @Sendable (any Board) async throws -> Answer
     ) async throws -> (Answer, Output) {
         let context = try device.context(options)
-        let time = TimeBudget(timeout)
+        let time = time ?? TimeBudget(timeout)
         let target = try await BoardTarget(device, context, context.boardClient(), within: time)
         let answer = try await target.askingForProofAgain(context, within: time) { target in
             let board = try await target.open(within: time, followsLog: followsLog)

@@ -27,7 +27,9 @@ struct DeviceParamsGet: DeviceCommand {
     func run() async throws {
         let (node, output) = try await withBoard { try await BoardValues(of: $0) }
         output.result(
-            ParamsResult(node: NodeID(node.id), try ParamsResult.chosen(paths, of: node.values, node.id.onOneLine)))
+            ParamsResult(
+                node: NodeID(node.id),
+                try ParamsResult.chosen(paths, of: node.values, node.id.onOneLine, node.described)))
     }
 }
 
@@ -69,10 +71,15 @@ struct DeviceParamsSet: DeviceCommand {
             outcome.leaveOut(wanted.unreported(by: node.described), of: wanted)
             // A board that restarts now could not be asked.
             guard !outcome.isSentOnly else { return outcome }
-            let now = (try? JSONValue(parsing: try await data.parameters())) ?? .object([])
+            let report = try await data.parameters()
+            guard let now = try? JSONValue(parsing: report) else {
+                throw CommandFailure(
+                    .badData,
+                    message: "\(node.id.onOneLine) has taken the values; what it says that it has now cannot be read.")
+            }
             let reported = wanted.reported(by: node.described)
             outcome.isReported = ParameterSetter.holds(reported, in: now)
-            outcome.seen = ParameterSetter.others(reported, in: now)
+            outcome.seen = ParameterSetter.others(reported, in: now, node.described)
             return outcome
         }
         try ParamsSetResult([outcome], isLocal: true).tell(output)

@@ -52,9 +52,11 @@ struct DeviceSend: DeviceCommand {
     }
 
     func run() async throws {
-        let data = try payload.bytesForBoard(within: timeout.duration)
+        // What reading takes is not given to the board once more.
+        let time = TimeBudget(timeout)
+        let data = try payload.bytesForBoard(within: time.left)
         let endpoint = endpoint
-        let (answer, output) = try await withBoard { board in
+        let (answer, output) = try await withBoard(within: time) { board in
             _ = try await board.identify()
             try await board.secure()
             return try await board.send(data, to: endpoint)

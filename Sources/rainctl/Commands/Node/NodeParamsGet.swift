@@ -37,7 +37,9 @@ struct NodeParamsGet: AsyncParsableCommand {
             return (node, try await client.rainMakerNodes().parameters(of: node.id))
         }
         context.output.result(
-            ParamsResult(node: node.id, try ParamsResult.chosen(paths, of: values, node.shownName)))
+            ParamsResult(
+                node: node.id,
+                try ParamsResult.chosen(paths, of: values, node.shownName, NodeConfiguration(node.configuration))))
     }
 
     private func runLocally(_ context: Context) async throws {
@@ -46,6 +48,6 @@ struct NodeParamsGet: AsyncParsableCommand {
         context.output.result(
             ParamsResult(
                 node: NodeID(session.nodeID),
-                try ParamsResult.chosen(paths, of: session.values, session.nodeID.onOneLine)))
+                try ParamsResult.chosen(paths, of: session.values, session.nodeID.onOneLine, session.described)))
     }
 }

@@ -88,13 +88,20 @@ struct NodeParamsSet: AsyncParsableCommand {
             guard !outcome.isSentOnly else { return outcome }
             // The node has taken them; it says itself what it has now.
             let now = try await session.control.property("params").value
-            let values = (try? JSONValue(parsing: now)) ?? .object([])
+            let values = try Self.values(now, of: session.nodeID)
             let reported = wanted.reported(by: session.described)
             outcome.isReported = ParameterSetter.holds(reported, in: values)
-            outcome.seen = ParameterSetter.others(reported, in: values)
+            outcome.seen = ParameterSetter.others(reported, in: values, session.described)
             return outcome
         }
         try ParamsSetResult([outcome], isLocal: true).tell(context)
+    }
+
+    private static func values(_ report: [UInt8], of node: String) throws(CommandFailure) -> JSONValue {
+        if let values = try? JSONValue(parsing: report) { return values }
+        throw CommandFailure(
+            .badData,
+            message: "\(node.onOneLine) has taken the values; what it says that it has now cannot be read.")
     }
 
     /// What boards are to be called.

@@ -96,9 +96,9 @@ struct CommandRecordsResult: CommandResult {
         let failed = nodes.filter { !["success", "requested", "in_progress", "timed_out"].contains($0.status) }
         guard failed.isEmpty else {
             let words = failed.prefix(5).map { "\($0.nodeID): \($0.message ?? $0.status)".onOneLine }
+            let reason = nodes.count == failed.count ? "all_failed" : "some_failed"
             return CommandFailure(
-                nodes.count == 1 ? .other : .batchPartial,
-                reason: nodes.count == failed.count ? "all_failed" : "some_failed",
+                nodes.count == 1 ? .other : .batchPartial, reason: nodes.count == 1 ? "rejected" : reason,
                 message: "The command was not done by \(words.joined(separator: "; "))."
                     + (isOnlySent ? "" : silence.map { " \($0.message)" } ?? ""))
         }

@@ -19,7 +19,7 @@ struct NodeShowResult: CommandResult {
         values.add(node.connectivity)
         values.add("tags", node.tags)
         if let metadata = node.metadata { values.add(memberOnly: "metadata", metadata) }
-        values.add(memberOnly: "params", (node.parameters ?? .object([])).withoutSecretParameters)
+        values.add(memberOnly: "params", node.secretParameters.masked(in: node.parameters ?? .object([])))
         for component in NodeConfiguration(node.configuration)?.components ?? [] where !component.isService {
             values.add(line: "\(component.name)\(component.type.map { " (\($0))" } ?? "")".onOneLine)
             for parameter in component.parameters {

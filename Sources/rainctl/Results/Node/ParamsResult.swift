@@ -34,9 +34,14 @@ struct ParamsResult: CommandResult {
 
     /// A secret is shown only where its whole path is named.
     ///
-    /// - Parameter paths: `Light` or `Light.Power`; all if there are none. Throws `bad_data` for one that the board has not reported.
-    static func chosen(_ paths: [String], of values: JSONValue, _ node: String) throws(CommandFailure) -> Chosen {
-        guard !paths.isEmpty else { return Chosen(params: values.withoutSecretParameters, isSingle: false) }
+    /// - Parameters:
+    ///   - paths: `Light` or `Light.Power`; all if there are none. Throws `bad_data` for one that the board has not reported.
+    ///   - configuration: what the board has said of itself.
+    static func chosen(
+        _ paths: [String], of values: JSONValue, _ node: String, _ configuration: NodeConfiguration?
+    ) throws(CommandFailure) -> Chosen {
+        let secrets = SecretParameters(of: configuration)
+        guard !paths.isEmpty else { return Chosen(params: secrets.masked(in: values), isSingle: false) }
         let all = [ParameterChange](reported: values)
         var wanted: [ParameterChange] = []
         for path in paths {
@@ -50,7 +55,7 @@ struct ParamsResult: CommandResult {
                         + "\(known.isEmpty ? "reported nothing" : known).")
             }
             let isNamed = Self.isNamed(path, all)
-            let shown = isNamed ? found : [ParameterChange](reported: found.json.withoutSecretParameters)
+            let shown = isNamed ? found : [ParameterChange](reported: secrets.masked(in: found.json))
             wanted += shown.filter { !wanted.contains($0) }
         }
         return Chosen(params: wanted.json, isSingle: paths.count == 1 && isNamed(paths[0], all))

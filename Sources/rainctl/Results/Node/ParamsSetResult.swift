@@ -13,7 +13,8 @@ struct ParamsSetResult: CommandResult {
 
     struct Entry: Encodable, Sendable {
         let nodeID: String
-        /// `reported` by the board, `sent` by the cloud, `silent` where the board was waited for in vain, or `failed`.
+        /// `reported` by the board, `sent` by the cloud, `silent` where the board was waited for in vain, `unknown` where the cloud did not
+        /// tell whether it has sent them, or `failed`.
         let state: String
         /// Why not, or what the board reports instead.
         let message: String?
@@ -42,6 +43,7 @@ struct ParamsSetResult: CommandResult {
                     isLocal
                         ? "has taken it; it cannot be read back"
                         : "sent by the cloud; the board does not report it back"
+                case "unknown": "whether the cloud has sent it is not known"
                 case "sent" where entry.isUntold: "sent by the cloud; whether the board has it is not known"
                 case "sent": "sent by the cloud; the board has not answered yet (--wait waits for that)"
                 case "silent" where isLocal: "has taken it, and does not report it" + Self.instead(entry)
@@ -64,7 +66,7 @@ struct ParamsSetResult: CommandResult {
         untold = outcomes.lazy.compactMap(\.untold).first
         nodes = outcomes.map { outcome in
             let state =
-                if outcome.failure != nil { "failed" } else {
+                if outcome.failure != nil { "failed" } else if outcome.isSendingUntold { "unknown" } else {
                     switch outcome.isReported {
                     case true?: "reported"
                     case false?: "silent"
@@ -117,12 +119,18 @@ struct ParamsSetResult: CommandResult {
             message: "\(failed.count) of \(nodes.count) boards were not set: \(words).\(unknown)\(late)")
     }
 
-    /// That values are out of which the cloud does not tell whether they have come.
+    /// That values are out of which the cloud does not tell whether they have come, or may be out.
     private var unknown: String {
-        let names = nodes.filter(\.isUntold).prefix(5).map(\.nodeID.onOneLine)
+        let untold = nodes.filter(\.isUntold)
+        let (unsure, sent) = (untold.filter { $0.state == "unknown" }, untold.filter { $0.state != "unknown" })
+        return Self.sentence("It is not known whether the cloud has sent the values to", unsure)
+            + Self.sentence("The cloud has sent the values, and does not tell whether they were reported by", sent)
+    }
+
+    private static func sentence(_ words: String, _ entries: [Entry]) -> String {
+        let names = entries.prefix(5).map(\.nodeID.onOneLine)
         guard let first = names.first else { return "" }
-        return " The cloud has sent the values, and does not tell whether they were reported by "
-            + "\(names.joined(separator: ", ")): rainctl node params get \(first) shows that."
+        return " \(words) \(names.joined(separator: ", ")): rainctl node params get \(first) shows that."
     }
 }
 

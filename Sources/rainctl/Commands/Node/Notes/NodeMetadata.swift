@@ -99,7 +99,7 @@ struct NodeMetadataSet: CloudCommand {
                         String(member[..<equals]), (try? JSONValue(parsing: Array(text.utf8))) ?? .string(text))
                 })
         }
-        let object = try Payload.object(file: file, name: "metadata", within: limit)
+        let object = try Payload.object(file: file, name: "metadata", reason: "bad_metadata", within: limit)
         guard object.members?.isEmpty == false else {
             throw CommandFailure(
                 .badData, reason: "bad_metadata", message: "The metadata has no members: there is nothing to set.")

@@ -12,7 +12,7 @@ protocol SharedSubject: Sendable {
     /// The ids of those that a person names: at least one.
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String]
     /// What a user has it by who shares that: itself, and the groups around it.
-    static func holders(of id: String, _ cloud: RainMakerCloud) async throws -> [String]
+    static func holders(of id: String, _ cloud: RainMakerCloud) async throws(AccountError) -> [String]
 }
 
 enum SharedNodes: SharedSubject {
@@ -44,7 +44,7 @@ enum SharedGroups: SharedSubject {
         try await GroupChoice(cloud: scene.cloud).groups(names).map(\.id)
     }
 
-    static func holders(of id: String, _ cloud: RainMakerCloud) async throws -> [String] {
+    static func holders(of id: String, _ cloud: RainMakerCloud) async throws(AccountError) -> [String] {
         func way(in groups: [NodeGroup]) -> [String]? {
             for group in groups {
                 if group.id == id { return [id] }

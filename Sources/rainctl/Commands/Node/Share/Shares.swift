@@ -101,7 +101,7 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
             } catch {
                 throw CommandFailure(sharing: error)
             }
-            return (ids, await Self.kept(ids, by: user, scene.cloud))
+            return (ids, try await Self.kept(ids, by: user, scene.cloud))
         }
         guard kept.isEmpty else {
             throw CommandFailure(
@@ -115,17 +115,33 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
     }
 
     /// Those that the user has all the same: what is shared as a part of a group stays with it, and the cloud says of that what it says of
-    /// everything that it ends. What can no longer be looked at is gone.
-    private static func kept(_ ids: [String], by user: String, _ cloud: RainMakerCloud) async -> [String] {
+    /// everything that it ends. What it refuses to show is gone.
+    private static func kept(
+        _ ids: [String], by user: String, _ cloud: RainMakerCloud
+    ) async throws(AccountError) -> [String] {
         var kept: [String] = []
-        for id in ids {
-            for holder in (try? await Subject.holders(of: id, cloud)) ?? [] where kept.last != id {
-                guard let shared = try? await cloud.sharing(Subject.kind, of: holder) else { continue }
-                let users = shared.filter { $0.id == holder }.flatMap { $0.primaryUsers + $0.secondaryUsers }
-                if users.contains(where: { $0.lowercased() == user.lowercased() }) { kept.append(id) }
+        do throws(AccountError) {
+            for id in ids {
+                for holder in try await Subject.holders(of: id, cloud) where kept.last != id {
+                    let shared = try await sharing(of: holder, cloud).filter { $0.id == holder }
+                    let users = shared.flatMap { $0.primaryUsers + $0.secondaryUsers }
+                    if users.contains(where: { $0.lowercased() == user.lowercased() }) { kept.append(id) }
+                }
             }
+        } catch {
+            var unknown = error
+            unknown.message =
+                "the cloud has ended it, and did not say whether \(user.onOneLine) has it by a group around it all the same: \(error.message)"
+            throw unknown
         }
         return kept
+    }
+
+    private static func sharing(of id: String, _ cloud: RainMakerCloud) async throws(AccountError) -> [Sharing] {
+        do { return try await cloud.sharing(Subject.kind, of: id) } catch {
+            guard error.isRefusal else { throw error }
+            return []
+        }
     }
 }
 

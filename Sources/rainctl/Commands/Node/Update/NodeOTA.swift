@@ -46,7 +46,9 @@ struct NodeOTA: CloudCommand {
                 screen.draw(sent: $0, of: bytes.count)
             }
         }
-        let before = service.state(of: found)
+        // Known only now: in the time of the upload the board may have ended an earlier update.
+        let before =
+            wait ? try await scene.time.run { try await Self.latest(found.id, scene.cloud) { screen.say($0) } } : found
         do {
             try await scene.time.run {
                 try await Self.hand(service.change(to: url), to: found.id, scene.cloud) { screen.say($0) }
@@ -58,13 +60,13 @@ struct NodeOTA: CloudCommand {
                     "Cancelled: the cloud may have told the board already. \(UpdateWatch.follow(found)) shows how far it is."
             )
         }
-        let isAway = found.isOffline
+        let isAway = before.isOffline
         screen.say(
             isAway
                 ? "the cloud has the update for \(found.shownName), which is offline"
                 : "the cloud has told \(found.shownName); it fetches the image by itself")
         guard wait else { return UpdateResult(found.id, head, state: "sent", info: nil) }
-        let watch = UpdateWatch(cloud: scene.cloud, node: found.id, service: service, before: before)
+        let watch = UpdateWatch(cloud: scene.cloud, service: service, before: before, version: head.version)
         let end: UpdateWatch.End
         async let _ = screen.count("waiting for \(found.shownName)")
         do {
@@ -83,22 +85,37 @@ struct NodeOTA: CloudCommand {
         return result
     }
 
-    /// The upload is done, and the same address may be said twice: a call that fails for the moment is made again.
+    /// The upload is done, and the same address may be said twice.
     private static func hand(
         _ change: ParameterChange, to node: NodeID, _ cloud: RainMakerCloud, _ say: @Sendable (String) -> Void
     ) async throws {
+        try await again("It is told again.", say) { () async throws(AccountError) in
+            try await cloud.set([change], at: node)
+        }
+    }
+
+    private static func latest(
+        _ node: NodeID, _ cloud: RainMakerCloud, _ say: @Sendable (String) -> Void
+    ) async throws -> Node {
+        try await again("It is asked again.", say) { () async throws(AccountError) in try await cloud.node(node) }
+    }
+
+    /// A call that fails for the moment is made again.
+    private static func again<Answer: Sendable>(
+        _ words: String, _ say: @Sendable (String) -> Void, _ call: () async throws(AccountError) -> Answer
+    ) async throws -> Answer {
         var pause = Duration.milliseconds(250)
         for _ in 1..<tries {
             do throws(AccountError) {
-                return try await cloud.set([change], at: node)
+                return try await call()
             } catch {
                 guard error.isTransient else { throw error }
-                say("\(error.message.onOneLine.asSentence) It is told again.")
+                say("\(error.message.onOneLine.asSentence) \(words)")
                 try await Task.sleep(for: max(pause, error.retryAfter ?? .zero))
                 pause *= 2
             }
         }
-        try await cloud.set([change], at: node)
+        return try await call()
     }
     private static let tries = 6
 
