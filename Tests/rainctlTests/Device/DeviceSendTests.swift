@@ -144,7 +144,8 @@ struct DeviceSendTests {
     @Test("on a console, where the firmware says nothing of a name that it does not know, the endpoint is named, too")
     func console() async throws {
         try await withTemporaryFolder { folder in
-            let board = try await SimulatedBoard.start(["--console", "tty", "--security", "1"], in: folder)
+            let board = try await SimulatedBoard.start(
+                ["--console", folder.file("tty"), "--security", "1"], in: folder)
             let outcome = try await Maker(folder).rainctl(
                 "device", "send", "no-such", "--text", "a", "--port", try #require(board.console), "--pop-file",
                 folder.file("pop"), "--json")
