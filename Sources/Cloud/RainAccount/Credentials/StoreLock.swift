@@ -13,26 +13,42 @@ extension PrivateFolder {
         guard path.hasPrefix("/") else {
             throw AccountError(.invalidConfiguration, message: "\(path) is not an absolute path")
         }
+        let end = ContinuousClock.now + limit
         while true {
-            let (folder, lock) = try storing { () throws(PrivateFileError) in
-                guard let folder = try PrivateFolder.open(path, create: true) else {
-                    throw PrivateFileError.missing(path)
-                }
-                return (folder, try folder.lock(name))
-            }
-            let fair = FileLocks.line(for: lock.path)
-            let held = try await fair.enter(within: limit, orThrow: { waitingError($0, for: lock.path, limit) }) {
-                () throws(AccountError) in
-                try FileLocks.take(lock, for: fair)
+            let place = try LockedFolder(name, in: path)
+            let fair = FileLocks.line(for: place.lock.path)
+            let held = try await fair.enter(
+                within: end - .now, orThrow: { waitingError($0, for: place.lock.path, limit) }
+            ) { () throws(AccountError) in
+                try FileLocks.take(place, for: fair)
             }
             defer {
-                held.release()
-                fair.leave { () throws(AccountError) in try FileLocks.take(held, for: fair) }
+                held.lock.release()
+                // The next one must not get the lock of a file that has been removed: it would only pass it on, for ever.
+                fair.leave { () throws(AccountError) in
+                    try FileLocks.take(held.lock.isRemoved ? LockedFolder(name, in: path) : held, for: fair)
+                }
             }
             // The holder before took the file away: others may have made a new one.
-            if held.isRemoved { continue }
-            defer { if leavesNothing { try? folder.remove(name) } }
-            return try await body(folder)
+            if held.lock.isRemoved { continue }
+            defer { if leavesNothing { try? held.folder.remove(name) } }
+            return try await body(held.folder)
+        }
+    }
+}
+
+/// The folder of a store, and the lock of one name in it.
+private struct LockedFolder: Sendable {
+    let folder: PrivateFolder
+    let lock: FileLock
+
+    /// Opens the folder, which is made if it is missing, and the lock's file. Does not take the lock.
+    init(_ name: String, in path: String) throws(AccountError) {
+        (folder, lock) = try storing { () throws(PrivateFileError) in
+            guard let folder = try PrivateFolder.open(path, create: true) else {
+                throw PrivateFileError.missing(path)
+            }
+            return (folder, try folder.lock(name))
         }
     }
 }
@@ -43,30 +59,32 @@ extension PrivateFolder {
 /// has given up, the thread waits on, and releases the lock as soon as it has it.
 private enum FileLocks {
     /// One for each lock file that this process ever used: as many as it has accounts.
-    private static let lines = Mutex<[String: FairLock<FileLock, AccountError>]>([:])
+    private static let lines = Mutex<[String: FairLock<LockedFolder, AccountError>]>([:])
 
-    static func line(for path: String) -> FairLock<FileLock, AccountError> {
+    static func line(for path: String) -> FairLock<LockedFolder, AccountError> {
         lines.withLock { lines in
             if let line = lines[path] { return line }
-            let line = FairLock<FileLock, AccountError>()
+            let line = FairLock<LockedFolder, AccountError>()
             lines[path] = line
             return line
         }
     }
 
     /// The lock if it is free; otherwise nil, and a thread waits for it.
-    static func take(_ lock: FileLock, for line: FairLock<FileLock, AccountError>) throws(AccountError) -> FileLock? {
-        if try storing({ () throws(PrivateFileError) in try lock.take() }) { return lock }
-        guard startThread({ wait(for: lock, in: line) }) == 0 else {
-            throw AccountError(.cannotStore, message: "no thread can be started to wait for \(lock.path)")
+    static func take(
+        _ place: LockedFolder, for line: FairLock<LockedFolder, AccountError>
+    ) throws(AccountError) -> LockedFolder? {
+        if try storing({ () throws(PrivateFileError) in try place.lock.take() }) { return place }
+        guard startThread({ wait(for: place, in: line) }) == 0 else {
+            throw AccountError(.cannotStore, message: "no thread can be started to wait for \(place.lock.path)")
         }
         return nil
     }
 
-    private static func wait(for lock: FileLock, in line: FairLock<FileLock, AccountError>) {
+    private static func wait(for place: LockedFolder, in line: FairLock<LockedFolder, AccountError>) {
         do throws(AccountError) {
-            try storing { () throws(PrivateFileError) in try lock.wait() }
-            if !line.arrive(lock) { lock.release() }
+            try storing { () throws(PrivateFileError) in try place.lock.wait() }
+            if !line.arrive(place) { place.lock.release() }
         } catch {
             line.endAll(error)
         }
