@@ -95,17 +95,6 @@ struct BoardTarget {
     ) async throws -> BoardAddress {
         let questions = BoardQuestions(screen: context.screen)
         let looksAgain = Mutex(false)
-        var choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)?
-        if context.mayAsk {
-            choose = { boards in
-                switch await time.askingOnScreen({ await questions.choose(from: boards) }) {
-                case .board(let board): return board
-                case .again: looksAgain.withLock { $0 = true }
-                case .stop: break
-                }
-                return nil
-            }
-        }
         let obstacles = SearchObstacles(context.output)
         let word = Task {
             // Where a single board is plugged in there is nothing to tell.
@@ -116,6 +105,21 @@ struct BoardTarget {
             obstacles.tell()
         }
         defer { word.cancel() }
+        var choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)?
+        if context.mayAsk {
+            choose = { boards in
+                // Nothing may be written over the question.
+                word.cancel()
+                _ = await word.result
+                obstacles.tell()
+                switch await time.askingOnScreen({ await questions.choose(from: boards) }) {
+                case .board(let board): return board
+                case .again: looksAgain.withLock { $0 = true }
+                case .stop: break
+                }
+                return nil
+            }
+        }
         while true {
             // There is a moment left to say what was looked at.
             let left = time.left

@@ -19,8 +19,13 @@ enum Interruption {
         return (ends[0], ends[1])
     }
 
-    /// Ends every wait, now and later.
-    static func begin() {
+    private static let hasBegunFlag = Atomic(false)
+
+    /// Cancels the command, then ends every wait, now and later. In this order, a question that ends without an answer finds its task
+    /// cancelled: a missing answer is not mistaken for a refusal to give one.
+    static func begin(_ cancel: () -> Void) {
+        hasBegunFlag.store(true, ordering: .sequentiallyConsistent)
+        cancel()
         pipe.withLock { pipe in
             let end = ends(&pipe).end
             if end >= 0 { close(end) }
@@ -29,7 +34,7 @@ enum Interruption {
     }
 
     /// Whether the command is to end.
-    static var hasBegun: Bool { pipe.withLock { $0?.end == -1 } }
+    static var hasBegun: Bool { hasBegunFlag.load(ordering: .sequentiallyConsistent) }
 
     /// Returns when there is something to read, the command is to end, `bell` rings, or the time is over.
     static func wait(

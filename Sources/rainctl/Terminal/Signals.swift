@@ -31,8 +31,7 @@ enum Signals {
         let input = signalInput
         let failure = startThread {
             guard waitForSignal(input) else { return }
-            Interruption.begin()
-            cancel()
+            Interruption.begin(cancel)
             guard waitForSignal(input) else { return }
             _exit(ExitStatus.cancelled.rawValue)
         }
