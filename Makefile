@@ -1,11 +1,12 @@
 # RainKit: `make demo` shows the main job, `make test` proves it. Everything else is detail.
 SHELL := /bin/bash
 PREFIX ?= /usr/local
-# The tests build by scripts/test-build, into a folder of their own.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 FUZZ_ROUNDS_SOAK := 100000
+# The suites that hold promises of time.
+TIMED = $(shell grep -rlE 'Timings\.(isAlone|limit)' Tests/EndToEnd | sed -E 's|.*/||; s|\.swift||' | paste -sd '|')
 
-.PHONY: demo examples test timings soak test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
+.PHONY: demo examples check test timings soak test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
 
 demo: build
 	@scripts/setup demo
@@ -17,16 +18,24 @@ examples: build
 	@scripts/check-examples
 	@scripts/check-transport
 
+# What a contributor runs before each commit: the formatting, the pages, and the unit tests, which need only what compiling needs.
+check: lint
+	@scripts/setup build
+	@TMPDIR=$$(mkdir -p .build/tmp && cd .build/tmp && pwd) swift test $(SWIFT_FLAGS) --disable-xctest
+
 test: setup
+	@scripts/build-embedded
 	@scripts/test
+	@scripts/check-identity
+	@scripts/check-reasons
 
 # Promises of time, one at a time: nothing else may run meanwhile.
 timings: setup
-	@RAINKIT_ALONE=1 scripts/test --filter 'rainctlTests\.(SilentMachine|NodeWatch|FaultAdvice)'
+	@RAINKIT_ALONE=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 scripts/test --no-parallel --filter '^EndToEndTests\.($(TIMED))/'
 
 soak: setup
 	@RAINKIT_SOAK=1 RAINKIT_FUZZ_ROUNDS=$(FUZZ_ROUNDS_SOAK) scripts/test
-	@BIN=.build/tests/release scripts/test-bluez
+	@scripts/test-bluez
 
 # Board and client through the real bluetoothd, in a small emulated machine: docs/internals/bluetooth-testing.md.
 test-bluez: setup
@@ -47,6 +56,7 @@ lint:
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks examples
 	@scripts/check-messages
 	@scripts/check-documentation
+	@scripts/check-identity
 	@scripts/check-reasons
 	@scripts/spdx --check
 

@@ -10,12 +10,6 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// The tests test what is optimized (scripts/test-build), and are themselves compiled without, in half the time. Such flags are unsafe
-/// to SwiftPM; a package that depends on this one never sees them.
-let unoptimized: [SwiftSetting] =
-    Context.environment["RAINKIT_TESTS"] == nil
-    ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-
 /// A C library of the system: a module map, a shim header, and the Debian package that brings it.
 func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> Target {
     .systemLibrary(
@@ -40,14 +34,13 @@ func tool(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> 
     .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
 }
 
-/// The tests of a module, on its floor of `Tests`.
+/// The unit tests of a module, on its floor of `Tests`. They start no program and need only what compiling needs.
 func tests(
-    _ name: String, on floor: Floor = .top, _ dependencies: [Target.Dependency], exclude: [String] = [],
-    resources: [Resource] = []
+    _ name: String, on floor: Floor = .top, _ dependencies: [Target.Dependency], resources: [Resource] = []
 ) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(floor.rawValue)\(name)Tests",
-        exclude: exclude, resources: resources, swiftSettings: settings + unoptimized)
+        resources: resources, swiftSettings: settings)
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -57,6 +50,27 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let documentation: [Package.Dependency] =
     Context.environment["RAINKIT_DOCS"] == nil
     ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
+
+/// Everything that starts a program. `swift test` leaves these tests out; `scripts/test` builds and runs them.
+let endToEnd: [Target] =
+    Context.environment["RAINKIT_END_TO_END"] == nil
+    ? []
+    : [
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "BrowserSignIn", "CloudSimulator", "DeviceCore", "ESPDeviceLog", "ESPProvisioning",
+                "IdentityProviders", "ImprovSerial", "Protocomm", "ProtocommBLE", "ProtocommSecurity",
+                "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire", "RainAccount", "RainByteStream", "RainCore",
+                "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl", "RainJSON", "RainKit",
+                "RainKitTesting", "RainMQTT", "RainMaker", "RainMakerConsole", "RainNetworkManager", "RainOAuth",
+                "RainOnboarding", "RainPrivateFiles", "RainQRCode", "RainSecretService", "RainSerialPort",
+                "RainServiceDiscovery", "RainWaiting", "TestSupport", "cloud-sim", "firmware-sim", "fleet", "rainctl",
+                argumentParser, logging,
+            ],
+            path: "Tests/EndToEnd", exclude: ["ForeignClients/Clients", "ForeignClients/Servers"],
+            swiftSettings: settings)
+    ]
 
 let package = Package(
     name: "RainKit",
@@ -210,7 +224,9 @@ let package = Package(
             ]),
 
         // Tests mirror Sources, floor by floor.
-        target("TestSupport", path: "Tests/TestSupport", ["RainCrypto", "RainHTTP", "RainHTTPCurl", "RainJSON"]),
+        target(
+            "TestSupport", path: "Tests/TestSupport",
+            ["RainAccount", "RainCrypto", "RainHTTP", "RainHTTPCurl", "RainJSON", logging]),
         tests("TestSupport", ["TestSupport"]),
 
         tests("RainByteStream", on: .system, ["RainByteStream", "TestSupport"]),
@@ -284,14 +300,14 @@ let package = Package(
             [
                 "BrowserSignIn", "IdentityProviders", "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL",
                 "RainHTTP", "RainHTTPCurl", "RainJSON", "RainKitTesting", "RainMaker", "RainOAuth", "TestSupport",
-                "cloud-sim", logging,
+                logging,
             ]),
         tests(
             "RainMaker", on: .cloud,
             [
                 "RainAccount", "RainCore", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
                 "RainKitTesting", "RainMaker",
-                "TestSupport", "cloud-sim",
+                "TestSupport",
             ]),
 
         tests(
@@ -311,14 +327,14 @@ let package = Package(
         tests(
             "FirmwareSim", on: .simulators,
             [
-                "DeviceCore", "ProtocommWire", "RainDBus", "RainJSON", "TestSupport", "cloud-sim", "firmware-sim",
+                "DeviceCore", "ProtocommWire", "RainDBus", "RainJSON", "TestSupport", "firmware-sim",
                 argumentParser,
             ]),
         tests(
             "CloudSimulator", on: .simulators,
             [
                 "CloudSimulator", "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
-                "TestSupport", "cloud-sim",
+                "TestSupport",
             ]),
 
         tests(
@@ -326,29 +342,18 @@ let package = Package(
             [
                 "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit",
                 "RainKitTesting", "RainNetworkManager", "RainSerialPort", "RainServiceDiscovery", "TestSupport",
-                "cloud-sim", "firmware-sim",
                 logging,
             ]),
         tests(
             "rainctl",
             [
                 "IdentityProviders", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit", "RainKitTesting",
-                "TestSupport", "cloud-sim",
-                "firmware-sim", "rainctl",
+                "TestSupport", "rainctl", argumentParser,
             ],
-            resources: [.copy("Snapshots")]),
-        tests(
-            "Interop",
-            [
-                "ImprovSerial", "RainJSON", "RainOAuth", "RainKit", "RainKitTesting", "TestSupport", "cloud-sim",
-                "firmware-sim", "rainctl",
-            ],
-            exclude: ["Clients", "Servers"]),
+            resources: [.copy("Recorded")]),
         // A gateway in one process, which the fault run and the benchmark count from outside.
         // (ProtocommBLE is named for the reason that stands at rainctl.)
         tool("fleet", path: "Tests/Fleet", ["RainJSON", "ProtocommBLE", "RainKit", logging]),
-        tests("Fleet", ["RainJSON", "TestSupport", "cloud-sim", "firmware-sim", "fleet"]),
-        tests("Linkage", ["TestSupport", "firmware-sim", "rainctl"]),
         tests("Structure", ["TestSupport"]),
-    ]
+    ] + endToEnd
 )

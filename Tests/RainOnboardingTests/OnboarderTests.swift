@@ -3,7 +3,6 @@ import RainAccount
 import ESPProvisioning
 import RainOnboarding
 import RainMaker
-import Synchronization
 import Testing
 import RainCore
 

@@ -8,57 +8,72 @@ public struct FuzzReport: Sendable {
     /// One sentence each, with the input as hex where one input is to blame. Empty if all is well.
     public let failures: [String]
 
-    /// Hand this to `#expect` as its comment: of an issue in a process of its own, only the comment comes back.
+    /// Hand this to `#expect` as its comment.
     public var complaint: String { failures.joined(separator: "\n") }
 }
 
-/// How many mutated inputs each subject gets: `RAINKIT_FUZZ_ROUNDS`, 5,000 unless told (`make soak` says 100,000).
-public var fuzzRounds: Int { getenv("RAINKIT_FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 5_000 }
+/// How many mutated inputs each subject gets: `RAINKIT_FUZZ_ROUNDS`, or 300 if that is not set (`make soak` sets 100,000).
+public var fuzzRounds: Int { getenv("RAINKIT_FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 300 }
 
-/// Feeds mutated inputs to `subject`, and reports an input that took over a second, and memory that grew by more than 2 MiB
-/// from the 500th input to the last. A crash is up to the caller: run this inside
-/// `await #expect(processExitsWith: .success) { … }`, which also keeps other tests' memory out of the measurement.
+/// Feeds mutated inputs to `subject`, and reports an input that took over a second of processor time. Call it inside
+/// ``withOwnProcessInSoak(_:sourceLocation:_:)``.
 ///
-/// The same seed gives the same inputs. To find the input of a crash, set `RAINKIT_FUZZ_TRACE` to a file: each input is
-/// written there before it is used.
+/// If `memory` is given, memory that grew by more than 2 MiB from the 500th input to the last is reported, too. By default it is measured
+/// only in a process of the test's own (`make soak`), since other tests' memory would count.
+///
+/// The same seed gives the same inputs. To find the input of a crash, run that test alone (`--filter`), and set `RAINKIT_FUZZ_TRACE` to a
+/// file: each input is written there before it is used.
 ///
 /// - Parameters:
 ///   - examples: good inputs to start from; they are fed unchanged, too.
+///   - memory: returns the bytes that the subject's process uses.
 ///   - accept: hands one input to the subject, and catches the errors that it may throw.
 public func fuzz(
     _ subject: String, from examples: [[UInt8]], rounds: Int = fuzzRounds, seed: UInt64 = 1,
-    maximumLength: Int = 8192, _ accept: ([UInt8]) -> Void
+    maximumLength: Int = 8192, memory: (() -> Int)? = SoakProcess.memory, _ accept: ([UInt8]) -> Void
 ) -> FuzzReport {
-    var watch = FuzzWatch(subject: subject, rounds: rounds)
+    var watch = FuzzWatch(subject: subject, rounds: rounds, memory: memory)
     var mutator = Mutator(seed: seed, maximumLength: maximumLength)
     for round in 0..<rounds {
         let input = round < examples.count ? examples[round] : mutator.next(from: examples)
         watch.willUse(input)
-        var fastest = watch.time { accept(input) }
-        // A busy machine makes anything slow once; only what is slow every time is to blame.
-        for _ in 0..<2 where fastest > .seconds(1) { fastest = min(fastest, watch.time { accept(input) }) }
-        watch.didUse(input, round: round, fastest: fastest)
+        let before = processorTime()
+        accept(input)
+        watch.didUse(input, round: round, took: processorTime() - before)
     }
     return watch.report()
 }
 
-/// The same for a subject whose entry is asynchronous.
+/// The same for a subject whose entry is asynchronous. What an input takes is measured in a process of the test's own only: elsewhere
+/// other tests' work would count.
 public func fuzz(
     _ subject: String, from examples: [[UInt8]], rounds: Int = fuzzRounds, seed: UInt64 = 1,
-    maximumLength: Int = 8192, _ accept: ([UInt8]) async -> Void
+    maximumLength: Int = 8192, memory: (() -> Int)? = SoakProcess.memory, _ accept: ([UInt8]) async -> Void
 ) async -> FuzzReport {
-    var watch = FuzzWatch(subject: subject, rounds: rounds)
+    var watch = FuzzWatch(subject: subject, rounds: rounds, memory: memory)
     var mutator = Mutator(seed: seed, maximumLength: maximumLength)
     for round in 0..<rounds {
         let input = round < examples.count ? examples[round] : mutator.next(from: examples)
         watch.willUse(input)
         var fastest = await ContinuousClock().measure { await accept(input) }
-        for _ in 0..<2 where fastest > .seconds(1) {
-            fastest = min(fastest, await ContinuousClock().measure { await accept(input) })
+        if SoakProcess.ownCase != nil {
+            // A busy machine makes anything slow once; only what is slow every time is to blame.
+            for _ in 0..<2 where fastest > .seconds(1) {
+                fastest = min(fastest, await ContinuousClock().measure { await accept(input) })
+            }
+        } else {
+            fastest = .zero
         }
-        watch.didUse(input, round: round, fastest: fastest)
+        watch.didUse(input, round: round, took: fastest)
     }
     return watch.report()
+}
+
+/// The time that the calling thread has had a processor.
+private func processorTime() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
 private struct FuzzWatch {
@@ -67,14 +82,16 @@ private struct FuzzWatch {
 
     let subject: String
     let rounds: Int
+    private let memory: (() -> Int)?
     private let trace: Int32?
     private var failures: [String] = []
     private var memoryAfterWarmUp: Int?
 
-    init(subject: String, rounds: Int) {
-        forgetWhereErrorsComeFrom()
+    init(subject: String, rounds: Int, memory: (() -> Int)?) {
+        if SoakProcess.ownCase != nil { forgetWhereErrorsComeFrom() }
         self.subject = subject
         self.rounds = rounds
+        self.memory = memory
         trace = getenv("RAINKIT_FUZZ_TRACE").map { open($0, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
     }
 
@@ -84,19 +101,17 @@ private struct FuzzWatch {
         _ = pwrite(trace, input, input.count, 0)
     }
 
-    func time(_ body: () -> Void) -> Duration { ContinuousClock().measure(body) }
-
-    mutating func didUse(_ input: [UInt8], round: Int, fastest: Duration) {
-        if fastest > .seconds(1), failures.count < 5 {
-            failures.append("\(subject): round \(round) took \(fastest): \(hexString(Array(input.prefix(4096))))")
+    mutating func didUse(_ input: [UInt8], round: Int, took time: Duration) {
+        if time > .seconds(1), failures.count < 5 {
+            failures.append("\(subject): round \(round) took \(time): \(hexString(Array(input.prefix(4096))))")
         }
-        if round + 1 == min(Self.warmUp, rounds) { memoryAfterWarmUp = residentMemory() }
+        if round + 1 == min(Self.warmUp, rounds) { memoryAfterWarmUp = memory?() }
     }
 
     mutating func report() -> FuzzReport {
         if let trace { close(trace) }
-        if let before = memoryAfterWarmUp {
-            let growth = residentMemory() - before
+        if let memory, let before = memoryAfterWarmUp {
+            let growth = memory() - before
             if growth > Self.allowedGrowth {
                 failures.append("\(subject): \(growth) bytes more are resident than after \(Self.warmUp) inputs")
             }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import TestSupport
 import Testing
-import RainCore
 
 @testable import rainctl
 
-/// What mends an error is said in rainctl's words, and rainctl has them.
+/// Remedies name options and commands, and rainctl has these.
 @Suite("Remedies")
 struct RemedyTests {
-    /// With the commands that their errors end.
+    /// Each with the commands that can fail with its error.
     static let all: [(Remedy, [String])] = [
         (.proofOfPossession, ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.securityUserName, ["provision", "device info", "device scan", "device reset", "device claim"]),
@@ -25,13 +25,13 @@ struct RemedyTests {
         (.fileStore, ["login"]), (.exportedSession, []),
     ]
 
-    @Test("name options that the commands have, and commands that there are", arguments: all)
+    @Test("name options that the commands have, and commands that exist", arguments: all)
     func exist(remedy: Remedy, commands: [String]) throws {
         let words = remedy.instruction.split(separator: " ")
         let options = words.filter { $0.hasPrefix("--") }
         for command in commands {
+            let help = try Self.help(command)
             for option in options {
-                let help = try Self.help(command)
                 #expect(["  \(option) ", "  \(option), "].contains { help.contains($0) }, "\(command): \(option)")
             }
         }
@@ -42,7 +42,7 @@ struct RemedyTests {
         #expect(!options.isEmpty || words.contains("rainctl"))
     }
 
-    @Test("are a sentence of their own, with all that there are")
+    @Test("are one sentence after the message, which has all of them")
     func sentence() {
         #expect("No.".withAdvice([]) == "No.")
         #expect("No.".withAdvice([.signInPage]) == "No. Sign in with --browser.")
@@ -53,6 +53,6 @@ struct RemedyTests {
 
     private static func help(_ command: String) throws -> String {
         let name = "rainctl-" + command.split(separator: " ").joined(separator: "-")
-        return try readFile(Repository.path("Tests/rainctlTests/Snapshots/\(name).txt"))
+        return try readFile("\(RecordedOutput.folder)/Help/\(name).txt")
     }
 }

@@ -13,7 +13,7 @@ struct LogFuzzTests {
             Array($0.utf8)
         }
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<20_000 {
+        for _ in 0..<(isSoak ? 20_000 : 1000) {
             var line = seeds.randomElement(using: &generator) ?? []
             for _ in 0..<Int.random(in: 0...4, using: &generator) where !line.isEmpty {
                 let index = Int.random(in: line.indices, using: &generator)

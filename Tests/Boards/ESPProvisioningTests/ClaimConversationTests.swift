@@ -185,8 +185,8 @@ struct ClaimConversationTests {
     }
 
     @Test("a board's answers, fuzzed: every conversation ends within its bounds")
-    func fuzzed() async {
-        await #expect(processExitsWith: .success) {
+    func fuzzed() async throws {
+        try await withOwnProcessInSoak {
             let examples = [
                 Self.answer(.responseStart, text: [0x7B, 0x7D]),
                 Self.answer(.responseInit, text: [UInt8](repeating: 1, count: 200), total: 600),

@@ -78,7 +78,8 @@ struct ContentionTests {
         }
         return ProtocommBoard(
             transport: transport, credentials: BoardCredentials { ProofOfPossession(proof) },
-            suite: OpenSSLCrypto.self, random: OpenSSLRandom(), logger: Logger(label: "test"))
+            suite: OpenSSLCrypto.self, random: OpenSSLRandom(),
+            clock: InstantClock(), logger: Logger(label: "test"))
     }
 
     @Test("never costs the board more than four proofs, whose verdicts may have been lost")

@@ -11,8 +11,8 @@ import RainCore
 @Suite("Provisioning, fuzzed")
 struct ProvisioningFuzzTests {
     @Test("version information")
-    func versionInformation() async {
-        await #expect(processExitsWith: .success) {
+    func versionInformation() async throws {
+        try await withOwnProcessInSoak {
             let examples = VersionInformationTests.answers.map { Array($0.text.utf8) }
             let report = fuzz("VersionInformation", from: examples, seed: 31) { input in
                 _ = try? VersionInformation(input)
@@ -22,8 +22,8 @@ struct ProvisioningFuzzTests {
     }
 
     @Test("QR codes")
-    func qrCodes() async {
-        await #expect(processExitsWith: .success) {
+    func qrCodes() async throws {
+        try await withOwnProcessInSoak {
             let examples = [
                 #"{"ver":"v1","name":"PROV_a1b2c3","pop":"abcd1234","transport":"ble","security":2}"#,
                 "https://x/q?data=%7B%22name%22:%22P%22%7D", "NP:PROV_a1b2c3|abcd1234|b",
@@ -34,8 +34,8 @@ struct ProvisioningFuzzTests {
     }
 
     @Test("names of networks")
-    func names() async {
-        await #expect(processExitsWith: .success) {
+    func names() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("SSID", from: [Array("Café".utf8), [0, 255, 0x5C]], seed: 33, maximumLength: 32) {
                 input in
                 let text = SSID(input).description
@@ -47,8 +47,8 @@ struct ProvisioningFuzzTests {
     }
 
     @Test("a board's answers to every question")
-    func answers() async {
-        await #expect(processExitsWith: .success) {
+    func answers() async throws {
+        try await withOwnProcessInSoak {
             let connection = WiFiConnection(ip4Address: Array("10.0.0.7".utf8), ssid: Array("Home".utf8), channel: 6)
             let examples = [
                 NetworkConfigPayload(.responseSetWiFiConfig(StatusResponse())).encoded(),

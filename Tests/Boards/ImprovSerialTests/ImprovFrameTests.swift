@@ -108,8 +108,8 @@ struct ImprovFrameTests {
     }
 
     @Test("noise is nothing to it, and takes no memory")
-    func fuzzed() async {
-        await #expect(processExitsWith: .success) {
+    func fuzzed() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("ImprovReader", from: ImprovFrameTests.frames.map(\.encoded)) { bytes in
                 var reader = ImprovReader()
                 for frame in reader.take(bytes) { _ = (frame.state, frame.failure, frame.result) }

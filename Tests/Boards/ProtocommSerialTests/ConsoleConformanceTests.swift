@@ -6,7 +6,7 @@ import RainSerialPort
 import TestSupport
 import Testing
 
-@Suite("The protocomm console keeps the promises of every transport", .timeLimit(.minutes(1)))
+@Suite("The protocomm console keeps the promises of every transport", .timeLimit(.minutes(10)))
 struct ConsoleConformanceTests {
     @Test("over a pty")
     func conformance() async throws {
@@ -22,7 +22,7 @@ struct ConsoleConformanceTests {
                 }
             }
             await boards.keep(board)
-            return ConsoleTransport(port: try SerialPort.open(board.terminal.path))
+            return ConsoleTransport(port: try SerialPort.open(board.terminal.path), clock: ManualClock())
         }
     }
 

@@ -15,8 +15,8 @@ struct ConsoleFuzzTests {
     ].map { Array($0.utf8) }
 
     @Test("the answer's parser stays in its bounds, and never makes up an answer without a prompt")
-    func reply() async {
-        await #expect(processExitsWith: .success) {
+    func reply() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("ConsoleReplyParser", from: Self.examples, seed: 31) { input in
                 var parser = ConsoleReplyParser(command: Array("prov-config 17 5200".utf8))
                 for (index, byte) in input.enumerated() {
@@ -32,8 +32,8 @@ struct ConsoleFuzzTests {
     }
 
     @Test("lines stay in their bounds")
-    func transcript() async {
-        await #expect(processExitsWith: .success) {
+    func transcript() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("ConsoleTranscript", from: Self.examples, seed: 32, maximumLength: 16384) { input in
                 var transcript = ConsoleTranscript(command: Array("prov-config 17 5200".utf8))
                 for byte in input {

@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Secured sessions over the console", .timeLimit(.minutes(1)))
+@Suite("Secured sessions over the console", .timeLimit(.minutes(10)))
 struct ConsoleSessionTests {
     @Test("Security 1 passes through a noisy console")
     func security1() async throws {
@@ -21,7 +21,8 @@ struct ConsoleSessionTests {
             interruptEcho: { _, position in position % 17 == 3 ? "\u{1B}[0;32mI (5) wifi: noise\u{1B}[0m\r\n" : nil },
             run: { stack.run($0) })
         let session = ProtocommSession(
-            transport: ConsoleTransport(port: try SerialPort.open(console.terminal.path)))
+            transport: ConsoleTransport(port: try SerialPort.open(console.terminal.path), clock: ManualClock()),
+            clock: ManualClock())
         #expect(try await session.versionInfo() == Array("{}".utf8))
         var random = OpenSSLRandom()
         try await session.handshake(
@@ -37,7 +38,8 @@ struct ConsoleSessionTests {
     func security2() async throws {
         let console = try EchoingConsole { _ in "" }
         let session = ProtocommSession(
-            transport: ConsoleTransport(port: try SerialPort.open(console.terminal.path)))
+            transport: ConsoleTransport(port: try SerialPort.open(console.terminal.path), clock: ManualClock()),
+            clock: ManualClock())
         var random = OpenSSLRandom()
         let client = Security2Client<OpenSSLCrypto>(
             username: Array("wifiprov".utf8), password: [1], patchVersion: try #require(Security2PatchVersion(1)),

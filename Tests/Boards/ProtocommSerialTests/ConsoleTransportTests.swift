@@ -2,11 +2,12 @@
 import Protocomm
 import ProtocommSerial
 import ProtocommWire
+import RainKitTesting
 import RainSerialPort
 import TestSupport
 import Testing
 
-@Suite("The protocomm console as a transport", .timeLimit(.minutes(1)))
+@Suite("The protocomm console as a transport", .timeLimit(.minutes(10)))
 struct ConsoleTransportTests {
     /// Answers `prov-config` with its own request, one byte added; knows no other endpoint.
     @Sendable static func run(_ line: String) -> String? {
@@ -16,7 +17,7 @@ struct ConsoleTransportTests {
     }
 
     func transport(_ console: EchoingConsole) throws -> ConsoleTransport {
-        ConsoleTransport(port: try SerialPort.open(console.terminal.path), sessionID: 4711)
+        ConsoleTransport(port: try SerialPort.open(console.terminal.path), sessionID: 4711, clock: ManualClock())
     }
 
     func code(_ body: () async throws -> [UInt8]) async -> TransportError.Code? {
@@ -86,7 +87,7 @@ struct ConsoleTransportTests {
     @Test("the session id is a random positive number that every line carries")
     func sessionID() async throws {
         let board = try EchoingConsole(run: Self.run)
-        let transport = ConsoleTransport(port: try SerialPort.open(board.terminal.path))
+        let transport = ConsoleTransport(port: try SerialPort.open(board.terminal.path), clock: ManualClock())
         _ = try await transport.exchange([1], on: .config)
         _ = try await transport.exchange([2], on: .config)
         let ids = board.typed.suffix(2).compactMap { Int32($0.split(separator: " ")[1]) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Protocomm
 import ProtocommWire
+import RainKitTesting
 import RainSerialPort
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import ProtocommSerial
 
 /// Firmware prints an answer byte by byte, so that another task's log line comes between any two of its bytes.
-@Suite("An answer that log lines have torn", .timeLimit(.minutes(1)))
+@Suite("An answer that log lines have torn", .timeLimit(.minutes(10)))
 struct TornAnswerTests {
     static let answer = "08015a021001"
     static let logs = [
@@ -80,7 +81,7 @@ struct TornAnswerTests {
         let board = try EchoingConsole { line in
             line.hasPrefix("prov-config") ? "\r\r\n0801" + Self.logs[1] + "5a02" + Self.logs[0] + "1001\r\r\n" : ""
         }
-        let transport = ConsoleTransport(port: try SerialPort.open(board.terminal.path))
+        let transport = ConsoleTransport(port: try SerialPort.open(board.terminal.path), clock: ManualClock())
         #expect(try await transport.exchange([0x52, 0], on: .config) == hex(Self.answer))
         await transport.close()
     }

@@ -7,7 +7,7 @@ import RainKitTesting
 import TestSupport
 import Testing
 
-@Suite("protocomm over HTTP", .timeLimit(.minutes(1)))
+@Suite("protocomm over HTTP", .timeLimit(.minutes(10)))
 struct SoftAPTransportTests {
     let http = CurlHTTPClient()
 

@@ -4,7 +4,7 @@ import ProtocommWire
 import RainKitTesting
 import Testing
 
-@Suite("The in-memory transport", .timeLimit(.minutes(1)))
+@Suite("The in-memory transport", .timeLimit(.minutes(10)))
 struct InMemoryTransportTests {
     @Test("keeps the promises of every transport")
     func conformance() async throws {

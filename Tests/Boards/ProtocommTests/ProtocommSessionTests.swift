@@ -2,7 +2,6 @@
 import Protocomm
 import ProtocommWire
 import RainKitTesting
-import Synchronization
 import Testing
 
 @Suite("A protocomm session")

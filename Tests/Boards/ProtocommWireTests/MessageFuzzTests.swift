@@ -3,52 +3,52 @@ import ProtocommWire
 import TestSupport
 import Testing
 
-/// Each decoder takes mutated input in a process of its own: no crash, no slow input, no growing memory.
+/// Each decoder takes mutated input: no crash, no slow input, no growing memory (``fuzz``).
 @Suite("Messages, fuzzed")
 struct MessageFuzzTests {
     @Test("session messages")
-    func session() async {
-        await #expect(processExitsWith: .success) { check(SessionData.self, seed: 1) }
+    func session() async throws {
+        try await withOwnProcessInSoak { check(SessionData.self, seed: 1) }
     }
 
     @Test("network configuration")
-    func config() async {
-        await #expect(processExitsWith: .success) { check(NetworkConfigPayload.self, seed: 2) }
+    func config() async throws {
+        try await withOwnProcessInSoak { check(NetworkConfigPayload.self, seed: 2) }
     }
 
     @Test("network scan")
-    func scan() async {
-        await #expect(processExitsWith: .success) { check(NetworkScanPayload.self, seed: 3) }
+    func scan() async throws {
+        try await withOwnProcessInSoak { check(NetworkScanPayload.self, seed: 3) }
     }
 
     @Test("network control")
-    func control() async {
-        await #expect(processExitsWith: .success) { check(NetworkControlPayload.self, seed: 4) }
+    func control() async throws {
+        try await withOwnProcessInSoak { check(NetworkControlPayload.self, seed: 4) }
     }
 
     @Test("user mapping")
-    func userMapping() async {
-        await #expect(processExitsWith: .success) { check(UserMappingPayload.self, seed: 5) }
+    func userMapping() async throws {
+        try await withOwnProcessInSoak { check(UserMappingPayload.self, seed: 5) }
     }
 
     @Test("challenge and response")
-    func challenge() async {
-        await #expect(processExitsWith: .success) { check(ChallengeResponsePayload.self, seed: 6) }
+    func challenge() async throws {
+        try await withOwnProcessInSoak { check(ChallengeResponsePayload.self, seed: 6) }
     }
 
     @Test("claiming")
-    func claim() async {
-        await #expect(processExitsWith: .success) { check(ClaimPayload.self, seed: 7) }
+    func claim() async throws {
+        try await withOwnProcessInSoak { check(ClaimPayload.self, seed: 7) }
     }
 
     @Test("local data")
-    func localData() async {
-        await #expect(processExitsWith: .success) { check(LocalDataPayload.self, seed: 8) }
+    func localData() async throws {
+        try await withOwnProcessInSoak { check(LocalDataPayload.self, seed: 8) }
     }
 
     @Test("local control")
-    func localControl() async {
-        await #expect(processExitsWith: .success) { check(LocalControlMessage.self, seed: 9) }
+    func localControl() async throws {
+        try await withOwnProcessInSoak { check(LocalControlMessage.self, seed: 9) }
     }
 }
 

@@ -8,8 +8,8 @@ import RainCore
 @Suite("The board's log, fuzzed")
 struct BoardLogFuzzTests {
     @Test("events hold nothing but short ids and addresses, whatever the board prints")
-    func log() async {
-        await #expect(processExitsWith: .success) {
+    func log() async throws {
+        try await withOwnProcessInSoak {
             let examples = [
                 "get-node-id\r\n\r\nesp_rmaker_commands: Node ID: 7CDFA1E86C14\r\n\n>> ",
                 "get-node-id\r\n\r\nE (1) app_wifi: Provisioning failed!\r\n\tReason : Wi-Fi access-point not found\r\n\n>> ",

@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 import RainCore
 
-@Suite("Probing what a console speaks", .timeLimit(.minutes(1)))
+@Suite("Probing what a console speaks", .timeLimit(.minutes(10)))
 struct ConsoleDialectTests {
     func dialect(
-        _ terminal: PseudoTerminal, clock: any Clock<Duration> = ContinuousClock()
+        _ terminal: PseudoTerminal, clock: ManualClock = ManualClock()
     ) async throws -> ConsoleDialect {
         let console = CommandConsole(port: try SerialPort.open(terminal.path), clock: clock)
         do {
@@ -68,13 +68,16 @@ struct ConsoleDialectTests {
     @Test("a board that is still booting is waited for")
     func booting() async throws {
         let terminal = try PseudoTerminal()
-        let task = Task { try await dialect(terminal) }
+        let clock = ManualClock()
+        let task = Task { try await dialect(terminal, clock: clock) }
         // What is typed before the board's driver is up is lost, so another empty line must come.
         _ = await terminal.receive()
         await terminal.send("ESP-ROM:esp32c3-api1-20210207\r\nI (24) boot: ESP-IDF v5.4 2nd stage bootloader\r\n")
+        await clock.waitForSleepers(2)
+        clock.advance(by: .milliseconds(250))
         var typed = await terminal.receive()
         #expect(typed == [0x0D])
-        await terminal.send("\r\n\r\n\n>> ")
+        await terminal.send("\r\n\n>> \r\n\n>> ")
         typed = await terminal.receive()
         while !typed.contains(0x0D) { typed += await terminal.receive() }
         #expect(typed == Array("get-node-id\r".utf8))

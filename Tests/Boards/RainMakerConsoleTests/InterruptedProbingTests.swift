@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainKitTesting
 import RainSerialPort
 import TestSupport
 import Testing
@@ -6,12 +7,13 @@ import RainCore
 
 @testable import RainMakerConsole
 
-@Suite("Probing a board that has just booted", .timeLimit(.minutes(1)))
+@Suite("Probing a board that has just booted", .timeLimit(.minutes(10)))
 struct InterruptedProbingTests {
     private func dialect(_ terminal: PseudoTerminal) async throws -> ConsoleDialect {
-        let console = CommandConsole(port: try SerialPort.open(terminal.path))
+        let clock = ManualClock()
+        let console = CommandConsole(port: try SerialPort.open(terminal.path), clock: clock)
         do {
-            let dialect = try await console.dialect(sessionID: 17)
+            let dialect = try await console.dialect(sessionID: 17, clock: clock)
             await console.close()
             return dialect
         } catch {

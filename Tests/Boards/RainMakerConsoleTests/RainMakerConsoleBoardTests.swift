@@ -9,10 +9,10 @@ import TestSupport
 import Testing
 import RainCore
 
-@Suite("A board behind RainMaker's console", .timeLimit(.minutes(1)))
+@Suite("A board behind RainMaker's console", .timeLimit(.minutes(10)))
 struct RainMakerConsoleBoardTests {
     func board(
-        _ terminal: PseudoTerminal, clock: any Clock<Duration> = ContinuousClock(),
+        _ terminal: PseudoTerminal, clock: ManualClock = ManualClock(),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) throws -> RainMakerConsoleBoard {
         RainMakerConsoleBoard(

@@ -8,16 +8,6 @@ import RainKitTesting
 import Testing
 import RainCore
 
-/// The error that `body` must throw.
-func accountError<Result>(_ body: () async throws(AccountError) -> Result) async -> AccountError? {
-    do throws(AccountError) {
-        _ = try await body()
-        return nil
-    } catch {
-        return error
-    }
-}
-
 /// RFC 4648, section 5, without padding.
 func base64URL(_ bytes: [UInt8]) -> String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -89,9 +79,4 @@ struct Bench {
 
     /// A request of the user's.
     var request: HTTPRequest { HTTPRequest(method: .get, url: deployment.base.text + "/v1/user/nodes") }
-}
-
-extension HTTPRequest {
-    var authorization: String? { headers.first { $0.name == "Authorization" }?.value }
-    var json: JSONValue? { try? JSONValue(parsing: body) }
 }

@@ -7,16 +7,6 @@ import RainJSON
 import RainKitTesting
 import RainCore
 
-/// The error that `body` must throw.
-func accountError<Result>(_ body: () async throws(AccountError) -> Result) async -> AccountError? {
-    do throws(AccountError) {
-        _ = try await body()
-        return nil
-    } catch {
-        return error
-    }
-}
-
 /// A cloud that plays a script, with somebody signed in.
 struct ScriptedCloud {
     let http = ScriptedHTTPClient()

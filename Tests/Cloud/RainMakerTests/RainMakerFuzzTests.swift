@@ -23,8 +23,8 @@ struct FixedAnswer: HTTPClient {
 @Suite("What the cloud says about nodes, fuzzed")
 struct RainMakerFuzzTests {
     @Test("every call")
-    func everyCall() async {
-        await #expect(processExitsWith: .success) {
+    func everyCall() async throws {
+        try await withOwnProcessInSoak {
             let report = await fuzz("node reply", from: replies, seed: 41) { input in
                 let http = FixedAnswer(response: HTTPResponse(status: input.count % 7 == 0 ? 400 : 200, body: input))
                 let cloud = try! ScriptedCloud.cloud(over: http)
@@ -44,8 +44,8 @@ struct RainMakerFuzzTests {
     }
 
     @Test("the description of a backend of one's own")
-    func description() async {
-        await #expect(processExitsWith: .success) {
+    func description() async throws {
+        try await withOwnProcessInSoak {
             let report = await fuzz("mapping description", from: [Array(OwnBackend.text.utf8)], seed: 43) { input in
                 guard let description = try? NodeMappingDescription(parsing: input, origin: "own.json") else { return }
                 // What was accepted is accepted again once it is written, and can be used.
@@ -61,8 +61,8 @@ struct RainMakerFuzzTests {
     }
 
     @Test("what a backend of one's own answers")
-    func ownBackend() async {
-        await #expect(processExitsWith: .success) {
+    func ownBackend() async throws {
+        try await withOwnProcessInSoak {
             let seeds = [
                 #"{"data":{"id":"r"},"state":"done","id":7,"text":"c"}"#, #"{"error":"e","message":"m"}"#, "<html>",
             ]

@@ -8,8 +8,8 @@ import RainCore
 @Suite("OAuth 2.0 messages, fuzzed")
 struct OAuth2FuzzTests {
     @Test("authorization responses: what is accepted reads the same when it is written again")
-    func responses() async {
-        await #expect(processExitsWith: .success) {
+    func responses() async throws {
+        try await withOwnProcessInSoak {
             let examples = [
                 "code=SplxlOBeZQQYbYS6WxSbIA&state=port%3A8080&iss=https%3A%2F%2Fa.example",
                 "error=access_denied&error_description=The+user+said+%22no%22&state=xyz",
@@ -35,8 +35,8 @@ struct OAuth2FuzzTests {
     }
 
     @Test("token responses and errors")
-    func tokens() async {
-        await #expect(processExitsWith: .success) {
+    func tokens() async throws {
+        try await withOwnProcessInSoak {
             let examples = [
                 #"{"access_token":"a","token_type":"Bearer","expires_in":3600,"refresh_token":"r","scope":"x y","id_token":"i.j.k"}"#,
                 #"{"access_token":"a","expires_in":"12","scope":["x"],"scope":null,"more":{"deep":[1,2.5]}}"#,
@@ -55,8 +55,8 @@ struct OAuth2FuzzTests {
     }
 
     @Test("redirect URIs: what is accepted holds its own answer and no other")
-    func redirects() async {
-        await #expect(processExitsWith: .success) {
+    func redirects() async throws {
+        try await withOwnProcessInSoak {
             let examples = [
                 "http://127.0.0.1:4711/callback", "http://[::1]:1/", "https://a.example/cb?own=1",
                 "com.example.app:/cb",

@@ -37,8 +37,8 @@ struct DeviceFuzzTests {
     }
 
     @Test("every handler answers or refuses, in whatever state the requests before left the board")
-    func handlers() async {
-        await #expect(processExitsWith: .success) {
+    func handlers() async throws {
+        try await withOwnProcessInSoak {
             let radio = SimulatedRadio(accessPoints: neighbourhood, joinDelay: 100, channelDelay: 1)
             func freshBoards() -> [Board] {
                 [.userMapping, .challengeResponse, .none].map {
@@ -66,8 +66,8 @@ struct DeviceFuzzTests {
     }
 
     @Test("a secured board answers or refuses, and never takes what was not encrypted for it")
-    func secured() async {
-        await #expect(processExitsWith: .success) {
+    func secured() async throws {
+        try await withOwnProcessInSoak {
             var core = Core(
                 configuration: Self.configuration(.security1, .userMapping),
                 radio: SimulatedRadio(accessPoints: neighbourhood),

@@ -29,8 +29,8 @@ private let parameters = [
 @Suite("What comes in from outside, fuzzed")
 struct InputFuzzTests {
     @Test("what the cloud sets is taken over or left, and can be answered")
-    func parameterMessages() async {
-        await #expect(processExitsWith: .success) {
+    func parameterMessages() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("params/remote", from: parameters, seed: 44) { input in
                 guard let change = NodeParameters.Change(message: input) else { return }
                 #expect(change.name.map { $0.count <= input.count } ?? true)
@@ -40,8 +40,8 @@ struct InputFuzzTests {
     }
 
     @Test("requests are read or refused, the same whole and in pieces")
-    func requestParser() async {
-        await #expect(processExitsWith: .success) {
+    func requestParser() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("HTTP request", from: requests, seed: 41) { input in
                 var heads: [[HTTPRequestParser.Step]] = []
                 for pieces in [
@@ -63,8 +63,8 @@ struct InputFuzzTests {
     }
 
     @Test("both consoles take any bytes, echo within bounds, and come back to the prompt")
-    func consoles() async {
-        await #expect(processExitsWith: .success) {
+    func consoles() async throws {
+        try await withOwnProcessInSoak {
             var boards = try ConsoleBoards()
             var round = 0
             let report = fuzz("console input", from: lines, seed: 42) { input in
@@ -79,8 +79,8 @@ struct InputFuzzTests {
     }
 
     @Test("words, numbers and hex are read from anything")
-    func words() async {
-        await #expect(processExitsWith: .success) {
+    func words() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("command line", from: lines, seed: 43) { input in
                 let words = CommandLine.words(input)
                 #expect(words.count <= CommandLine.wordLimit)

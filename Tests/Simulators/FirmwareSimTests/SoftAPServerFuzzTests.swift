@@ -54,8 +54,8 @@ struct SoftAPServerFuzzTests {
     ].map { Array($0.utf8) }
 
     @Test("takes any bytes over a socket, cut anywhere, and answers the next client")
-    func socket() async {
-        await #expect(processExitsWith: .success) {
+    func socket() async throws {
+        try await withOwnProcessInSoak {
             let served = try ServedBoard()
             var answered = 0
             let report = fuzz("SoftAP server", from: Self.requests, seed: 45) { input in

@@ -35,22 +35,6 @@ struct CancellationTests {
         #expect(await task.value?.code == .cancelled)
     }
 
-    @Test("a child that the program starts does not inherit a connection and keep it open")
-    func children() async throws {
-        let client = CurlHTTPClient()
-        let (server, events) = try silentServer()
-        var event = events.makeAsyncIterator()
-        let task = Task { await client.failure(HTTPRequest(method: .post, url: server.url, deadline: .seconds(60))) }
-        #expect(await event.next() == true)
-        try await withChildProcess("cat", input: .open) { child in
-            child.write("ready\n")
-            _ = try await child.readyLine()
-            task.cancel()
-            #expect(await event.next() == true, "the server sees the connection closed while the child lives")
-        }
-        #expect(await task.value?.code == .cancelled)
-    }
-
     @Test("a request of a cancelled task is never sent")
     func cancelledBefore() async throws {
         let client = CurlHTTPClient()
@@ -120,7 +104,7 @@ struct CancellationTests {
     /// Most of these have reached nobody yet when the client is closed.
     @Test(
         "a request that begins while the client is closed ends, too, whoever has libcurl's turn",
-        arguments: [(false, 1500), (true, 300)])
+        arguments: isSoak ? [(false, 1500), (true, 300)] : [(false, 150), (true, 30)])
     func closeWhileBeginning(isBusy: Bool, rounds: Int) async throws {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
         let server = try LoopbackServer { peer in
@@ -149,7 +133,7 @@ struct CancellationTests {
             }
             for _ in 0..<2 { begin("") }
             let count = isBusy ? 3 : 2
-            let end = ContinuousClock.now + .seconds(5)
+            let end = ContinuousClock.now + .seconds(120)
             while ended.count.load(ordering: .acquiring) < count {
                 try #require(ContinuousClock.now < end, "round \(round): a request that nobody answers")
                 try await Task.sleep(for: .microseconds(200))

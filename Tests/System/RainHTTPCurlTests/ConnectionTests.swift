@@ -120,14 +120,18 @@ struct ConnectionTests {
 
     @Test("a connection that the server closed while it was idle is replaced before anything is sent")
     func staleConnection() async throws {
+        let (closed, closing) = AsyncStream.makeStream(of: Void.self)
         let server = try LoopbackServer { peer in
             guard peer.readRequest() != nil else { return }
             peer.respond("200 OK", "\(peer.connection)")
+            peer.close()
+            closing.yield()
         }
+        var wasClosed = closed.makeAsyncIterator()
         for number in 1...5 {
             let response = try await client.send(post(server, on: .kept("a")))
             #expect(text(response.body) == "\(number)")
-            try await Task.sleep(for: .milliseconds(20))  // let the server's FIN arrive
+            await wasClosed.next()
         }
         #expect(server.seen.count == 5)
     }

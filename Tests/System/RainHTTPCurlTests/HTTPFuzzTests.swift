@@ -21,8 +21,8 @@ private final class NextResponse: Sendable {
 @Suite("HTTP responses, fuzzed")
 struct HTTPFuzzTests {
     @Test("any bytes are a response within its bounds, or a typed error")
-    func responsesOverSockets() async {
-        await #expect(processExitsWith: .success) {
+    func responsesOverSockets() async throws {
+        try await withOwnProcessInSoak {
             let next = NextResponse()
             let server = try LoopbackServer(remembersRequests: false) { peer in
                 guard peer.readRequest() != nil else { return }

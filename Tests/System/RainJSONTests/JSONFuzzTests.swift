@@ -25,8 +25,8 @@ private let examples: [[UInt8]] = [
 @Suite("JSON, fuzzed")
 struct JSONFuzzTests {
     @Test("a text is refused, or is a value that survives being written, pretty or not")
-    func parsing() async {
-        await #expect(processExitsWith: .success) {
+    func parsing() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("JSON text", from: examples, seed: 21) { input in
                 guard let value = try? JSONValue(parsing: input) else { return }
                 #expect((try? JSONValue(parsing: value.serialized())) == value)
@@ -37,8 +37,8 @@ struct JSONFuzzTests {
     }
 
     @Test("a model is refused, or survives being written")
-    func decoding() async {
-        await #expect(processExitsWith: .success) {
+    func decoding() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("JSON model", from: examples, seed: 22) { input in
                 guard let model = try? JSONCoder.decode(Model.self, from: input) else { return }
                 guard let text = try? JSONCoder.encode(model) else {

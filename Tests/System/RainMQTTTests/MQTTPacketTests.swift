@@ -62,8 +62,8 @@ struct MQTTPacketTests {
     }
 
     @Test("stands any bytes: packets")
-    func packetsFuzz() async {
-        await #expect(processExitsWith: .success) {
+    func packetsFuzz() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("MQTT packets", from: [MQTTPacketTests.stream]) { bytes in
                 var reader = MQTTPacketReader()
                 _ = try? reader.receive(bytes)

@@ -130,8 +130,8 @@ struct WebSocketTests {
     }
 
     @Test("stands any bytes: frames")
-    func framesFuzz() async {
-        await #expect(processExitsWith: .success) {
+    func framesFuzz() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("WebSocket frames", from: [WebSocketTests.stream]) { bytes in
                 var reader = WebSocketFrameReader()
                 _ = try? reader.receive(bytes)
@@ -141,8 +141,8 @@ struct WebSocketTests {
     }
 
     @Test("stands any bytes: answers")
-    func answersFuzz() async {
-        await #expect(processExitsWith: .success) {
+    func answersFuzz() async throws {
+        try await withOwnProcessInSoak {
             let report = fuzz("WebSocket answers", from: [WebSocketTests.answer()]) { bytes in
                 var upgrade = WebSocketTests.upgrade()
                 _ = try? upgrade.receive(bytes)

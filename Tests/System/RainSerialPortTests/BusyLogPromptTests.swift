@@ -1,50 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainKitTesting
 import RainSerialPort
 import TestSupport
 import Testing
 
 /// Boards log while they boot, and afterwards: silence is no sign of anything.
-@Suite("Finding the prompt of a board that never stops logging", .timeLimit(.minutes(1)))
+@Suite("Finding the prompt of a board that never stops logging", .timeLimit(.minutes(10)))
 struct BusyLogPromptTests {
-    /// Runs `board` beside a log line every 20 milliseconds, and gives up looking for the prompt after three seconds.
-    func find(_ board: @escaping @Sendable (PseudoTerminal) async -> Void) async throws {
+    private let clock = ManualClock()
+
+    /// Looks for the prompt of `board`, which logs all the time. Only the board moves the clock.
+    private func find(_ board: @escaping @Sendable (PseudoTerminal) async throws -> Void) async throws {
         let terminal = try PseudoTerminal()
         terminal.switchOffEcho()
-        let console = CommandConsole(port: try SerialPort.open(terminal.path))
+        let console = CommandConsole(port: try SerialPort.open(terminal.path), clock: clock)
         try await withThrowingTaskGroup { group in
             group.addTask {
                 while !Task.isCancelled {
                     await terminal.send("I (1234) wifi: state: init -> auth (b0)\r\n")
-                    try? await Task.sleep(for: .milliseconds(20))
+                    try? await Task.sleep(for: .milliseconds(1))
                 }
             }
-            group.addTask { await board(terminal) }
-            let search = Task { try await console.findPrompt() }
-            group.addTask {
-                try? await Task.sleep(for: .seconds(3))
-                search.cancel()
-            }
+            group.addTask { try await board(terminal) }
+            group.addTask { try await console.findPrompt() }
             defer { group.cancelAll() }
-            try await search.value
+            for _ in 0..<2 { try await group.next() }
         }
         await console.close()
     }
 
-    @Test("the empty line is typed again where the first was lost in the boot")
+    /// Waits until the console sleeps until then. What is logged meanwhile must not put it off.
+    private func pass(to moment: Duration) async throws {
+        let deadline = clock.now.advanced(by: moment - clock.now.offset)
+        while !clock.hasSleeper(until: deadline) { try await Task.sleep(for: .milliseconds(1)) }
+        clock.advance(by: clock.now.duration(to: deadline) - .milliseconds(10))
+        // Time for some lines of the log.
+        try await Task.sleep(for: .milliseconds(10))
+        #expect(clock.hasSleeper(until: deadline), "the pause counts from the empty line")
+        clock.advance(by: .milliseconds(10))
+    }
+
+    @Test(
+        "an empty line that was lost in the boot is typed again, and not waited for once the other has brought its prompt"
+    )
     func firstLost() async throws {
         try await find { terminal in
-            _ = await terminal.receive()
-            if await terminal.receive() == [0x0D] { await terminal.send("\r\n\n>> ") }
+            #expect(await terminal.receive() == [0x0D])
+            try await pass(to: .milliseconds(250))
+            #expect(await terminal.receive() == [0x0D])
+            await terminal.send("\r\n\n>> ")
+            try await pass(to: .milliseconds(350))
         }
     }
 
-    @Test("an empty line that was lost is not waited for once another has brought its prompt")
-    func onePromptForTwo() async throws {
+    @Test("each empty line is waited for, if the board takes both after all")
+    func bothTaken() async throws {
         try await find { terminal in
-            _ = await terminal.receive()
-            while !Task.isCancelled {
-                for _ in await terminal.receive() { await terminal.send("\r\n\n>> ") }
-            }
+            #expect(await terminal.receive() == [0x0D])
+            try await pass(to: .milliseconds(250))
+            #expect(await terminal.receive() == [0x0D])
+            await terminal.send("\r\n\n>> \r\n\n>> ")
         }
     }
 }

@@ -4,7 +4,7 @@ import RainSerialPort
 import TestSupport
 import Testing
 
-@Suite("A serial port", .timeLimit(.minutes(1)))
+@Suite("A serial port", .timeLimit(.minutes(10)))
 struct SerialPortTests {
     func code(_ body: () async throws -> Void) async -> SerialPortError.Code? {
         do {
@@ -71,7 +71,10 @@ struct SerialPortTests {
     func unopenable() async throws {
         #expect(await code { _ = try SerialPort.open("/dev/ttyDoesNotExist") } == .notFound)
         #expect(await code { _ = try SerialPort.open("/dev/null") } == .notATerminal)
-        #expect(await code { _ = try SerialPort.open("/etc/passwd") } == .notATerminal)
+        try await withTemporaryFolder { folder in
+            try folder.write("", to: "file")
+            #expect(await code { _ = try SerialPort.open(folder.file("file")) } == .notATerminal)
+        }
     }
 
     @Test("what arrived before the cable was pulled is read first, then the loss is told")

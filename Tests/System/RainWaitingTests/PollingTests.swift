@@ -29,6 +29,8 @@ struct PollingTests {
         #expect(pollDescriptors(&entries) == .ready)
         #expect(entries[0].found == .hungUp)
         close(ends[0])
+        // No process has as many: the number of a descriptor that was closed may be another test's by now.
+        entries = [PollEntry(1 << 30, for: [])]
         #expect(pollDescriptors(&entries) == .ready)
         #expect(!entries[0].found.isDisjoint(with: .failed))
     }

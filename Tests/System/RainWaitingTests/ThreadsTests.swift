@@ -5,7 +5,7 @@ import RainWaiting
 
 @Suite("Threads, and what wakes them")
 struct ThreadsTests {
-    @Test("a body runs on a thread of its own, and what it held is let go of when it ends", .timeLimit(.minutes(1)))
+    @Test("a body runs on a thread of its own, and what it held is let go of when it ends", .timeLimit(.minutes(10)))
     func thread() async {
         final class Held: Sendable {
             let gone: AsyncStream<Never>.Continuation
@@ -45,7 +45,7 @@ struct ThreadsTests {
         #expect(isReadable(pipe))
     }
 
-    @Test("wakes a thread that polls it", .timeLimit(.minutes(1)))
+    @Test("wakes a thread that polls it", .timeLimit(.minutes(10)))
     func wakes() async throws {
         let pipe = try #require(WakePipe())
         let woken = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in

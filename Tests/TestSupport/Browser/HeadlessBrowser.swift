@@ -124,13 +124,13 @@ public final class HeadlessBrowser: Sendable {
 
     /// The address, once it is the wanted one.
     public func address(
-        within limit: Duration = .seconds(20), where isWanted: (String) -> Bool
+        within limit: Duration = .waitLimit, where isWanted: (String) -> Bool
     ) async throws -> String {
         try await poll(within: limit, { try await address }, until: isWanted) { "the address is still \($0)" }
     }
 
     /// The page's text, once it holds `text`.
-    public func text(containing text: String, within limit: Duration = .seconds(20)) async throws -> String {
+    public func text(containing text: String, within limit: Duration = .waitLimit) async throws -> String {
         try await poll(
             within: limit, { try await Self.call(http, .get, session + "/source", nil).string ?? "" },
             until: { $0.contains(text) }
@@ -159,7 +159,7 @@ public final class HeadlessBrowser: Sendable {
         let response = try await http.send(
             HTTPRequest(
                 method: method, url: url, headers: [HTTPHeader("Content-Type", "application/json")],
-                body: body?.serialized() ?? [], deadline: .seconds(60), maximumResponseBytes: 8 << 20))
+                body: body?.serialized() ?? [], deadline: .waitLimit, maximumResponseBytes: 8 << 20))
         let reply = try JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 8 << 20))
         guard response.status == 200 else {
             throw Failure(what: "\(url): \(reply["value"]?["message"]?.string ?? "\(response.status)")")

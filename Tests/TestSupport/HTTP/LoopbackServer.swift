@@ -90,7 +90,7 @@ public final class LoopbackPeer: Sendable {
         self.descriptor = descriptor
         self.connection = connection
         self.requests = requests
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        var limit = timeval(tv_sec: Int(Duration.waitLimit.components.seconds), tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 

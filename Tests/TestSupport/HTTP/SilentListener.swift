@@ -8,7 +8,7 @@ public final class SilentListener: Sendable {
     private let sockets: [Int32]
 
     public init() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -20,7 +20,8 @@ public final class SilentListener: Sendable {
                 else { return nil }
                 // More than a queue of length 0 takes (one); what does not fit stays half-way.
                 return (0..<4).map { _ in
-                    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+                    let client = socket(
+                        AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
                     connect(client, generic, length)
                     return client
                 }

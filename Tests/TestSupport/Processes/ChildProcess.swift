@@ -79,31 +79,31 @@ public final class ChildProcess: Sendable {
     // MARK: what it says
 
     /// The next line of standard output; nil when the stream ended.
-    public func line(within limit: Duration = .seconds(20)) async throws -> String? {
+    public func line(within limit: Duration = .waitLimit) async throws -> String? {
         try await nextLine(of: output, "standard output", within: limit)
     }
 
     /// The next line of standard error; nil when the stream ended.
-    public func errorLine(within limit: Duration = .seconds(20)) async throws -> String? {
+    public func errorLine(within limit: Duration = .waitLimit) async throws -> String? {
         try await nextLine(of: errors, "standard error", within: limit)
     }
 
     /// The line that says that a server is ready: the first on standard output.
-    public func readyLine(within limit: Duration = .seconds(20)) async throws -> String {
+    public func readyLine(within limit: Duration = .waitLimit) async throws -> String {
         guard let line = try await line(within: limit) else {
-            let status = try await wait(within: .seconds(5))
+            let status = try await wait()
             throw ProcessError("\(name) ended (\(status)) before it was ready: \(standardError.suffix(2000))")
         }
         return line
     }
 
     /// Waits until standard output holds `text` somewhere.
-    public func output(containing text: String, within limit: Duration = .seconds(20)) async throws {
+    public func output(containing text: String, within limit: Duration = .waitLimit) async throws {
         try await wait(for: text, in: output, within: limit)
     }
 
     /// Waits until standard error holds `text` somewhere.
-    public func errorOutput(containing text: String, within limit: Duration = .seconds(20)) async throws {
+    public func errorOutput(containing text: String, within limit: Duration = .waitLimit) async throws {
         try await wait(for: text, in: errors, within: limit)
     }
 
@@ -165,23 +165,24 @@ public final class ChildProcess: Sendable {
     // MARK: how it ends
 
     /// Waits until it has ended. What it wrote is read by then, but for what something that it started still writes.
-    public func wait(within limit: Duration = .seconds(20)) async throws -> ExitStatus {
+    public func wait(within limit: Duration = .waitLimit) async throws -> ExitStatus {
         guard let ended = await status.wait(within: limit, for: { $0 }) else {
             throw ProcessError("\(name) still runs after \(limit); errors: \(standardError.suffix(2000))")
         }
-        for stream in [output, errors] { _ = await stream.wait(within: .seconds(1), for: { $0.ended ? true : nil }) }
+        // Whatever it started may keep the streams open for good, so this wait has a limit that is not a failure.
+        for stream in [output, errors] { _ = await stream.wait(within: .seconds(10), for: { $0.ended ? true : nil }) }
         return ended
     }
 
     /// Asks the process to end, as `systemd` would, and waits until it did.
     @discardableResult
-    public func terminate(_ number: Int32 = SIGTERM, within limit: Duration = .seconds(5)) async throws -> ExitStatus {
+    public func terminate(_ number: Int32 = SIGTERM, within limit: Duration = .waitLimit) async throws -> ExitStatus {
         signal(number)
         return try await wait(within: limit)
     }
 
     /// Waits until both streams have ended, so that nothing is missing from what was read.
-    public func drained(within limit: Duration) async throws {
+    public func drained(within limit: Duration = .waitLimit) async throws {
         for stream in [output, errors] {
             guard await stream.wait(within: limit, for: { $0.ended ? true : nil }) != nil else {
                 throw ProcessError("\(name) ended, but something it started keeps its output open")
@@ -233,8 +234,12 @@ private func writeAll(_ bytes: [UInt8], to end: Int32) {
     }
 }
 
-/// The environment of the test run itself.
-public func currentEnvironment() -> [String: String] {
+/// The environment that the test run was started with. What it sets for itself later is not part of it, so no child inherits that.
+public func currentEnvironment() -> [String: String] { initialEnvironment }
+
+private let initialEnvironment = environmentOfProcess()
+
+private func environmentOfProcess() -> [String: String] {
     var found: [String: String] = [:]
     var next = environ
     while let entry = next.pointee {

@@ -49,7 +49,7 @@ public final class Person: Sendable {
     public var transcript: String { heard.read { $0 } }
 
     /// Waits until the program asks this, after what was waited for before.
-    public func hears(_ text: String, within limit: Duration = .seconds(20)) async throws {
+    public func hears(_ text: String, within limit: Duration = .waitLimit) async throws {
         let start = read.withLock { $0 }
         let end: Int? = await heard.wait(within: limit) { all in
             all.dropFirst(start).firstRange(of: text).map { all.distance(from: all.startIndex, to: $0.upperBound) }
@@ -63,7 +63,7 @@ public final class Person: Sendable {
     /// Waits for the program's end, and until all that it has written to the terminal stands in the ``transcript``: the kernel hands that on
     /// in its own time, in the order in which it was written, so a mark written now comes last.
     @discardableResult
-    public func wait(within limit: Duration = .seconds(20)) async throws -> ExitStatus {
+    public func wait(within limit: Duration = .waitLimit) async throws -> ExitStatus {
         let ended = try await process.wait(within: limit)
         let mark = "\u{0}end of output\u{0}"
         _ = write(nearEnd, mark, mark.utf8.count)

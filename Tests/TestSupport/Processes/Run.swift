@@ -11,14 +11,14 @@ public struct FinishedProcess: Sendable {
 @discardableResult
 public func run(
     _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String? = nil,
-    input: ChildProcess.Input = .empty, within limit: Duration = .seconds(60)
+    input: ChildProcess.Input = .empty, within limit: Duration = .waitLimit
 ) async throws -> FinishedProcess {
     try await withChildProcess(
         executable, arguments, environment: environment, directory: directory, input: input
     ) { child in
         let status = try await child.wait(within: limit)
         child.kill()  // whatever it started and left behind
-        try await child.drained(within: .seconds(5))
+        try await child.drained()
         return FinishedProcess(
             status: status, standardOutput: child.standardOutput, standardError: child.standardError)
     }

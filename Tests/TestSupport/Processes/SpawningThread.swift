@@ -35,6 +35,17 @@ func makePipe() -> (read: Int32, write: Int32) {
     return (ends[0], ends[1])
 }
 
+/// Runs `body` on a thread of its own and returns its result. For calls that block: tasks have two threads on a small machine, and
+/// one that blocks would stop half of all tests.
+public func onOwnThread<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () throws(Failure) -> Value
+) async throws(Failure) -> Value {
+    let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+        startThread { continuation.resume(returning: Result { () throws(Failure) in try body() }) }
+    }
+    return try result.get()
+}
+
 /// Runs `body` on a thread of its own, so that a blocking read never takes a thread from the tasks.
 func startThread(_ body: @escaping @Sendable () -> Void) {
     final class Box {

@@ -39,7 +39,7 @@ public final class TmuxTerminal: Sendable {
     /// Ends the program, if it has not ended, and the terminal.
     public func end() async throws {
         _ = try? await tmux(["kill-server"])
-        _ = try await server.wait(within: .seconds(10))
+        _ = try await server.wait()
     }
 
     private func tmux(_ arguments: [String]) async throws -> String {
@@ -95,7 +95,7 @@ public final class TmuxTerminal: Sendable {
 
     @discardableResult
     private func until<Value>(_ what: String, _ look: () async throws -> Value?) async throws -> Value {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .waitLimit
         while true {
             if let value = try await look() { return value }
             guard ContinuousClock.now < end else {

@@ -19,7 +19,7 @@ public final class Keyring: Sendable {
 
     /// Waits until somebody owns a name on the bus.
     static func waitForOwner(of name: String, on bus: SessionBusDaemon, _ owner: ChildProcess) async throws {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .waitLimit
         while true {
             let asked = try await bus.run(
                 "dbus-send",

@@ -6,6 +6,8 @@ import Synchronization
 public final class PseudoTerminal: Sendable {
     public let path: String
     private let master: Mutex<Int32>
+    /// The near end, held after the far end is closed. See ``unplug()``.
+    private let held = Mutex<Int32>(-1)
 
     public init() throws {
         let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
@@ -21,7 +23,10 @@ public final class PseudoTerminal: Sendable {
 
     public struct Failure: Error { public var code: Int32 }
 
-    deinit { unplug() }
+    deinit {
+        unplug()
+        held.withLock { _ = Glibc.close($0) }
+    }
 
     public func send(_ bytes: [UInt8]) async {
         var rest = bytes[...]
@@ -77,10 +82,16 @@ public final class PseudoTerminal: Sendable {
         }
     }
 
+    /// Closes the far end, so that the near end ends for everyone.
+    ///
+    /// The kernel gives the next pty of the machine the lowest free number. A program that waits for ``path`` to come back would then
+    /// open another test's port. So the near end stays open here, which keeps the number taken.
     public func unplug() {
-        master.withLock {
-            if $0 >= 0 { Glibc.close($0) }
-            $0 = -1
+        master.withLock { master in
+            guard master >= 0 else { return }
+            held.withLock { $0 = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK) }
+            Glibc.close(master)
+            master = -1
         }
     }
 }

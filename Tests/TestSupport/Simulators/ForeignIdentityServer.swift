@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// An identity server that is not ours, running on loopback: see the scripts in Tests/InteropTests/Servers.
+/// An identity server that is not ours, running on loopback: see the scripts in Tests/EndToEnd/ForeignClients/Servers.
 public final class ForeignIdentityServer: Sendable {
     public let process: ChildProcess
     /// What it said when it was ready.
     public let ready: JSONValue
 
-    /// Brings the servers if they are not there yet (`scripts/identity-servers`; a minute or two, once), and starts one.
+    /// Installs the servers if they are not there yet (a minute or two, once), and starts one.
     public static func start(
         _ script: String, environment: [String: String] = [:], in folder: TemporaryFolder
     ) async throws -> ForeignIdentityServer {
@@ -15,7 +15,7 @@ public final class ForeignIdentityServer: Sendable {
             try await python(), [path(script), "serve"],
             environment: ["TMPDIR": folder.path, "PYTHONDONTWRITEBYTECODE": "1"].merging(environment) { $1 },
             input: .open)
-        let line = try await process.readyLine(within: .seconds(90))
+        let line = try await process.readyLine()
         return ForeignIdentityServer(process: process, ready: try JSONValue(parsing: Array(line.utf8)))
     }
 
@@ -29,14 +29,12 @@ public final class ForeignIdentityServer: Sendable {
         return text
     }
 
-    public static func path(_ script: String) -> String { Repository.path("Tests/InteropTests/Servers/\(script)") }
+    public static func path(_ script: String) -> String {
+        Repository.path("Tests/EndToEnd/ForeignClients/Servers/\(script)")
+    }
 
     /// The Python that has the servers' packages.
     public static func python() async throws -> String {
-        let installed = try await run(Repository.path("scripts/identity-servers"), [], within: .seconds(580))
-        guard installed.status == .exited(0) else {
-            throw ProcessError("the foreign identity servers cannot be had: \(installed.standardError)")
-        }
-        return installed.standardOutput.split(separator: "\n").first.map { "\($0)/python/bin/python" } ?? ""
+        try await ForeignClient.identityServers.path() + "/bin/python"
     }
 }

@@ -17,7 +17,7 @@ public struct Journal: Sendable {
     }
 
     /// The first entry with these values, once it is there: a simulator may hear of something after who caused it.
-    public func entry(where members: [String: JSONValue], within limit: Duration = .seconds(10)) async throws
+    public func entry(where members: [String: JSONValue], within limit: Duration = .waitLimit) async throws
         -> JSONValue
     {
         let end = ContinuousClock.now + limit

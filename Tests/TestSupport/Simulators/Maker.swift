@@ -56,19 +56,19 @@ public struct Maker: Sendable {
             command.executable, command.arguments, environment: environment.merging(more) { $1 }, input: input)
     }
 
-    public func rainctl(_ arguments: String..., within limit: Duration = .seconds(90)) async throws -> Outcome {
+    public func rainctl(_ arguments: String..., within limit: Duration = .waitLimit) async throws -> Outcome {
         try await rainctl(arguments, within: limit)
     }
 
     /// Runs it with `environment` laid over the maker's own.
     public func rainctl(
         _ arguments: [String], environment: [String: String] = [:], input: ChildProcess.Input = .empty,
-        within limit: Duration = .seconds(90)
+        within limit: Duration = .waitLimit
     ) async throws -> Outcome {
         let child = try await start(arguments, environment: environment, input: input)
         defer { child.kill() }
         let status = try await child.wait(within: limit)
-        try await child.drained(within: .seconds(5))
+        try await child.drained()
         guard case .exited(let code) = status else {
             throw ProcessError("rainctl \(arguments) ended by \(status): \(child.standardError)")
         }
@@ -102,7 +102,7 @@ public struct Maker: Sendable {
     /// `provision` with what every board of these tests needs; `more` is laid behind it.
     public func provision(
         _ board: SimulatedBoard, passphrase: String = "wifi", pop: String = "pop", _ more: [String] = [],
-        within limit: Duration = .seconds(90)
+        within limit: Duration = .waitLimit
     ) async throws -> Outcome {
         try await rainctl(
             ["provision"] + Self.way(to: board) + [

@@ -67,7 +67,7 @@ public final class MockedNetworkManager: Sendable {
     public static let joinTypes = (in: "a{sa{sv}}ooa{sv}", out: "ooa{sv}")
 
     private func prepare(_ boards: [String]) async throws {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .waitLimit
         while true {
             let state = try await run(
                 "busctl", ["--system", "call", Self.service, "/org/freedesktop/NetworkManager", Self.service, "state"],

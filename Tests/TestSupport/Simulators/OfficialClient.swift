@@ -9,12 +9,12 @@ public final class OfficialClient: Sendable {
     private let namespace: NetworkNamespace?
     private let folder: TemporaryFolder
 
-    /// Installs the client if it is not there yet (`scripts/official-client`; minutes, once), and points it at `api`.
+    /// Installs the client if it is not there yet (minutes, once), and points it at `api`.
     public init(
         api: String, in folder: TemporaryFolder, namespace: NetworkNamespace? = nil, addsProfile: Bool = true,
         environment more: [String: String] = [:]
     ) async throws {
-        program = try await Self.installation.value
+        program = try await ForeignClient.officialClient.path()
         let name = "official-\(UInt32.random(in: .min ... .max))"
         let own = [
             "RM_USER_CONFIG_DIR": folder.file("\(name)/config"), "RMAKER_CLI_LOG_DIR": folder.file("\(name)/logs"),
@@ -37,7 +37,7 @@ public final class OfficialClient: Sendable {
 
     @discardableResult
     public func run(
-        _ arguments: [String], input: ChildProcess.Input = .empty, within limit: Duration = .seconds(60)
+        _ arguments: [String], input: ChildProcess.Input = .empty, within limit: Duration = .waitLimit
     ) async throws -> FinishedProcess {
         let (executable, all) = namespace?.command(program, arguments) ?? (program, arguments)
         return try await TestSupport.run(executable, all, environment: environment, input: input, within: limit)
@@ -48,7 +48,7 @@ public final class OfficialClient: Sendable {
     /// - Returns: what it wrote to the terminal.
     @discardableResult
     public func converse(
-        _ arguments: [String], within limit: Duration = .seconds(60), _ body: (ChildProcess) async throws -> Void
+        _ arguments: [String], within limit: Duration = .waitLimit, _ body: (ChildProcess) async throws -> Void
     ) async throws -> String {
         // script(1) makes the terminal: passwords are asked for on /dev/tty.
         let words = ([program] + arguments).map { "'\($0)'" }.joined(separator: " ")
@@ -57,7 +57,7 @@ public final class OfficialClient: Sendable {
         ) { child in
             try await body(child)
             _ = try await child.wait(within: limit)
-            try await child.drained(within: .seconds(5))
+            try await child.drained()
             return child.standardOutput
         }
     }
@@ -106,15 +106,4 @@ public final class OfficialClient: Sendable {
 
     /// Where it keeps its tokens.
     public var sessionFile: String { environment["RM_USER_CONFIG_DIR"]! + "/profiles/sim_config.json" }
-
-    private static let installation = Task { try await installed() }
-
-    /// The path of the installed client. Tests that need it at once share one installation; the script holds a lock.
-    public static func installed() async throws -> String {
-        let finished = try await TestSupport.run(Repository.path("scripts/official-client"), within: .seconds(600))
-        guard finished.status == .exited(0), let path = finished.standardOutput.split(separator: "\n").last else {
-            throw ProcessError("the official client could not be installed: \(finished.standardError.suffix(2000))")
-        }
-        return String(path)
-    }
 }

@@ -68,7 +68,7 @@ public final class SimulatedBluetooth: Sendable {
     /// Runs a client of BlueZ to its end.
     public func run(
         _ executable: String, _ arguments: [String], input: ChildProcess.Input = .empty,
-        within limit: Duration = .seconds(60)
+        within limit: Duration = .waitLimit
     ) async throws -> FinishedProcess {
         try await TestSupport.run(executable, arguments, environment: environment, input: input, within: limit)
     }

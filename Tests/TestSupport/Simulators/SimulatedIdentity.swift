@@ -66,7 +66,7 @@ public final class SimulatedIdentity: Sendable {
                 String(decoding: JSONValue.object([.init("rules", .array(rules ?? []))]).serialized(), as: UTF8.self),
                 url + "/_sim/faults",
             ])
-        guard try await curl.wait(within: .seconds(10)) == .exited(0) else {
+        guard try await curl.wait() == .exited(0) else {
             throw ProcessError("the backend takes no faults: \(curl.standardError)")
         }
     }

@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 import RainKit
-import TestSupport
 import Testing
 
 @testable import rainctl
 
 @Suite("rainctl: values on the command line")
 struct GivenValueTests {
-    @Test(
-        "two values for the same parameter are refused before anything is asked, and so is what is no value",
-        arguments: [
-            ["node", "params", "set", "n1"], ["node", "schedule", "add", "n1", "--name", "x", "--at", "07:30"],
-            ["node", "scene", "add", "n1", "--name", "x"],
-            ["device", "params", "set", "--transport", "softap", "--device-host", "127.0.0.1:9"],
-        ])
-    func refused(command: [String]) async throws {
-        try await withTemporaryFolder { folder in
-            let maker = try Maker(folder)
-            let twice = try await maker.rainctl(command + ["Light.Power=on", "Light.Power=off", "--json"])
-            twice.expectFailure(64, "usage", says: "Light.Power is given twice")
-            let other = try await maker.rainctl(command + ["Light.Power=on", "Light.Level=7", "--json"])
-            #expect(other.status != 64, "\(other.standardOutput)")
-            let bare = try await maker.rainctl(command + ["Light.Power", "--json"])
-            bare.expectFailure(64, "usage", says: "DEVICE.PARAM=VALUE")
-        }
-    }
-
     @Test(
         "which dot divides a path is said by the board's own names",
         arguments: [

@@ -1,160 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RainJSON
-import RainKit
 import TestSupport
 import Testing
 
 @testable import rainctl
 
-/// The schemas in docs/schema, which are made from the types that rainctl encodes.
+/// The examples tell the whole schema. `RecordedOutputTests` compares the schemas with docs/schema.
 @Suite("JSON schemas of documents and events")
 struct SchemaTests {
-    /// The schema of each kind of document, by the name of its file.
-    private static func all() throws -> [(file: String, text: String)] {
-        var byType: [String: JSONSchema] = [:]
-        for golden in GoldenResult.all {
-            let schema = try SchemaEncoder.schema(of: golden.result)
-            byType[golden.typeName] = byType[golden.typeName]?.merged(with: schema) ?? schema
+    /// The schemas of results, by the name of the type, and those of streamed lines, by the name of the file.
+    private static func all() throws -> [String: JSONSchema] {
+        var all = try PublishedSchemas.ofResults()
+        for (file, _, schema) in try PublishedSchemas.ofStreams() { all[file] = schema }
+        return all
+    }
+
+    /// Members that a type has for another command: `provision` does not tell how much it sent.
+    private static let neverShown = ["ProvisionResult": ["custom_data.bytes"]]
+
+    @Test("each member of a result is in an example")
+    func examples() throws {
+        for (type, schema) in try PublishedSchemas.ofResults() {
+            var shown: Set<String> = []
+            for result in ExampleResults.ofType(type) {
+                shown.formUnion(try JSONValue(parsing: Array(JSONText.line(result).utf8)).memberPaths())
+            }
+            let missing = schema.memberPaths().subtracting(shown).subtracting(Self.neverShown[type] ?? []).sorted()
+            #expect(missing.isEmpty, "\(type): add an example with \(missing)")
         }
-        var documents = byType.map { name, schema in
-            (file: fileName(name), text: text(title(name), versioned(schema)))
+    }
+
+    @Test("the type of each member is known")
+    func types() throws {
+        for (name, schema) in try Self.all() {
+            let unknown = schema.unknownMembers()
+            #expect(unknown.isEmpty, "\(name): no example has \(unknown)")
         }
-        documents += try streams()
-        return documents.sorted { $0.file < $1.file }
     }
 
-    /// The schemas of lines that commands stream.
-    private static func streams() throws -> [(file: String, text: String)] {
-        let warning = Warning(reason: "", message: "")
-        let failure = ErrorResult(CommandFailure(.usage, message: "")).error
-        let board = DiscoveredBoardResult(transport: "")
-        let path = ParameterPath(component: "", parameter: "")
-        return [
-            (
-                "event.json", "A line of --events ndjson; the last one has the members of the document as well",
-                [
-                    // Before the first step there is none.
-                    try event(nil, EventDetail(detail: nil)), try event("account", EventDetail(detail: nil)),
-                    try event("account", WarningDetail(warning)), try event("account", failure),
-                ]
-            ),
-            (
-                "discovery-event.json", "A line of device discover --events ndjson",
-                [
-                    try SchemaEncoder.schema(of: FoundEvent(board, at: "")),
-                    try SchemaEncoder.schema(of: WarningEvent(warning, at: "")),
-                ]
-            ),
-            (
-                "monitor-event.json", "A line of device monitor --events ndjson",
-                [try SchemaEncoder.schema(of: MonitorEvent("line"))]
-            ),
-            (
-                "watch-event.json", "A line of node watch --json",
-                try [NodeChange.What.connected(true), .value(path, 1, previous: nil)].map { what in
-                    let change = NodeChange(node: NodeID("N1"), name: nil, what: what)
-                    return try SchemaEncoder.schema(of: WatchLine(change, at: ""))
-                }
-            ),
-        ].map { file, title, kinds in (file, text(title, kinds.dropFirst().reduce(kinds[0]) { $0.merged(with: $1) })) }
-    }
-
-    private static func event(_ step: String?, _ more: some Encodable) throws -> JSONSchema {
-        try SchemaEncoder.schema(
-            of: EventLine(
-                time: "", run: "", device: "", step: step, state: "", code: "", attempt: 1, elapsedMilliseconds: 1,
-                nodeID: step, more: more))
-    }
-
-    private static func versioned(_ schema: JSONSchema) -> JSONSchema {
-        let version = JSONSchema.Member(name: "schema_version", schema: .integer, isRequired: true)
-        let warning = JSONSchema.object([
-            .init(name: "reason", schema: .string, isRequired: true),
-            .init(name: "message", schema: .string, isRequired: true),
-        ])
-        let warnings = JSONSchema.Member(name: "warnings", schema: .array(warning), isRequired: false)
-        guard case .object(let members) = schema else { return schema }
-        return .object([version] + members.filter { $0.name != "warnings" } + [warnings])
-    }
-
-    private static func text(_ title: String, _ schema: JSONSchema) -> String {
-        let head: [JSONValue.Member] = [
-            .init("$schema", "https://json-schema.org/draft/2020-12/schema"), .init("title", .string(title)),
-        ]
-        let body = schema.json.members ?? []
-        return String(decoding: JSONValue.object(head + body).serialized(pretty: true), as: UTF8.self) + "\n"
-    }
-
-    /// `NodeListResult` as `node-list.json`.
-    private static func fileName(_ type: String) -> String {
-        let stem = type.hasSuffix("Result") ? String(type.dropLast("Result".count)) : type
-        // QRShow is qr-show.
-        return stem.replacing("QR", with: "Qr").snakeCased.drop { $0 == "_" }.replacing("_", with: "-") + ".json"
-    }
-
-    private static func title(_ type: String) -> String {
-        "What rainctl prints with --json: \(fileName(type).dropLast(".json".count).replacing("-", with: " "))"
-    }
-
-    private static let folder = Repository.path("docs/schema")
-
-    @Test("are those in docs/schema (RAINKIT_RECORD=1 writes them)")
-    func recorded() throws {
-        let all = try Self.all()
-        if currentEnvironment()["RAINKIT_RECORD"] != nil {
-            try FileManager.default.createDirectory(atPath: Self.folder, withIntermediateDirectories: true)
-            for (file, text) in all { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(Self.folder)/\(file)")) }
+    @Test("every member that a result's source names is in its schema")
+    func members() throws {
+        let schemas = try Self.all()
+        let folder = Repository.path("Sources/rainctl/Results")
+        // Every document can have these two; JSONText adds them.
+        let everywhere: Set = ["schema_version", "warnings"]
+        var count = 0
+        for file in try filesBelow(folder) where file.hasSuffix(".swift") {
+            let source = try readFile("\(folder)/\(file)")
+            // A file without a result, such as one with an extension, may name members of any.
+            let types = source.matches(of: /struct (\w+): CommandResult/).map { "\($0.1)" }
+            let ofFile =
+                types.isEmpty ? schemas : schemas.filter { types.contains($0.key) || $0.key.hasSuffix(".json") }
+            let known = ofFile.values.reduce(into: everywhere) { $0.formUnion($1.memberNames) }
+            let named = Self.memberNames(in: source)
+            #expect(named.subtracting(known).isEmpty, "\(file): add an example that has the member")
+            count += named.count
         }
-        for (file, text) in all { #expect(try readFile("\(Self.folder)/\(file)") == text, "\(file)") }
-        let there = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".json") }
-        #expect(Set(there) == Set(all.map(\.file)))
+        #expect(count > 200)
     }
 
-    @Test("the page names each of them, and none that there is not")
+    @Test("every member that a command gives to an ActionResult is in its schema")
+    func actions() throws {
+        let known = try #require(try PublishedSchemas.ofResults()["ActionResult"]).memberNames
+        let folder = Repository.path("Sources/rainctl")
+        var named: Set<String> = []
+        for file in try filesBelow(folder) where file.hasSuffix(".swift") {
+            named.formUnion(try readFile("\(folder)/\(file)").matches(of: /\.with\("(\w+)"/).map { "\($0.1)" })
+        }
+        #expect(named.count > 10 && named.subtracting(known).isEmpty, "\(named.subtracting(known))")
+    }
+
+    /// The members that CodingKeys list, and those that are added by name.
+    private static func memberNames(in source: String) -> Set<String> {
+        var names: Set<String> = []
+        for keys in source.matches(of: /enum CodingKeys: [^{]*\{([^}]*)\}/) {
+            let cases = keys.1.split(whereSeparator: \.isNewline).filter { !$0.contains("//") }.joined(separator: ",")
+            for key in cases.replacing("case ", with: ",").split(separator: ",") {
+                let halves = key.split(separator: "=").map { $0.filter { !$0.isWhitespace && $0 != "\"" } }
+                if let name = halves.last, !name.isEmpty { names.insert(name) }
+            }
+        }
+        names.formUnion(source.matches(of: /[aA]dd\((?:memberOnly: )?"(\w+)"/).map { "\($0.1)" })
+        return names
+    }
+
+    @Test("the page names each schema, and no other")
     func page() throws {
-        let links = try readFile("\(Self.folder)/README.md").matches(of: /\]\(([a-z-]+\.json)\)/).map { "\($0.1)" }
-        // A desktop starts this one, and nobody reads what it prints.
-        #expect(Set(links + ["callback.json"]) == Set(try Self.all().map(\.file)))
+        let page = try readFile(Repository.path("docs/schema/README.md"))
+        let links = page.matches(of: /\]\(([a-z-]+\.json)\)/).map { "\($0.1)" }
+        // A desktop starts the command that prints this one, and nobody reads it.
+        #expect(Set(links + ["callback.json"]) == Set(try PublishedSchemas.all().map(\.file)))
+    }
+}
+
+extension JSONSchema {
+    /// The names of its members, and of the members of what it holds.
+    fileprivate var memberNames: Set<String> {
+        Set(memberPaths().map { $0.split(separator: ".").last.map(String.init) ?? "" })
     }
 
-    @Test("a foreign validator takes the documents that rainctl prints, and none with a member of another type or name")
-    func validated() async throws {
-        try await withTemporaryFolder { folder in
-            let validator = ForeignValidator(folder: folder)
-            let maker = try Maker(folder)
-            let cloud = try await SimulatedCloud.start(nodes: ["node-schema"], in: folder)
-            try await maker.signIn(to: cloud)
-            let board = try await SimulatedBoard.start(
-                ["--http", "127.0.0.1:0"] + cloud.boardOptions(node: "node-schema"), in: folder)
-            let provisioned = try await maker.provision(board, ["--json"])
-            #expect(try await validator.complaints([provisioned.standardOutput], against: "provision.json").isEmpty)
-            for (line, file) in Self.printed {
-                let outcome = try await maker.rainctl(line.split(separator: " ").map(String.init) + ["--json"])
-                let complaints = try await validator.complaints([outcome.standardOutput], against: file)
-                #expect(complaints.isEmpty, "\(line): \(complaints)\(outcome.standardOutput)")
-                #expect((outcome.status == 0) == (file != "error.json"), "\(line): \(outcome.standardOutput)")
+    /// Its members, such as `nodes`, and the members of what it holds, such as `nodes.name`.
+    fileprivate func memberPaths(below path: String = "") -> Set<String> {
+        switch self {
+        case .object(let members):
+            members.reduce(into: []) {
+                $0.formUnion([path + $1.name] + $1.schema.memberPaths(below: "\(path)\($1.name)."))
             }
-            for member in ["\"claimed\": \"no\"", "\"claimed\": false, \"unheard\": 1"] {
-                let other = provisioned.standardOutput.replacing("\"claimed\": false", with: member)
-                #expect(other != provisioned.standardOutput)
-                #expect(try await !validator.complaints([other], against: "provision.json").isEmpty)
-            }
+        case .array(let element): element?.memberPaths(below: path) ?? []
+        case .oneOf(let all): all.reduce(into: []) { $0.formUnion($1.memberPaths(below: path)) }
+        default: []
         }
     }
 
-    /// Commands with a board in the account, and the schema of what each prints; one after the other.
-    private static let printed = [
-        ("node list", "node-list.json"), ("node show node-schema", "node-show.json"),
-        ("node status node-schema", "node-status.json"), ("node metadata set node-schema shelf=3", "action.json"),
-        ("node metadata get node-schema", "node-document.json"), ("node tags add node-schema a:b", "action.json"),
-        ("node metadata delete node-schema shelf", "action.json"),
-        ("group add Home --nodes node-schema", "action.json"), ("group list", "group-list.json"),
-        ("group show Home", "group-show.json"), ("group remove-nodes Home node-schema", "action.json"),
-        ("profile list", "profile-list.json"), ("profile show", "profile-show.json"),
-        ("profile show --origin", "profile-show.json"), ("profile use sim", "profile-change.json"),
-        ("whoami", "whoami.json"), ("account status", "session.json"), ("account list", "account-list.json"),
-        ("account providers", "provider-list.json"),
-        ("node show nowhere", "error.json"), ("frobnicate", "error.json"),
-    ]
+    /// The members that no example has, and the arrays that are empty in each example. The innermost array of a type that holds itself, as
+    /// groups do, is always empty.
+    /// - Parameter names: of the members that hold this one.
+    fileprivate func unknownMembers(in names: [String] = []) -> [String] {
+        switch self {
+        case .unseen: [names.joined(separator: ".")]
+        case .array(nil): names.dropLast().contains(names.last ?? "") ? [] : [names.joined(separator: ".")]
+        case .array(let element?): element.unknownMembers(in: names)
+        case .object(let members): members.flatMap { $0.schema.unknownMembers(in: names + [$0.name]) }
+        case .oneOf(let all): all.flatMap { $0.unknownMembers(in: names) }
+        default: []
+        }
+    }
+}
+
+extension JSONValue {
+    /// Its members, and the members of what it holds, as a schema names them.
+    fileprivate func memberPaths(below path: String = "") -> Set<String> {
+        let ofMembers = (members ?? []).flatMap { [path + $0.name] + $0.value.memberPaths(below: "\(path)\($0.name).") }
+        return Set(ofMembers + (array ?? []).flatMap { $0.memberPaths(below: path) })
+    }
 }

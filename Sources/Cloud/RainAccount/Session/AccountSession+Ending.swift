@@ -19,6 +19,6 @@ extension AccountSession {
     /// - Returns: whether none is under way any more. False, at once, where the calling task is cancelled meanwhile.
     @discardableResult
     public static func finishRenewals(within limit: Duration = .seconds(30)) async -> Bool {
-        await RenewalsUnderWay.finish(within: limit)
+        await RenewalsUnderWay.current.finish(within: limit)
     }
 }

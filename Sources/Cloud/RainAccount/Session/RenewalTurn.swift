@@ -50,11 +50,12 @@ final class RenewalTurn: Sendable {
     func asking<Answer>(
         _ ask: () async throws(RenewalError) -> Answer
     ) async throws(RenewalError) -> Answer {
+        let underWay = RenewalsUnderWay.current
         let mayAsk = state.withLock { state in
             guard !state.isGivenUp else { return false }
             state.isAsking = true
             // Counted before anyone who leaves can see that it goes on.
-            RenewalsUnderWay.begin()
+            underWay.begin()
             return true
         }
         guard mayAsk else {
@@ -66,7 +67,7 @@ final class RenewalTurn: Sendable {
                 return state.isGivenUp ? state.task : nil
             }
             task?.cancel()
-            RenewalsUnderWay.end()
+            underWay.end()
         }
         return try await ask()
     }

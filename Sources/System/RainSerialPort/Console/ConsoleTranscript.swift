@@ -92,6 +92,8 @@ public struct ConsoleTranscript: Sendable {
     private func endOfPiece(in text: [UInt8]) -> Int {
         var (longest, end) = (Self.significantLength - 1, 0)
         for begin in command[echoed...].indices {
+            // Later pieces are too short to be the longest.
+            guard command.count - begin > longest else { break }
             for start in text.indices where text[start] == command[begin] {
                 let length = Self.matching(text[start...], command[begin...])
                 if length > longest { (longest, end) = (length, begin + length) }
@@ -101,6 +103,9 @@ public struct ConsoleTranscript: Sendable {
     }
 
     private static func matching(_ text: ArraySlice<UInt8>, _ command: ArraySlice<UInt8>) -> Int {
-        zip(text, command).prefix { $0 == $1 }.count
+        let limit = min(text.count, command.count)
+        var count = 0
+        while count < limit, text[text.startIndex + count] == command[command.startIndex + count] { count += 1 }
+        return count
     }
 }

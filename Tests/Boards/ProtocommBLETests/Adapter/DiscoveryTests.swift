@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 import Logging
-import Synchronization
 import TestSupport
 import Testing
 
@@ -76,24 +75,5 @@ struct DiscoveryTests {
     func dashedAlias() {
         #expect(Self.board(nil).name == nil)
         #expect(Self.board("PROV_1").name == "PROV_1")
-    }
-
-    @Test("boards are handed over as they are heard, and the first that will do ends it")
-    func streaming() async throws {
-        try await withEchoRadio { radio, address in
-            let central = try await BluetoothCentral.open(
-                bus: .at(address), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            let began = ContinuousClock.now
-            let heard = Mutex<[String]>([])
-            try await central.discover(.anyBoard, for: .seconds(30)) { board in
-                heard.withLock { $0.append(board.label) }
-                return false
-            }
-            #expect(heard.withLock { $0 } == ["PROV_echo01"])
-            #expect(ContinuousClock.now - began < .seconds(10))
-            try await central.discover(.name("PROV_other"), for: .milliseconds(100)) { _ in true }
-            #expect(radio.log.last == "StopDiscovery")
-            central.close()
-        }
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 import Testing
 
 @testable import ProtocommBLE
 
-@Suite("Opening Bluetooth anew", .timeLimit(.minutes(1)))
+@Suite("Opening Bluetooth anew", .timeLimit(.minutes(10)))
 struct ReopeningTests {
     @Test("is tried at once, then ever more seldom, until its patience ends")
     func pauses() {

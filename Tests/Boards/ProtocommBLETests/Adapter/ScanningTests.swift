@@ -55,7 +55,7 @@ struct ScanningTests {
     static let passing: [BluetoothError.Code] = [.scanFailed, .poweredOff, .noBlueZ, .noAdapter]
 
     @Test(
-        "the first start, too, is tried again where it fails in a way that may pass", .timeLimit(.minutes(1)),
+        "the first start, too, is tried again where it fails in a way that may pass", .timeLimit(.minutes(10)),
         arguments: passing)
     func firstStart(code: BluetoothError.Code) async throws {
         let clock = ManualClock()
@@ -121,7 +121,7 @@ struct ScanningTests {
 
     @Test(
         "is tried again where it cannot be begun anew, ever more seldom, and those who listen are told",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func persisting() async throws {
         let patient = Patient()
         let discovery = try await patient.joinInVain()
@@ -142,7 +142,7 @@ struct ScanningTests {
         await discovery.leave()
     }
 
-    @Test("is not tried again for nobody", .timeLimit(.minutes(1)))
+    @Test("is not tried again for nobody", .timeLimit(.minutes(10)))
     func nobodyListens() async throws {
         let patient = Patient()
         let discovery = try await patient.joinInVain()
@@ -153,7 +153,7 @@ struct ScanningTests {
         #expect(patient.notes.withLock { $0.last } == .some(nil))
     }
 
-    @Test("is not tried again without an adapter, until that is back", .timeLimit(.minutes(1)))
+    @Test("is not tried again without an adapter, until that is back", .timeLimit(.minutes(10)))
     func adapterGoes() async throws {
         let patient = Patient()
         let discovery = try await patient.joinInVain()
@@ -168,7 +168,7 @@ struct ScanningTests {
         await discovery.leave()
     }
 
-    @Test("is begun at once by who comes meanwhile, for all", .timeLimit(.minutes(1)))
+    @Test("is begun at once by who comes meanwhile, for all", .timeLimit(.minutes(10)))
     func another() async throws {
         let patient = Patient()
         let discovery = try await patient.joinInVain()

@@ -5,38 +5,38 @@ import ProtocommWire
 import TestSupport
 import Testing
 
-/// Both ends of each handshake, in each of its states, and each cipher take mutated input in a process of their own.
+/// Both ends of each handshake, in each of its states, and each cipher take mutated input.
 @Suite("Handshakes and ciphers, fuzzed")
 struct HandshakeFuzzTests {
     @Test("a device of Security 0")
-    func device0() async {
-        await #expect(processExitsWith: .success) { try fuzzDevice(Security0Device(), Security0Client(), isOpen: true) }
+    func device0() async throws {
+        try await withOwnProcessInSoak { try fuzzDevice(Security0Device(), Security0Client(), isOpen: true) }
     }
 
     @Test("a device of Security 1")
-    func device1() async {
-        await #expect(processExitsWith: .success) { try fuzzDevice(oneDevice(), oneClient()) }
+    func device1() async throws {
+        try await withOwnProcessInSoak { try fuzzDevice(oneDevice(), oneClient()) }
     }
 
     @Test("a device of Security 2")
-    func device2() async {
-        await #expect(processExitsWith: .success) {
+    func device2() async throws {
+        try await withOwnProcessInSoak {
             try fuzzDevice(twoDevice(), twoClient())
         }
     }
 
     @Test("a client of Security 0")
-    func client0() async { await #expect(processExitsWith: .success) { try fuzzClient("sec0") } }
+    func client0() async throws { try await withOwnProcessInSoak { try fuzzClient("sec0") } }
 
     @Test("a client of Security 1")
-    func client1() async { await #expect(processExitsWith: .success) { try fuzzClient("sec1_pop") } }
+    func client1() async throws { try await withOwnProcessInSoak { try fuzzClient("sec1_pop") } }
 
     @Test("a client of Security 2")
-    func client2() async { await #expect(processExitsWith: .success) { try fuzzClient("sec2_patch1") } }
+    func client2() async throws { try await withOwnProcessInSoak { try fuzzClient("sec2_patch1") } }
 
     @Test("the ciphers", arguments: ["sec0", "sec1_pop", "sec2_patch0", "sec2_patch1"])
-    func ciphers(_ name: String) async {
-        await #expect(processExitsWith: .success) { [name] in try fuzzCipher(name) }
+    func ciphers(_ name: String) async throws {
+        try await withOwnProcessInSoak(name) { try fuzzCipher(name) }
     }
 }
 

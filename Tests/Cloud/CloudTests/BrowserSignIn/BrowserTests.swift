@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import BrowserSignIn
-import Glibc
-import TestSupport
 import Testing
 
 @Suite("Opening a browser")
@@ -20,37 +18,6 @@ struct BrowserTests {
     func commands(variable: String?, commands: [[String]]) {
         let launcher = BrowserLauncher(environment: variable.map { ["BROWSER": $0] } ?? [:])
         #expect(launcher.commands(for: "URL") == commands)
-    }
-
-    @Test("the browser gets the address, the environment that it is given and no other, and a session of its own")
-    func started() async throws {
-        try await withTemporaryFolder { folder in
-            try folder.write(
-                "#!/bin/sh\necho \"$@\" > '\(folder.file("arguments"))'\nenv > '\(folder.file("environment"))'\nps -o sid= -p $$ > '\(folder.file("session"))'\n",
-                to: "browser")
-            #expect(chmod(folder.file("browser"), 0o755) == 0)
-            let launcher = BrowserLauncher(environment: [
-                "BROWSER": folder.file("browser"), "PATH": currentEnvironment()["PATH"] ?? "", "KEPT": "kept",
-            ])
-            #expect(await launcher.open("https://a.example/?x=1&y=$(touch /tmp/x);2"))
-            #expect(try folder.read("arguments") == "https://a.example/?x=1&y=$(touch /tmp/x);2\n")
-            #expect(try folder.read("environment").contains("KEPT=kept"))
-            #expect(!(try folder.read("environment").contains("HOME=")))
-            let session = Int32(try folder.read("session").split(separator: "\n")[0].split(separator: " ")[0])
-            #expect(session != nil && session != getsid(0))
-        }
-    }
-
-    @Test("a browser that fails, or is absent, is told; one that goes on running has opened")
-    func outcomes() async throws {
-        func opens(_ variable: String) async -> Bool {
-            // An empty PATH: there is no xdg-open to fall back on.
-            await BrowserLauncher(environment: ["BROWSER": variable, "PATH": "/nonexistent"]).open("https://a.example/")
-        }
-        #expect(await opens("/bin/true"))
-        #expect(await !opens("/bin/false"))
-        #expect(await !opens("/nonexistent/browser"))
-        #expect(await opens("/nonexistent/browser:/bin/true"))
     }
 
     @Test("only web addresses are opened", arguments: ["file:///etc/passwd", "javascript:x", "-x", ""])

@@ -63,8 +63,8 @@ struct CallbackRequestParserTests {
     }
 
     @Test("fuzzed: each input is a request, refused, or wants more; and every split of it says the same")
-    func fuzzed() async {
-        await #expect(processExitsWith: .success) {
+    func fuzzed() async throws {
+        try await withOwnProcessInSoak {
             let examples = [
                 "GET /callback?code=a&state=s HTTP/1.1\r\nHost: 127.0.0.1:1\r\nAccept: */*\r\n\r\n",
                 "GET / HTTP/1.0\r\nhost: [::1]:80\r\n\r\n",

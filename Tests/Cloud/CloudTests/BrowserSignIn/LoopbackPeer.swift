@@ -8,7 +8,7 @@ final class LoopbackConnection {
     /// - Throws: if nobody listens there.
     init(port: Int, version6: Bool = false) throws {
         descriptor = socket(version6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let code: Int32
         if version6 {
@@ -24,10 +24,8 @@ final class LoopbackConnection {
             address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
             code = Self.connect(descriptor, &address)
         }
-        guard code == 0 else {
-            close(descriptor)
-            throw NobodyListens()
-        }
+        // deinit closes it.
+        guard code == 0 else { throw NobodyListens() }
     }
 
     deinit { close(descriptor) }

@@ -19,7 +19,9 @@ struct LoopbackUserAgentTests {
     func answered(version6: Bool) async throws {
         let bench = SignInBench()
         let port = Once<Int>()
-        let outcome = try await bench.run(LoopbackUserAgent(show: bench.show)) { url throws in
+        // One that the kernel deals out to nobody else when it is closed.
+        let agent = LoopbackUserAgent(port: UInt16(try LoopbackServer.assignablePort()), show: bench.show)
+        let outcome = try await bench.run(agent) { url throws in
             #expect(try SignInBench.parameter("redirect_uri", of: url).hasPrefix("http://127.0.0.1:"))
             let found = try SignInBench.port(of: url)
             port.set(found)
@@ -116,21 +118,24 @@ struct LoopbackUserAgentTests {
         let start = ContinuousClock.now
         let outcome = try await bench.run(LoopbackUserAgent(show: bench.show)) { url throws in
             let port = try SignInBench.port(of: url)
-            let silent = try (0..<20).map { _ in try LoopbackConnection(port: port) }
-            for connection in silent { connection.send("GET /callback?code=x") }
-            let answer = try LoopbackConnection(port: port)
-            for piece in [
-                "GE", "T /callback?co", "de=c&state=right-", "state HTTP/1.1\r", "\nHost: localhost:\(port)\r\n\r",
-                "\n",
-            ] {
-                answer.send(piece)
-                try await Task.sleep(for: .milliseconds(2))
+            // The listener gives a connection ten seconds for its request: here nobody else takes them.
+            try await onOwnThread {
+                let silent = try (0..<20).map { _ in try LoopbackConnection(port: port) }
+                for connection in silent { connection.send("GET /callback?code=x") }
+                let answer = try LoopbackConnection(port: port)
+                for piece in [
+                    "GE", "T /callback?co", "de=c&state=right-", "state HTTP/1.1\r",
+                    "\nHost: localhost:\(port)\r\n\r", "\n",
+                ] {
+                    answer.send(piece)
+                    usleep(2000)
+                }
+                #expect(LoopbackConnection.status(answer.readToEnd()) == 200)
+                withExtendedLifetime(silent) {}
             }
-            #expect(LoopbackConnection.status(answer.readToEnd()) == 200)
-            withExtendedLifetime(silent) {}
         }
         #expect(try outcome.get().outcome == .code(Secret("c")))
-        #expect(ContinuousClock.now - start < .seconds(9))
+        if isAlone { #expect(ContinuousClock.now - start < .seconds(9)) }
     }
 
     @Test("an answer of another issuer is a stray")
@@ -151,8 +156,9 @@ struct LoopbackUserAgentTests {
         let bench = SignInBench()
         let clock = ManualClock()
         let port = Once<Int>()
-        let outcome = try await bench.run(LoopbackUserAgent(within: .seconds(120), by: clock, show: bench.show)) {
-            url in
+        let agent = LoopbackUserAgent(
+            port: UInt16(try LoopbackServer.assignablePort()), within: .seconds(120), by: clock, show: bench.show)
+        let outcome = try await bench.run(agent) { url in
             port.set(try SignInBench.port(of: url))
             await clock.waitForSleepers(1)
             clock.advance(by: .seconds(120))
@@ -166,15 +172,16 @@ struct LoopbackUserAgentTests {
     @Test("cancelled, it ends at once and the port is closed")
     func cancelled() async throws {
         let bench = SignInBench()
+        let agent = LoopbackUserAgent(port: UInt16(try LoopbackServer.assignablePort()), show: bench.show)
         let task = Task {
-            try await bench.run(LoopbackUserAgent(show: bench.show)) { bench.shown.continuation.yield($0) }
+            try await bench.run(agent) { bench.shown.continuation.yield($0) }
         }
         var shown = bench.shown.stream.makeAsyncIterator()
         let url = try #require(await shown.next())
         let start = ContinuousClock.now
         task.cancel()
         #expect(try await task.value.failure?.code == .cancelled)
-        #expect(ContinuousClock.now - start < .seconds(6))
+        if isAlone { #expect(ContinuousClock.now - start < .seconds(6)) }
         let port = try SignInBench.port(of: url)
         #expect(throws: NobodyListens.self) { try LoopbackConnection(port: port) }
     }

@@ -35,8 +35,8 @@ private struct FixedAnswer: HTTPClient {
 @Suite("What servers and files say, fuzzed")
 struct AccountFuzzTests {
     @Test("sign-in, renewal, profile and sign-out")
-    func provider() async {
-        await #expect(processExitsWith: .success) {
+    func provider() async throws {
+        try await withOwnProcessInSoak {
             let deployment = try Deployment(name: "sim", base: "http://127.0.0.1:1")
             let report = await fuzz("cloud reply", from: replies, seed: 31) { input in
                 let status = [200, 201, 302, 400, 401, 404, 429, 500, 502][input.count % 9]
@@ -56,8 +56,8 @@ struct AccountFuzzTests {
     }
 
     @Test("everything else of an account")
-    func account() async {
-        await #expect(processExitsWith: .success) {
+    func account() async throws {
+        try await withOwnProcessInSoak {
             let deployment = try Deployment(name: "sim", base: "http://127.0.0.1:1")
             let key = try CredentialKey("sim")
             let report = await fuzz("account reply", from: accountReplies, seed: 35) { input in
@@ -93,8 +93,8 @@ struct AccountFuzzTests {
     }
 
     @Test("stored sessions")
-    func savedSessions() async {
-        await #expect(processExitsWith: .success) {
+    func savedSessions() async throws {
+        try await withOwnProcessInSoak {
             let examples = [savedSession("a"), savedSession("b", life: 1)].map { $0.serialized.revealBytes() }
             let report = fuzz("stored session", from: examples, seed: 32) { input in
                 guard let session = try? SavedSession(serialized: Secret(input)) else { return }
@@ -106,8 +106,8 @@ struct AccountFuzzTests {
     }
 
     @Test("JSON Web Tokens")
-    func webTokens() async {
-        await #expect(processExitsWith: .success) {
+    func webTokens() async throws {
+        try await withOwnProcessInSoak {
             let examples = [
                 accessToken("a"), token("b", ["exp": "x", "iat": 1e308, "custom:user_id": ["y"]]), "a.b.c",
             ]
@@ -122,8 +122,8 @@ struct AccountFuzzTests {
     }
 
     @Test("base URLs: what is accepted reads the same again")
-    func urls() async {
-        await #expect(processExitsWith: .success) {
+    func urls() async throws {
+        try await withOwnProcessInSoak {
             let examples = ["https://api.example.com:8443/rain/", "http://127.0.0.1:39187", "http://[::1]:8080/v1/"]
                 .map { Array($0.utf8) }
             let report = fuzz("base URL", from: examples, seed: 34) { input in

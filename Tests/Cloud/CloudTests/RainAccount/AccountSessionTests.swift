@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import BrowserSignIn
 import IdentityProviders
 import RainAccount
@@ -269,26 +270,5 @@ final class FullStore: CredentialStore {
             store.state.withLock { $0.session = session }
         }
         func remove() { store.state.withLock { $0.session = nil } }
-    }
-}
-
-/// Everything that was logged, as one text.
-final class CapturedLog: Sendable {
-    private let lines = Mutex<[(Logger.Level, String)]>([])
-    var handler: Handler { Handler(log: self) }
-    var text: String { lines.withLock { $0.map(\.1).joined(separator: "\n") } }
-    var levels: [Logger.Level] { lines.withLock { $0.map(\.0) } }
-
-    struct Handler: LogHandler {
-        let log: CapturedLog
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-        func log(event: LogEvent) {
-            log.lines.withLock { $0.append((event.level, "\(event.message) \(event.metadata ?? [:])")) }
-        }
     }
 }

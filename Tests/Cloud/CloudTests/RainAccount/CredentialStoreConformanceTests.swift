@@ -77,12 +77,12 @@ private struct Defective: CredentialStore {
         let key: CredentialKey
         func load() -> SavedSession? { store.load(key) }
         func save(_ session: SavedSession) async throws(AccountError) {
-            try await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+            try await store.exclusively(key, within: .seconds(120)) { access async throws(AccountError) in
                 try await access.save(session)
             }
         }
         func remove() async throws(AccountError) {
-            try await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+            try await store.exclusively(key, within: .seconds(120)) { access async throws(AccountError) in
                 try await access.remove()
             }
         }

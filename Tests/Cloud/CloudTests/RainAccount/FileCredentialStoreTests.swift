@@ -27,7 +27,7 @@ struct FileCredentialStoreTests {
     }
 
     private func save(_ session: SavedSession) async throws(AccountError) {
-        try await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+        try await store.exclusively(key, within: .seconds(120)) { access async throws(AccountError) in
             try await access.save(session)
         }
     }
@@ -49,7 +49,7 @@ struct FileCredentialStoreTests {
         #expect(mode(file) == 0o600)
         #expect(mode(path) == 0o700)
         #expect(mode(folder.file("state")) == 0o700)
-        try await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+        try await store.exclusively(key, within: .seconds(120)) { access async throws(AccountError) in
             try await access.remove()
         }
         #expect(try store.load(key) == nil)
@@ -75,7 +75,7 @@ struct FileCredentialStoreTests {
         let refused = await accountError { () throws(AccountError) in try await save(savedSession("b")) }
         #expect(refused?.code == .cannotStore)
         #expect(refused?.message.contains("symbolic link") == true)
-        let probed = await accountError { () throws(AccountError) in try await store.probe(key, within: .seconds(5)) }
+        let probed = await accountError { () throws(AccountError) in try await store.probe(key, within: .seconds(120)) }
         #expect(probed?.code == .cannotStore)
         #expect(try folder.read("elsewhere") == savedSession("a").serialized.revealString())
         unlink(file)
@@ -134,7 +134,7 @@ struct FileCredentialStoreTests {
     func unwritable(path: String) async {
         let store = FileCredentialStore(folder: path)
         let error = await accountError { () throws(AccountError) in
-            try await store.exclusively(key, within: .seconds(1)) { access async throws(AccountError) in
+            try await store.exclusively(key, within: .seconds(120)) { access async throws(AccountError) in
                 try await access.save(savedSession("a"))
             }
         }
@@ -149,7 +149,7 @@ struct FileCredentialStoreTests {
         let (store, key) = (store, key)
         let holder = Task {
             await accountError { () throws(AccountError) in
-                try await store.exclusively(key, within: .seconds(5)) { _ throws(AccountError) in
+                try await store.exclusively(key, within: .seconds(120)) { _ throws(AccountError) in
                     start.finish()
                     for await _ in gate {}
                 }
@@ -166,7 +166,7 @@ struct FileCredentialStoreTests {
         try await other.exclusively(elsewhere, within: .milliseconds(20)) { _ throws(AccountError) in }
         opener.finish()
         #expect(await holder.value == nil)
-        try await other.exclusively(key, within: .seconds(5)) { _ throws(AccountError) in }
+        try await other.exclusively(key, within: .seconds(120)) { _ throws(AccountError) in }
     }
 
     @Test("readers never meet half of a session while writers are at work")
@@ -176,8 +176,8 @@ struct FileCredentialStoreTests {
         let done = Flag()
         await withTaskGroup(of: Int.self) { group in
             group.addTask {
-                for number in 1...200 {
-                    try? await store.exclusively(key, within: .seconds(5)) { access async throws(AccountError) in
+                for number in 1...60 {
+                    try? await store.exclusively(key, within: .seconds(120)) { access async throws(AccountError) in
                         try await access.save(
                             savedSession("\(number % 2)" + String(repeating: "x", count: number % 2 * 5000)))
                     }

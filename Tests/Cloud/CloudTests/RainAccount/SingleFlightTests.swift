@@ -100,7 +100,7 @@ struct SingleFlightTests {
         try await withTemporaryFolder { folder in
             let path = folder.file("accounts")
             let first = try Bench(store: FileCredentialStore(folder: path))
-            try await first.store.exclusively(first.key, within: .seconds(1)) { access async throws(AccountError) in
+            try await first.store.exclusively(first.key, within: .seconds(120)) { access async throws(AccountError) in
                 try await access.save(savedSession("a", life: 1))
             }
             first.clock.advance(seconds: 10)

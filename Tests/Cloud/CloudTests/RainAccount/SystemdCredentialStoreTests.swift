@@ -46,13 +46,13 @@ struct SystemdCredentialStoreTests {
         let key = try CredentialKey("lab")
         let (store, other) = (store, savedSession("b"))
         let saved = await accountError { () throws(AccountError) in
-            try await store.exclusively(key, within: .seconds(1)) { access async throws(AccountError) in
+            try await store.exclusively(key, within: .seconds(120)) { access async throws(AccountError) in
                 try await access.save(other)
             }
         }
         #expect(saved?.code == .storeReadOnly)
         #expect(
-            await accountError { () throws(AccountError) in try await store.probe(key, within: .seconds(1)) }?.code
+            await accountError { () throws(AccountError) in try await store.probe(key, within: .seconds(120)) }?.code
                 == .storeReadOnly)
         #expect(try store.load(key) == savedSession("a"))
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import BrowserSignIn
 import IdentityProviders
 import RainAccount
@@ -188,7 +189,7 @@ struct AccountCallTests {
         other.userID = UserID("user-2")
         let (key, store, saved) = (bench.key, bench.store, other)
         bench.http.expect(.put, "/v1/password2") { _ in
-            try? await store.exclusively(key, within: .seconds(1)) { access throws(AccountError) in
+            try? await store.exclusively(key, within: .seconds(120)) { access throws(AccountError) in
                 try await access.save(saved)
             }
             return HTTPResponse(status: 200, body: Array(done.utf8))

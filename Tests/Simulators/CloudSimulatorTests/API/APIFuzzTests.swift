@@ -5,13 +5,13 @@ import Testing
 
 @testable import CloudSimulator
 
-/// The cloud's two entries, HTTP and MQTT, take mutated input in a process of their own: no crash, no slow input, no growing
+/// The cloud's two entries, HTTP and MQTT, take mutated input: no crash, no slow input, no growing
 /// memory, and an answer of the API's own to whatever is a request.
 @Suite("The cloud's entries, fuzzed")
 struct APIFuzzTests {
     @Test("HTTP, through the parser to the router")
-    func http() async {
-        await #expect(processExitsWith: .success) {
+    func http() async throws {
+        try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true, nodes: ["node1"])
             let token = try cloud.signIn().access
             let report = fuzz("HTTP", from: Examples.requests(token: token), seed: 21) { input in
@@ -27,8 +27,8 @@ struct APIFuzzTests {
     }
 
     @Test("bodies of every endpoint")
-    func bodies() async {
-        await #expect(processExitsWith: .success) {
+    func bodies() async throws {
+        try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true, nodes: ["node1"])
             let token = try cloud.signIn().access
             var turn = 0
@@ -46,8 +46,8 @@ struct APIFuzzTests {
     }
 
     @Test("what nodes publish")
-    func messages() async {
-        await #expect(processExitsWith: .success) {
+    func messages() async throws {
+        try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true, nodes: ["node1"])
             var turn = 0
             let topics = ["config", "params/local", "params/local/init", "user/mapping"].map { "node/node1/\($0)" }
@@ -60,8 +60,8 @@ struct APIFuzzTests {
     }
 
     @Test("tokens")
-    func tokens() async {
-        await #expect(processExitsWith: .success) {
+    func tokens() async throws {
+        try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true)
             let session = try cloud.signIn()
             let examples = [session.access, session.id, session.refresh].map { Array($0.utf8) }

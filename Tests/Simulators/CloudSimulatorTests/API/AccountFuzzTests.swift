@@ -15,8 +15,8 @@ struct AccountFuzzTests {
     }
 
     @Test("bodies of every account call")
-    func bodies() async {
-        await #expect(processExitsWith: .success) {
+    func bodies() async throws {
+        try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true)
             var session = try cloud.signIn()
             let examples = Examples.bodies + [Array("{\"refreshtoken\":\"\(session.refresh)\"}".utf8)]
@@ -38,8 +38,8 @@ struct AccountFuzzTests {
     }
 
     @Test("forms of the sign-in page and of the token endpoint")
-    func forms() async {
-        await #expect(processExitsWith: .success) {
+    func forms() async throws {
+        try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true)
             let flow = OAuthFlow(cloud: cloud)
             let type = [Request.Field("Content-Type", "application/x-www-form-urlencoded")]
@@ -57,8 +57,8 @@ struct AccountFuzzTests {
     }
 
     @Test("queries of the hosted pages and of account calls")
-    func queries() async {
-        await #expect(processExitsWith: .success) {
+    func queries() async throws {
+        try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true)
             let token = try cloud.signIn().access
             let calls = [
@@ -79,8 +79,8 @@ struct AccountFuzzTests {
     }
 
     @Test("what tests ask for")
-    func control() async {
-        await #expect(processExitsWith: .success) {
+    func control() async throws {
+        try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true)
             let names = ["expire", "revoke", "faults", "clock", "mfa", "nonsense"]
             var turn = 0

@@ -99,28 +99,6 @@ import Testing
         #expect(details["node_details"]?.array?.first?["tags"] == ["room:kitchen"])
     }
 
-    @Test(
-        "openssl's own signature is accepted: ECDSA in DER, and PSS with any salt", arguments: ["node1", "node1:rsa"])
-    func opensslSigns(specification: String) async throws {
-        let cloud = try TestCloud(nodes: [specification])
-        let token = try cloud.signIn().access
-        let initiated = cloud.send("POST", "\(Self.path)/initiate", token: token).body
-        try cloud.folder.write(try #require(initiated["challenge"]?.string), to: "challenge")
-        let padding =
-            specification.hasSuffix("rsa") ? ["-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:20"] : []
-        let signed = try await run(
-            "openssl",
-            ["dgst", "-sha256", "-sign", cloud.api.nodeFiles[0].key] + padding + [
-                "-hex", cloud.folder.file("challenge"),
-            ])
-        let hex = try #require(signed.standardOutput.split(separator: " ").last).trimmingPrefix(" ").filter(
-            \.isHexDigit)
-        let answer: JSONValue = [
-            "request_id": initiated["request_id"] ?? .null, "node_id": "node1", "challenge_response": .string(hex),
-        ]
-        #expect(cloud.send("POST", "\(Self.path)/verify", answer, token: token).status == 200)
-    }
-
     @Test("a wrong signature is refused, and spends the challenge")
     func wrongSignature() throws {
         let cloud = try TestCloud(nodes: ["node1", "node2"])

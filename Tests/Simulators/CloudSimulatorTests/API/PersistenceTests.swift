@@ -79,29 +79,6 @@ import Testing
         }
     }
 
-    @Test("openssl verifies the certificates, whose name is the node's")
-    func certificates() async throws {
-        let cloud = try TestCloud(nodes: ["node-a", "node-b:rsa"])
-        for node in cloud.api.nodeFiles {
-            let verified = try await run(
-                "openssl",
-                [
-                    "verify", "-x509_strict", "-purpose", "sslclient", "-CAfile", cloud.folder.file("data/ca.pem"),
-                    node.certificate,
-                ])
-            #expect(verified.status == .exited(0), "\(verified.standardError)")
-            let subject = try await run("openssl", ["x509", "-noout", "-subject", "-in", node.certificate])
-            #expect(subject.standardOutput == "subject=CN = \(node.id)\n")
-            let isRSA = node.id == "node-b"
-            let text = try await run("openssl", ["pkey", "-noout", "-text", "-in", node.key])
-            #expect(text.standardOutput.hasPrefix(isRSA ? "Private-Key: (2048 bit" : "Private-Key: (256 bit"))
-            // The key is the certificate's.
-            let own = try await run("openssl", ["pkey", "-pubout", "-in", node.key])
-            let certified = try await run("openssl", ["x509", "-noout", "-pubkey", "-in", node.certificate])
-            #expect(own.standardOutput == certified.standardOutput && !own.standardOutput.isEmpty)
-        }
-    }
-
     @Test(
         "a node's id is a plain word",
         arguments: ["", "a/b", "a+", "#", "..", "a b", "ä", "a:b", "a:rsa:x", String(repeating: "n", count: 65)])

@@ -103,7 +103,8 @@ import Testing
 
     @Test("stopping ends open connections and gives the port back")
     func stop() async throws {
-        let address = ListenAddress(host: "127.0.0.1", port: 0)
+        // One that the kernel deals out to nobody else when it is given back.
+        let address = ListenAddress(host: "127.0.0.1", port: UInt16(try LoopbackServer.assignablePort()))
         let listener = try HTTPListener(
             address: address, refusal: { Response(status: $0, .string($1)) }, handler: { _ in Response([:]) })
         listener.start()

@@ -8,7 +8,7 @@ final class RawConnection {
     private(set) var wasReset = false
 
     /// - Parameter patience: how long to wait for a byte, in milliseconds.
-    init(port: UInt16, patience: Int = 10_000) throws {
+    init(port: UInt16, patience: Int = 120_000) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -9,31 +9,34 @@ import Testing
 @Suite("Identity systems, fuzzed")
 struct IdentityFuzzTests {
     @Test("forms and bodies", arguments: IdentitySystem.allCases)
-    func bodies(system: IdentitySystem) async {
-        // The name alone: what crosses into the process of its own must be a constant there.
-        switch system {
-        case .spid: await #expect(processExitsWith: .success) { fuzzBodies(.spid, seed: 41) }
-        case .liferay: await #expect(processExitsWith: .success) { fuzzBodies(.liferay, seed: 42) }
-        case .oclc: await #expect(processExitsWith: .success) { fuzzBodies(.oclc, seed: 43) }
-        case .oidc: await #expect(processExitsWith: .success) { fuzzBodies(.oidc, seed: 44) }
-        case .neo: await #expect(processExitsWith: .success) { fuzzBodies(.neo, seed: 45) }
-        }
+    func bodies(system: IdentitySystem) async throws {
+        let seed: UInt64 =
+            switch system {
+            case .spid: 41
+            case .liferay: 42
+            case .oclc: 43
+            case .oidc: 44
+            case .neo: 45
+            }
+        try await withOwnProcessInSoak("\(system)") { try fuzzBodies(system, seed: seed) }
     }
 
     @Test("targets, and headers that prove something", arguments: IdentitySystem.allCases)
-    func targets(system: IdentitySystem) async {
-        switch system {
-        case .spid: await #expect(processExitsWith: .success) { fuzzTargets(.spid, seed: 51) }
-        case .liferay: await #expect(processExitsWith: .success) { fuzzTargets(.liferay, seed: 52) }
-        case .oclc: await #expect(processExitsWith: .success) { fuzzTargets(.oclc, seed: 53) }
-        case .oidc: await #expect(processExitsWith: .success) { fuzzTargets(.oidc, seed: 54) }
-        case .neo: await #expect(processExitsWith: .success) { fuzzTargets(.neo, seed: 55) }
-        }
+    func targets(system: IdentitySystem) async throws {
+        let seed: UInt64 =
+            switch system {
+            case .spid: 51
+            case .liferay: 52
+            case .oclc: 53
+            case .oidc: 54
+            case .neo: 55
+            }
+        try await withOwnProcessInSoak("\(system)") { try fuzzTargets(system, seed: seed) }
     }
 
     @Test("dates and base64 of whatever it is are refused or read, and base64 comes back as it was")
-    func values() async {
-        await #expect(processExitsWith: .success) {
+    func values() async throws {
+        try await withOwnProcessInSoak {
             let examples = ["2030-01-01 00:00:00+0000", "2014-01-05T11:57:26Z", "QUJD/+==", "aGVsbG8="].map {
                 Array($0.utf8)
             }
@@ -72,8 +75,8 @@ private func hasOwnScriptsOnly(_ response: Response) -> Bool {
 /// What would break out of a page, were it not escaped.
 private let nasty = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E%3Cimg%20src=x%20onerror='alert(1)'%3E"
 
-private func fuzzBodies(_ system: IdentitySystem, seed: UInt64) {
-    guard let identity = try? TestIdentity(system) else { preconditionFailure("no simulator") }
+private func fuzzBodies(_ system: IdentitySystem, seed: UInt64) throws {
+    let identity = try TestIdentity(system)
     let examples = system.examples
     let bodies =
         examples.bodies + ["username=\(nasty)&password=x&user_code=\(nasty)", "login=\(nasty)&handle=\(nasty)"]
@@ -92,8 +95,8 @@ private func fuzzBodies(_ system: IdentitySystem, seed: UInt64) {
     #expect(report.failures.isEmpty, "\(report.complaint)")
 }
 
-private func fuzzTargets(_ system: IdentitySystem, seed: UInt64) {
-    guard let identity = try? TestIdentity(system) else { preconditionFailure("no simulator") }
+private func fuzzTargets(_ system: IdentitySystem, seed: UInt64) throws {
+    let identity = try TestIdentity(system)
     let examples = system.examples
     var turn = 0
     let pages = examples.targets.map {

@@ -151,8 +151,8 @@ struct RadioFuzzTests {
     ]
 
     @Test("calls with any arguments are answered once each, in time, and the tree stays in order")
-    func calls() async {
-        await #expect(processExitsWith: .success) {
+    func calls() async throws {
+        try await withOwnProcessInSoak {
             let radio = FuzzedRadio()
             let report = fuzz("radio calls", from: RadioFuzzTests.examples, seed: 51, maximumLength: 512) {
                 radio.feed($0)
@@ -163,8 +163,8 @@ struct RadioFuzzTests {
     }
 
     @Test("a board takes any writes, whole and cut")
-    func writes() async {
-        await #expect(processExitsWith: .success) {
+    func writes() async throws {
+        try await withOwnProcessInSoak {
             guard
                 let simulator = try? FirmwareSim.parse(["--ble", "--security", "0", "--seed", "3", "--no-auto-stop"]),
                 let boards = try? simulator.makeBoards(Journal(path: nil))

@@ -37,8 +37,8 @@ struct ProviderFuzzTests {
     @Test(
         "sign-in, renewal, profile and sign-out",
         arguments: ["spid", "liferay", "liferay/cookie", "oclc", "oclc-oauth"])
-    func answers(name: String) async {
-        await #expect(processExitsWith: .success) { [name] in
+    func answers(name: String) async throws {
+        try await withOwnProcessInSoak(name) {
             var turn = 0
             let report = await fuzz("\(name)'s answers", from: replies, seed: UInt64(name.utf8.count) + 50) { input in
                 let status = [200, 201, 302, 400, 401, 403, 420, 500, 503][input.count % 9]
@@ -91,8 +91,8 @@ struct ProviderFuzzTests {
     }
 
     @Test("portals' pages, cookies and exceptions; OCLC's words, dates and queries")
-    func parsers() async {
-        await #expect(processExitsWith: .success) {
+    func parsers() async throws {
+        try await withOwnProcessInSoak {
             let examples = [
                 "JSESSIONID=1; Path=/; HttpOnly; Max-Age=0; Domain=portal.example", "Liferay.authToken='x'",
                 "2014-01-05 11:57:26.5+00:00", "https://a/?b=c%20d&b=e=f&g#h", "Authorization: Bearer tk_x",

@@ -113,13 +113,13 @@ struct EventTests {
         let bench: Bench
 
         func renewed(_ name: String) async throws {
-            try await bench.store.exclusively(bench.key, within: .seconds(5)) { access async throws(AccountError) in
+            try await bench.store.exclusively(bench.key, within: .seconds(120)) { access async throws(AccountError) in
                 try await access.save(savedSession(name))
             }
         }
 
         func removed() async throws {
-            try await bench.store.exclusively(bench.key, within: .seconds(5)) { access async throws(AccountError) in
+            try await bench.store.exclusively(bench.key, within: .seconds(120)) { access async throws(AccountError) in
                 try await access.remove()
             }
         }
@@ -134,20 +134,6 @@ struct EventTests {
             if names.count == count { break }
         }
         return names
-    }
-}
-
-extension AccountEvent {
-    var name: String {
-        switch self {
-        case .loaded: "loaded"
-        case .saved: "saved"
-        case .signedIn: "signedIn"
-        case .signInFailed(let error): "signInFailed \(error.code)"
-        case .refreshed: "refreshed"
-        case .expired(let error): "expired \(error.serverCode ?? 0)"
-        case .signedOut(let place): "signedOut \(place)"
-        }
     }
 }
 

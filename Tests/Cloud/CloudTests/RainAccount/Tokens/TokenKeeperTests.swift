@@ -7,7 +7,6 @@ import Foundation
 import RainHTTP
 import RainJSON
 import RainKitTesting
-import Synchronization
 import Testing
 import TestSupport
 import RainCore
@@ -264,7 +263,7 @@ struct TokenKeeperTests {
     }
 
     private func save(_ session: SavedSession, _ bench: Bench) async throws {
-        try await bench.store.exclusively(bench.key, within: .seconds(5)) { access async throws(AccountError) in
+        try await bench.store.exclusively(bench.key, within: .seconds(120)) { access async throws(AccountError) in
             try await access.save(session)
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-@testable import BrowserSignIn
+@testable import TestSupport
+import BrowserSignIn
 @testable import IdentityProviders
 @testable import RainAccount
 import RainHTTP

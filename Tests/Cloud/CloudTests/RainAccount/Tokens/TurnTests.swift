@@ -2,12 +2,10 @@
 @testable import BrowserSignIn
 @testable import IdentityProviders
 @testable import RainAccount
-import Glibc
 import RainKitTesting
 import Synchronization
 import Testing
 import TestSupport
-import RainCore
 
 /// Waiting for a turn: by the event, in order, and free to leave.
 @Suite("Turns at a store")
@@ -23,7 +21,7 @@ struct TurnTests {
             open = { opener.finish() }
             holder = Task {
                 await accountError { () throws(AccountError) in
-                    try await store.exclusively(key, within: .seconds(20)) { _ throws(AccountError) in
+                    try await store.exclusively(key, within: .seconds(120)) { _ throws(AccountError) in
                         start.finish()
                         for await _ in gate {}
                     }
@@ -52,7 +50,7 @@ struct TurnTests {
                 for _ in 0..<100 {
                     group.addTask {
                         await accountError { () throws(AccountError) in
-                            try await store.exclusively(key, within: .seconds(20)) { _ throws(AccountError) in
+                            try await store.exclusively(key, within: .seconds(120)) { _ throws(AccountError) in
                                 inside.counts.withLock {
                                     $0.now += 1
                                     $0.all += 1
@@ -68,6 +66,39 @@ struct TurnTests {
             }
             #expect(inside.counts.withLock { $0.most } == 1)
             #expect(inside.counts.withLock { $0.all } == 100)
+        }
+    }
+
+    /// The lock's file goes with each probe, and those that wait for it have it open already.
+    @Test("probes and turns of one account on an empty folder all come to an end, and leave no lock of their own")
+    func probes() async throws {
+        try await withTemporaryFolder { folder in
+            let store = FileCredentialStore(folder: folder.file("sessions"))
+            let (key, other) = (try CredentialKey("sim"), try CredentialKey("other"))
+            let inside = Inside()
+            await withTaskGroup(of: AccountError?.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        await accountError { () throws(AccountError) in
+                            try await store.probe(key, within: .seconds(120))
+                            try await store.probe(other, within: .seconds(120))
+                            try await store.exclusively(key, within: .seconds(120)) { _ throws(AccountError) in
+                                inside.counts.withLock {
+                                    $0.now += 1
+                                    $0.all += 1
+                                    $0.most = max($0.most, $0.now)
+                                }
+                                for _ in 0..<number { await Task.yield() }
+                                inside.counts.withLock { $0.now -= 1 }
+                            }
+                        }
+                    }
+                }
+                for await error in group { #expect(error == nil) }
+            }
+            #expect(inside.counts.withLock { $0.most } == 1)
+            #expect(inside.counts.withLock { $0.all } == 8)
+            #expect(try files(in: folder.file("sessions")).allSatisfy { !$0.contains("other") })
         }
     }
 
@@ -95,63 +126,5 @@ struct TurnTests {
             #expect(await held.holder.value == nil)
             #expect(await wait(.seconds(20)).value == nil, "the turn is free again")
         }
-    }
-
-    @Test("a process that holds the lock and dies lets the next one in, without a wait of its own")
-    func deadHolder() async throws {
-        try await withTemporaryFolder { folder in
-            let store = FileCredentialStore(folder: folder.file("sessions"))
-            let key = try CredentialKey("sim")
-            try await store.exclusively(key, within: .seconds(1)) { _ throws(AccountError) in }
-            // util-linux's flock(1): it says when it has the lock, and keeps it.
-            try await withChildProcess(
-                "flock", [folder.file("sessions/sim.lock"), "sh", "-c", "echo held; cat"], input: .open
-            ) { holder in
-                #expect(try await holder.readyLine() == "held")
-                let threads = try threadCount()
-                let waiting = (0..<50).map { _ in
-                    Task {
-                        await accountError { () throws(AccountError) in
-                            try await store.exclusively(key, within: .seconds(20)) { _ throws(AccountError) in }
-                        }
-                    }
-                }
-                let late = await accountError { () throws(AccountError) in
-                    try await store.exclusively(key, within: .milliseconds(50)) { _ throws(AccountError) in }
-                }
-                #expect(late?.code == .timeout)
-                #expect(try threadCount() <= threads + 8, "fifty wait, and not by a thread each")
-                for task in waiting.prefix(20) { task.cancel() }
-                for task in waiting.prefix(20) { #expect(await task.value?.code == .cancelled) }
-                holder.kill()
-                for task in waiting.dropFirst(20) { #expect(await task.value == nil) }
-            }
-        }
-    }
-
-    @Test("a lock that comes when nobody wants it any more is given back")
-    func unwanted() async throws {
-        try await withTemporaryFolder { folder in
-            let store = FileCredentialStore(folder: folder.file("sessions"))
-            let key = try CredentialKey("sim")
-            try await store.exclusively(key, within: .seconds(1)) { _ throws(AccountError) in }
-            let lock = folder.file("sessions/sim.lock")
-            try await withChildProcess("flock", [lock, "sh", "-c", "echo held; cat"], input: .open) { holder in
-                _ = try await holder.readyLine()
-                let late = await accountError { () throws(AccountError) in
-                    try await store.exclusively(key, within: .milliseconds(10)) { _ throws(AccountError) in }
-                }
-                #expect(late?.code == .timeout)
-                holder.kill()
-                // Another process gets it, although ours was next in the kernel's queue.
-                let next = try await run("flock", ["--timeout", "10", lock, "true"])
-                #expect(next.status == .exited(0))
-            }
-        }
-    }
-
-    private func threadCount() throws -> Int {
-        let line = try readFile("/proc/self/status").split(separator: "\n").first { $0.hasPrefix("Threads:") }
-        return Int(line?.split(separator: "\t").last ?? "") ?? 0
     }
 }

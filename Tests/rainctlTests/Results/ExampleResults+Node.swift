@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import RainKit
+
+@testable import RainMaker
+@testable import rainctl
+
+extension ExampleResults {
+    static let node: [any CommandResult] = [
+        NodeListResult(nodes: [
+            .init(nodeID: "N1", name: "Lamp", model: "m", role: "primary", connected: true),
+            .init(nodeID: "N2", name: nil, model: nil, role: nil, connected: false),
+            .init(nodeID: "N3", name: nil, model: nil, role: nil, connected: nil),
+        ]),
+        NodeListResult(nodes: []),
+        NodeShowResult(whole),
+        NodeStatusResult(Node(["id": "N1", "status": ["connectivity": ["connected": false, "timestamp": 0]]])!),
+        NodeStatusResult(whole),
+        NodeDocumentResult(node: NodeID("N1"), member: "config", document: ["info": ["name": "Lamp"]]),
+        NodeDocumentResult(node: NodeID("N1"), member: "metadata", document: ["x": 1]),
+        ParamsResult(node: NodeID("N1"), .init(params: lamp, isSingle: false)),
+        ParamsResult(node: NodeID("N1"), .init(params: ["Light": ["Power": true]], isSingle: true)),
+        ParamsSetResult([
+            .init(node: NodeID("N1"), isReported: true), .init(node: NodeID("N2")),
+            .init(node: NodeID("N3"), failure: "no such node", serverCode: 100_015),
+            .init(node: NodeID("N4"), isReported: false),
+            .init(
+                node: NodeID("N5"), unreported: [.init(component: "System", parameter: "Reboot")], isSentOnly: true),
+            .init(node: NodeID("N6"), isReported: false, seen: "reports Light.Hue=30"),
+        ]),
+        NodeRemovedResult(nodeID: "N1"),
+    ]
+
+    private static let whole = Node([
+        "id": "N1", "role": "primary", "tags": ["room:kitchen"], "metadata": ["x": 1],
+        "status": ["connectivity": ["connected": true, "timestamp": 1_700_000_000_000]],
+        "config": [
+            "info": ["name": "ESP RainMaker Device", "fw_version": "1.0", "type": "Lightbulb", "model": "led_light"],
+            "devices": [
+                [
+                    "name": "Light", "type": "esp.device.lightbulb",
+                    "params": [
+                        [
+                            "name": "Name", "type": "esp.param.name", "data_type": "string",
+                            "properties": ["read", "write"],
+                        ],
+                        ["name": "Power", "data_type": "bool", "properties": ["read"]],
+                    ],
+                ]
+            ],
+        ],
+        "params": ["Light": ["Name": "Kitchen lamp"]],
+    ])!
+
+    private static let lamp: JSONValue = ["Light": ["Name": "Lamp", "Power": true]]
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import RainKit
+
+@testable import RainMaker
+@testable import rainctl
+
+extension ExampleResults {
+    static let nodeChanges: [any CommandResult] = [
+        ActionResult("made: Home, G1").with("group_id", "G1").with("name", "Home"),
+        ActionResult("changed: Home").with("group_id", "G1").with("changed", true),
+        ActionResult("removed: Home").with("group_id", "G1").with("removed", true),
+        ActionResult("added to Home: N1").with("group_id", "G1").with("added", ["N1"]).with("already", [String]()),
+        ActionResult("taken out of Home: N1").with("group_id", "G1").with("removed", ["N1"]),
+        ActionResult("made: Both, A1").with("automation_id", "A1").with("name", "Both"),
+        ActionResult("offered").with("request_id", "R1").with("ids", ["N1"]).with("user_name", "b@x"),
+        ActionResult("declined").with("request_id", "R1").with("accepted", false),
+        ActionResult("cancelled").with("request_id", "R1").with("cancelled", true),
+        ActionResult("set: x").with("node_id", "N1").with("set", ["x"]).with("deleted", [String]()),
+        ActionResult("deleted: x").with("node_id", "N1").with("deleted", ["x"]),
+        ActionResult("tags: a:b").with("node_id", "N1").with("tags", ["a:b"]),
+        ActionResult("tags: a:b\nthere already: a:b").with("node_id", "N1").with("tags", ["a:b"])
+            .with("added", [String]()).with("already", ["a:b"]),
+        EntryListResult(NodeID("N1"), [schedule, weekend], member: "schedules"),
+        EntryListResult(NodeID("N1"), [], member: "scenes"),
+        EntryListResult(NodeID("N1"), [scene], member: "scenes"),
+        EntryResult(node: NodeID("N1"), noun: "schedule", id: "A1", operation: .add, isReported: true),
+        EntryResult(
+            node: NodeID("N1"), noun: "schedule", id: "A1", operation: .edit, isReported: false, changesTime: true),
+        CommandRecordsResult(
+            RequestID("R1"),
+            [
+                NodeCommandRecord(["node_id": "N1", "status": "success", "response_data": ["a": 1]])!,
+                NodeCommandRecord(["node_id": "N2", "status": "failure", "status_description": "command not found"]
+                )!,
+                NodeCommandRecord(["node_id": "N3", "status": "timed_out"])!,
+            ], refused: [ParameterOutcome(node: NodeID("N4"), failure: "not yours", serverCode: 100_010)]),
+        UpdateResult(NodeID("N1"), image, state: "success", info: "done"),
+    ]
+
+    static let sharing: [any CommandResult] = [
+        SharingListResult([
+            Sharing(["node_id": "N1", "users": ["primary": ["a@x"], "secondary": ["b@x", "c@x"]]], .nodes)!,
+            Sharing(["node_id": "N2", "users": ["primary": ["a@x"]]], .nodes)!,
+        ]),
+        SharingRequestsResult(
+            [
+                SharingRequest([
+                    "request_id": "R1", "request_status": "pending", "node_ids": ["N1"], "user_name": "b@x",
+                    "primary_user_name": "a@x", "request_timestamp": 1_700_000_000,
+                ])!
+            ], areSent: false),
+        GroupListResult([home]),
+        GroupListResult([site]),
+        GroupShowResult(home),
+        GroupShowResult(site),
+        AutomationListResult([automation]),
+    ]
+
+    private static let schedule = ServiceEntry([
+        "id": "A1", "name": "Evening", "enabled": true, "triggers": [["m": 1170, "d": 31]],
+        "action": ["Light": ["Power": true]], "extra": 7,
+    ])!
+    private static let weekend = ServiceEntry([
+        "id": "B2", "name": "Off", "enabled": false, "triggers": [["rsec": 90]], "action": [:],
+    ])!
+    private static let scene = ServiceEntry([
+        "id": "C3", "name": "Cosy", "action": ["Light": ["Brightness": 20]],
+    ])!
+    private static let home = NodeGroup([
+        "group_id": "G1", "group_name": "Home", "type": "home", "description": "Ours", "nodes": ["N1", "N2"],
+        "parent_group_id": "G0",
+        "custom_data": ["city": "Oslo"], "sub_groups": [["group_id": "G2", "group_name": "Kitchen"]],
+    ])!
+    private static let site = NodeGroup([
+        "group_id": "G1", "group_name": "Site",
+        "sub_groups": [["group_id": "G2", "group_name": "Hall", "type": "room"]],
+    ])!
+    private static let automation = Automation([
+        "automation_id": "A1", "name": "Both", "event_type": "node_params", "node_id": "N1", "event_operator": "or",
+        "events": [
+            ["params": ["Light": ["Power": false]], "check": "=="], ["params": ["Room": ["Heat": 30]], "check": ">"],
+        ], "actions": [["node_id": "N2", "params": ["Light": ["Power": false]]]],
+    ])!
+    private static let image: FirmwareImage = {
+        var bytes = [UInt8](repeating: 0, count: 288)
+        // An image without segments, and the checksum of such an image.
+        (bytes[0], bytes[12], bytes[31]) = (0xE9, 5, 0xEF)
+        bytes.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
+        bytes.replaceSubrange(48..<51, with: Array("2.0".utf8))
+        bytes.replaceSubrange(80..<89, with: Array("led_light".utf8))
+        return try! FirmwareImage(bytes)
+    }()
+}

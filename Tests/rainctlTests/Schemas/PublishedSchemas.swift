@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import RainKit
+
+@testable import rainctl
+
+/// The schemas in docs/schema, derived from the types that rainctl encodes.
+enum PublishedSchemas {
+    /// The text of each file, sorted by name.
+    static func all() throws -> [(file: String, text: String)] {
+        let documents = try ofResults().map { name, schema in
+            (file: fileName(name), text: text(title(name), versioned(schema)))
+        }
+        let lines = try ofStreams().map { file, title, schema in (file: file, text: text(title, schema)) }
+        return (documents + lines).sorted { $0.file < $1.file }
+    }
+
+    /// The schema of each result, by the name of its type.
+    static func ofResults() throws -> [String: JSONSchema] {
+        var byType: [String: JSONSchema] = [:]
+        for result in ExampleResults.all {
+            let schema = try SchemaEncoder.schema(of: result)
+            let name = "\(type(of: result))"
+            byType[name] = byType[name]?.merged(with: schema) ?? schema
+        }
+        return byType
+    }
+
+    /// The schemas of lines that commands stream.
+    static func ofStreams() throws -> [(file: String, title: String, schema: JSONSchema)] {
+        let warning = Warning(reason: "", message: "")
+        let failure = ErrorResult(CommandFailure(.usage, message: "")).error
+        let board = DiscoveredBoardResult(transport: "")
+        let path = ParameterPath(component: "", parameter: "")
+        return [
+            (
+                "event.json", "A line of --events ndjson; the last one has the members of the document as well",
+                [
+                    // An event before the first step has no step.
+                    try event(nil, EventDetail(detail: nil)), try event("account", EventDetail(detail: nil)),
+                    try event("account", WarningDetail(warning)), try event("account", failure),
+                ]
+            ),
+            (
+                "discovery-event.json", "A line of device discover --events ndjson",
+                [
+                    try SchemaEncoder.schema(of: FoundEvent(board, at: "")),
+                    try SchemaEncoder.schema(of: WarningEvent(warning, at: "")),
+                ]
+            ),
+            (
+                "monitor-event.json", "A line of device monitor --events ndjson",
+                [try SchemaEncoder.schema(of: MonitorEvent("line"))]
+            ),
+            (
+                "watch-event.json", "A line of node watch --json",
+                try [NodeChange.What.connected(true), .value(path, 1, previous: nil)].map { what in
+                    let change = NodeChange(node: NodeID("N1"), name: nil, what: what)
+                    return try SchemaEncoder.schema(of: WatchLine(change, at: ""))
+                }
+            ),
+        ].map { file, title, kinds in (file, title, kinds.dropFirst().reduce(kinds[0]) { $0.merged(with: $1) }) }
+    }
+
+    private static func event(_ step: String?, _ more: some Encodable) throws -> JSONSchema {
+        try SchemaEncoder.schema(
+            of: EventLine(
+                time: "", run: "", device: "", step: step, state: "", code: "", attempt: 1, elapsedMilliseconds: 1,
+                nodeID: step, more: more))
+    }
+
+    private static func versioned(_ schema: JSONSchema) -> JSONSchema {
+        let version = JSONSchema.Member(name: "schema_version", schema: .integer, isRequired: true)
+        let warning = JSONSchema.object([
+            .init(name: "reason", schema: .string, isRequired: true),
+            .init(name: "message", schema: .string, isRequired: true),
+        ])
+        let warnings = JSONSchema.Member(name: "warnings", schema: .array(warning), isRequired: false)
+        guard case .object(let members) = schema else { return schema }
+        return .object([version] + members.filter { $0.name != "warnings" } + [warnings])
+    }
+
+    private static func text(_ title: String, _ schema: JSONSchema) -> String {
+        let head: [JSONValue.Member] = [
+            .init("$schema", "https://json-schema.org/draft/2020-12/schema"), .init("title", .string(title)),
+        ]
+        let body = schema.json.members ?? []
+        return String(decoding: JSONValue.object(head + body).serialized(pretty: true), as: UTF8.self) + "\n"
+    }
+
+    /// `NodeListResult` is `node-list`.
+    static func stem(_ type: String) -> String {
+        let stem = type.hasSuffix("Result") ? String(type.dropLast("Result".count)) : type
+        // QRShowResult is qr-show.
+        return String(stem.replacing("QR", with: "Qr").snakeCased.drop { $0 == "_" }.replacing("_", with: "-"))
+    }
+
+    private static func fileName(_ type: String) -> String { stem(type) + ".json" }
+
+    private static func title(_ type: String) -> String {
+        "What rainctl prints with --json: \(stem(type).replacing("-", with: " "))"
+    }
+}
