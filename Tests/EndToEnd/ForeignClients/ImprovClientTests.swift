@@ -6,7 +6,7 @@ import Testing
 
 /// py-improv-ble-client, whose commands and results are the same over a cable, meets our codec and our simulated board.
 @Suite("py-improv-ble-client")
-struct ImprovTests {
+struct ImprovClientTests {
     private func session(_ arguments: String...) async throws -> JSONValue {
         let python = try await ForeignClient.improvClient.path()
         let script = Repository.path("Tests/EndToEnd/ForeignClients/Clients/improv_session.py")
