@@ -32,7 +32,7 @@ struct LiferayPortTests {
         try await withTemporaryFolder { folder in
             let simulated = try await SimulatedIdentity.start("liferay", in: folder)
             let maker = try Maker(folder)
-            let port = try freePort()
+            let port = try LoopbackServer.assignablePort()
             for option in [
                 ["--callback-port", "\(port)"], ["--redirect-uri", "http://127.0.0.1:\(port)/callback"],
             ] {

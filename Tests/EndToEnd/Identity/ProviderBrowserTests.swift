@@ -52,7 +52,7 @@ struct ProviderBrowserTests {
                 + one.options(try simulated.url(one.system)).map { $0 == "SECRET" ? folder.file("client-secret") : $0 }
             // Liferay compares the port, too: one that is free now is registered.
             if one.provider == "liferay" {
-                let redirect = "http://127.0.0.1:\(try freePort())/callback"
+                let redirect = "http://127.0.0.1:\(try LoopbackServer.assignablePort())/callback"
                 try await simulated.control("liferay", "settings", ["redirect": .string(redirect)])
                 options += ["--redirect-uri", redirect]
             }

@@ -13,9 +13,3 @@ extension SimulatedIdentity {
         guard response.status == 200 else { throw ProcessError("\(what): HTTP \(response.status)") }
     }
 }
-
-/// A port of 127.0.0.1 at which nobody listens now.
-func freePort() throws -> Int {
-    let server = try LoopbackServer { _ in }
-    return server.port
-}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Synchronization
 
 /// A TCP server on a free port of 127.0.0.1 whose every connection is served by one closure on a thread of its own.
 ///
@@ -50,15 +51,18 @@ public final class LoopbackServer: Sendable {
     /// A port of 127.0.0.1 on which nobody listens, nor will: it stays taken as long as the process runs.
     public static func refusedPort() throws -> Int { try boundToLoopback().port }
 
-    /// A free port of 127.0.0.1 for a program that must be told one. It is none of those that the kernel deals out, so that no neighbour's
-    /// connection gets it in between.
+    /// Ports that this process has given out already.
+    private static let assigned = Mutex<Set<Int>>([])
+
+    /// A free port of 127.0.0.1 for a program that must be told one. The kernel gives ports from 32768 on to connections, and the simulators
+    /// choose theirs below 30000, so nobody takes it before the program does. It is given out once.
     public static func assignablePort() throws -> Int {
         for _ in 0..<1000 {
-            guard let (descriptor, port) = try? boundToLoopback(.random(in: 10_000..<30_000)) else { continue }
+            guard let (descriptor, port) = try? boundToLoopback(.random(in: 30_000..<31_500)) else { continue }
             Glibc.close(descriptor)
-            return port
+            if assigned.withLock({ $0.insert(port).inserted }) { return port }
         }
-        throw ProcessError("no free port below 30000")
+        throw ProcessError("no free port from 30000 to 31500")
     }
 }
 
