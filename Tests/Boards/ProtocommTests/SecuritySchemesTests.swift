@@ -48,7 +48,9 @@ struct SecuritySchemesTests {
         _ device: Device, fault: @escaping @Sendable (Int, Endpoint) -> InMemoryTransport.Fault? = { _, _ in nil }
     ) -> ProtocommSession {
         let board = SecuredBoard(device) { request, _ in request.first == 0xEE ? nil : request.reversed() }
-        return ProtocommSession(transport: InMemoryTransport(fault: fault) { await board.answer($0, on: $1) })
+        let transport = InMemoryTransport(fault: fault) { await board.answer($0, on: $1) }
+        // No deadline comes, however busy the machine is.
+        return ProtocommSession(transport: transport, clock: ManualClock())
     }
 
     func code(_ body: () async throws -> Void) async -> ProtocommError.Code? {

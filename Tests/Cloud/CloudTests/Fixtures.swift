@@ -62,7 +62,8 @@ struct Bench {
         let key = try CredentialKey("sim")
         self.key = key
         self.store = store ?? InMemoryCredentialStore(saved.map { [key: $0] } ?? [:])
-        session = try AccountSession.rainMaker(deployment, http: http, store: self.store, clock: clock)
+        session = try AccountSession.rainMaker(
+            deployment, http: http, store: self.store, clock: clock, timer: ManualClock())
         account = RainMakerAccount(deployment, session: session, http: http)
     }
 

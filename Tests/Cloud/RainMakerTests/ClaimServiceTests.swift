@@ -21,7 +21,7 @@ struct ClaimServiceTests {
             tokens: Tokens(access: Secret("planted-access"), received: UnixTime(seconds: 0)))
         let session = try AccountSession.rainMaker(
             deployment, http: http, store: InMemoryCredentialStore([try CredentialKey("sim"): saved]),
-            clock: ManualWallClock())
+            clock: ManualWallClock(), timer: ManualClock())
         return try #require(ClaimService(deployment, session: session))
     }
 
@@ -113,7 +113,8 @@ struct ClaimServiceTests {
     func absent() throws {
         let deployment = try Deployment(name: "sim", base: "http://127.0.0.1:1")
         let session = try AccountSession.rainMaker(
-            deployment, http: ScriptedHTTPClient(), store: InMemoryCredentialStore(), clock: ManualWallClock())
+            deployment, http: ScriptedHTTPClient(), store: InMemoryCredentialStore(), clock: ManualWallClock(),
+            timer: ManualClock())
         #expect(ClaimService(deployment, session: session) == nil)
     }
 

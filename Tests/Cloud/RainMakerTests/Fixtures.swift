@@ -22,7 +22,8 @@ struct ScriptedCloud {
             provider: "rainmaker", userID: UserID("user-1"), userName: "dev@example.com",
             tokens: Tokens(access: Secret("planted-access"), received: UnixTime(seconds: 0)))
         let store = InMemoryCredentialStore(signedIn ? [try CredentialKey("sim"): saved] : [:])
-        let session = try AccountSession.rainMaker(deployment, http: http, store: store, clock: ManualWallClock())
+        let session = try AccountSession.rainMaker(
+            deployment, http: http, store: store, clock: ManualWallClock(), timer: ManualClock())
         return RainMakerCloud(deployment, session: session, http: http)
     }
 

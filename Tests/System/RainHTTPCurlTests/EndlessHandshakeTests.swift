@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainHTTP
 import RainHTTPCurl
+import Synchronization
 import TestSupport
 import Testing
 
@@ -10,24 +12,22 @@ struct EndlessHandshakeTests {
     /// HelloRequest (RFC 5246, section 7.4.1.1), each in a record of its own.
     private static let records = (0..<4096).flatMap { _ in [0x16, 3, 3, 0, 4, 0, 0, 0, 0] as [UInt8] }
 
-    private func flood() throws -> (LoopbackServer, AsyncStream<Void>) {
-        let (floods, flooding) = AsyncStream.makeStream(of: Void.self)
-        let server = try LoopbackServer(remembersRequests: false) { peer in
+    /// - Parameter amid: called on the server's thread when more was sent than the sockets' buffers hold: the client is in the midst of it.
+    private func flood(amid: @escaping @Sendable () -> Void = {}) throws -> LoopbackServer {
+        try LoopbackServer(remembersRequests: false) { peer in
             guard peer.read(16) != nil else { return }
             for count in 1... {
                 guard peer.write(Self.records) else { return }
-                // More than the sockets' buffers hold: the client is in the midst of it.
-                if count == 200 { flooding.yield() }
+                if count == 200 { amid() }
             }
         }
-        return (server, floods)
     }
 
     @Test(
         "a request has its deadline", .timeLimit(.minutes(10)),
         arguments: [HTTPRequest.Connection.pooled, .fresh, .kept("a")])
     func deadline(connection: HTTPRequest.Connection) async throws {
-        let (server, _) = try flood()
+        let server = try flood()
         let url = "https://127.0.0.1:\(server.port)/"
         let client = CurlHTTPClient()
         let request = HTTPRequest(method: .get, url: url, deadline: .milliseconds(500), connection: connection)
@@ -42,13 +42,15 @@ struct EndlessHandshakeTests {
 
     @Test("a request can be cancelled", .timeLimit(.minutes(10)))
     func cancelled() async throws {
-        let (server, floods) = try flood()
+        let request = Mutex<Task<HTTPError?, Never>?>(nil)
+        // From the server's own thread: until it is cancelled the flood leaves other tests little time.
+        let server = try flood {
+            while request.withLock({ $0?.cancel() }) == nil { usleep(1000) }
+        }
         let url = "https://127.0.0.1:\(server.port)/"
         let client = CurlHTTPClient()
         let task = Task { await client.failure(HTTPRequest(method: .get, url: url, deadline: .seconds(600))) }
-        var flooding = floods.makeAsyncIterator()
-        await flooding.next()
-        task.cancel()
+        request.withLock { $0 = task }
         #expect(await task.value?.code == .cancelled)
     }
 }

@@ -43,7 +43,7 @@ struct AuthorizationCodeTests {
     init() throws {
         deployment = try Deployment(
             name: "sim", base: "http://127.0.0.1:1", authorization: "http://127.0.0.1:2", clientID: "client-1")
-        session = try AccountSession.rainMaker(deployment, http: http, store: store, clock: clock)
+        session = try AccountSession.rainMaker(deployment, http: http, store: store, clock: clock, timer: ManualClock())
     }
 
     private func signIn(_ agent: ScriptedAgent, idp: String? = "github") async throws(AccountError) -> UserInfo {
@@ -189,7 +189,8 @@ struct AuthorizationCodeTests {
     @Test("a store that cannot be used is noticed before the page is shown")
     func storeFirst() async throws {
         let session = try AccountSession.rainMaker(
-            deployment, http: http, store: FileCredentialStore(folder: "/proc/nowhere"), clock: clock)
+            deployment, http: http, store: FileCredentialStore(folder: "/proc/nowhere"), clock: clock,
+            timer: ManualClock())
         let error = await accountError { () throws(AccountError) in
             try await session.signIn { () async throws(AccountError) in
                 Issue.record("shown")

@@ -212,7 +212,8 @@ struct AccountSessionTests {
         var logger = Logger(label: "test") { _ in lines.handler }
         logger.logLevel = .trace
         let session = try AccountSession.rainMaker(
-            deployment, http: http, store: InMemoryCredentialStore(), clock: clock, logger: logger)
+            deployment, http: http, store: InMemoryCredentialStore(), clock: clock, logger: logger, timer: ManualClock()
+        )
         let access = accessToken("a")
         http.expect(
             .post, "/v1/login2",

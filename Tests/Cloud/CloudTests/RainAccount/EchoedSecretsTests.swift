@@ -33,7 +33,7 @@ struct EchoedSecretsTests {
             provider: provider.name, userID: UserID("1001"), userName: "ada", tokens: tokens, context: provider.context)
         return AccountSession(
             provider: provider, http: EchoingClient(), store: InMemoryCredentialStore([key: saved]), key: key,
-            clock: ManualWallClock())
+            clock: ManualWallClock(), timer: ManualClock())
     }
 
     private var tokens: Tokens {

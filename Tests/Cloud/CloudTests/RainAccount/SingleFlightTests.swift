@@ -107,7 +107,8 @@ struct SingleFlightTests {
             let shared = first.http
             let benches = try (0..<8).map { _ in
                 try AccountSession.rainMaker(
-                    first.deployment, http: shared, store: FileCredentialStore(folder: path), clock: first.clock)
+                    first.deployment, http: shared, store: FileCredentialStore(folder: path), clock: first.clock,
+                    timer: ManualClock())
             }
             first.expectRenewal(to: "b")
             for _ in benches { shared.expect(.get, "/v1/user/nodes", "{}") }

@@ -86,7 +86,8 @@ struct SystemdCredentialStoreTests {
         try provide(savedSession("old", received: start - 4000), as: "rainkit-sim")
         let before = try folder.read("rainkit-sim")
         let session = try AccountSession.rainMaker(
-            Deployment(name: "sim", base: "http://127.0.0.1:1"), http: http, store: store, clock: clock)
+            Deployment(name: "sim", base: "http://127.0.0.1:1"), http: http, store: store, clock: clock,
+            timer: ManualClock())
         let new = accessToken("new", issued: start)
         http.expect(.post, "/v1/login2", #"{"status":"success","accesstoken":"\#(new)"}"#)
         #expect(try await session.accessToken() == Secret(new))

@@ -38,7 +38,8 @@ struct OwnBackend {
         let key = try CredentialKey("sim")
         let saved = store ?? InMemoryCredentialStore([key: saved(refresh: true, user: user)])
         let session = try AccountSession.rainMaker(
-            try Deployment(name: "sim", base: "http://127.0.0.1:1"), http: http, store: saved, clock: ManualWallClock())
+            try Deployment(name: "sim", base: "http://127.0.0.1:1"), http: http, store: saved, clock: ManualWallClock(),
+            timer: ManualClock())
         return try HTTPNodeMapping(
             NodeMappingDescription(parsing: Array(text.utf8), origin: "own.json"), session: session,
             user: UserID(user), http: http)

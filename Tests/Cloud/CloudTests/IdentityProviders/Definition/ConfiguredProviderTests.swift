@@ -154,7 +154,7 @@ struct ConfiguredProviderTests {
             context: ["base": "https://elsewhere.example.com"])
         let session = AccountSession(
             provider: bench.provider, http: bench.http, store: InMemoryCredentialStore([key: saved]), key: key,
-            clock: bench.clock)
+            clock: bench.clock, timer: ManualClock())
         let error = await accountError { () throws(AccountError) in try await session.accessToken() }
         #expect(error?.code == .wrongContext)
     }
@@ -167,7 +167,8 @@ struct ConfiguredProviderTests {
             .get, "/me", #"{"sub":"1001","preferred_username":"ada","name":"Ada","email":"ada@example.com"}"#)
         let key = try CredentialKey("test")
         let session = AccountSession(
-            provider: bench.provider, http: bench.http, store: InMemoryCredentialStore(), key: key, clock: bench.clock)
+            provider: bench.provider, http: bench.http, store: InMemoryCredentialStore(), key: key, clock: bench.clock,
+            timer: ManualClock())
         _ = try await session.signIn(password)
         let stored = try await session.storedUser()
         #expect(stored.userID == UserID("1001") && stored.email == "ada@example.com" && stored.name == "Ada")

@@ -29,7 +29,7 @@ struct NeoTests {
     func life() async throws {
         let session = AccountSession(
             provider: try provider(), http: http, store: InMemoryCredentialStore(), key: try CredentialKey("neo"),
-            clock: clock)
+            clock: clock, timer: ManualClock())
         http.expect(.post, "/v1/user/auth/token", Self.answer(1))
         http.expect(.get, "/v1/users/me", #"{"user_id":"u-1","email":"ada@example.com"}"#)
         let user = try await session.signIn(.password(user: "ada@example.com", password: Secret("pw")))

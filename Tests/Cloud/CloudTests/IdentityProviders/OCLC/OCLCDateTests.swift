@@ -32,7 +32,7 @@ struct OCLCDateTests {
         let session = AccountSession(
             provider: provider, http: ScriptedHTTPClient(), store: InMemoryCredentialStore(),
             key: try CredentialKey("x"),
-            clock: clock)
+            clock: clock, timer: ManualClock())
         #expect(try await session.signIn(.tokens(tokens, nonce: nil)).userID == UserID("p-ada"))
         #expect(try await session.status().expires?.seconds == 1_388_923_046)
         // It is over then, and cannot be renewed.

@@ -139,7 +139,7 @@ struct TokenKeeperTests {
         let signOut = Task { try await bench.session.signOut() }
         for await _ in started {}
         let other = try AccountSession.rainMaker(
-            bench.deployment, http: bench.http, store: bench.store, clock: bench.clock)
+            bench.deployment, http: bench.http, store: bench.store, clock: bench.clock, timer: ManualClock())
         let renewal = Task { await accountError { () throws(AccountError) in try await other.renew() } }
         opener.finish()
         guard case .complete = try await signOut.value else {
@@ -211,7 +211,7 @@ struct TokenKeeperTests {
         let next = token("c", ["exp": .number(bench.clock.now.seconds + ahead + 1000)])
         bench.http.expect(.post, "/v1/login2", #"{"status":"success","accesstoken":"\#(next)"}"#)
         let other = try AccountSession.rainMaker(
-            bench.deployment, http: bench.http, store: bench.store, clock: bench.clock)
+            bench.deployment, http: bench.http, store: bench.store, clock: bench.clock, timer: ManualClock())
         _ = try await other.accessToken()
         #expect(try await other.status().expires == bench.clock.now + 1000)
         try bench.http.finish()

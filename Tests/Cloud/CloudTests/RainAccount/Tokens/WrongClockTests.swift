@@ -26,7 +26,8 @@ struct WrongClockTests {
             bench = try ProviderBench(#""refreshExpiry":[{"field":"refresh_expires_in","format":"seconds"}]"#)
             key = try CredentialKey("test")
             session = AccountSession(
-                provider: bench.provider, http: bench.http, store: store, key: key, clock: bench.clock)
+                provider: bench.provider, http: bench.http, store: store, key: key, clock: bench.clock,
+                timer: ManualClock())
             expectTokens("a")
             bench.http.expect(.get, "/me", #"{"sub":"u"}"#)
             _ = try await session.signIn(.password(user: "u", password: Secret("p")))
