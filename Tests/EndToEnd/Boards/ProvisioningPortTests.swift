@@ -17,8 +17,10 @@ struct ProvisioningPortTests {
                 + ["--pop-file", folder.file("pop"), "--json"] + port, environment: more, within: limit)
     }
 
+    private static let options = ["--security", "1", "--join-delay", "0.2", "--mapping", "user"]
+
     private static func board(_ link: String, _ more: [String] = []) -> [String] {
-        ["--console", link, "--security", "1", "--join-delay", "0.2", "--mapping", "user"] + more
+        ["--console", link] + options + more
     }
 
     @Test("no rights: the port's real group and the command that joins it")
@@ -113,24 +115,20 @@ struct ProvisioningPortTests {
     func comesBack(number: Int) async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
-            let tree = try SystemTree(in: folder)
-            for name in ["ttyACM0", "ttyACM1"] {
-                try tree.addDevice(name, socket: "1-1", vendor: "303a", product: "1002", serial: "7C:DF:A1:00:00:01")
+            let root = folder.file("system")
+            // A USB port of the simulated board gets another name each time, as the kernel gives one where the first is still in use.
+            var place = ["--usb", "native", "--system-root", root]
+            if number == 0 {
+                let tree = try SystemTree(in: folder)
+                try tree.addDevice(
+                    "ttyACM0", socket: "1-1", vendor: "303a", product: "1002", serial: "7C:DF:A1:00:00:01")
+                place = ["--console", tree.port("ttyACM0")]
             }
             let board = try await SimulatedBoard.start(
-                Self.board(
-                    tree.port("ttyACM0"), ["--boot-delay", "1.5", "--console-fault", "replug=0.5"]), in: folder)
+                place + Self.options + ["--boot-delay", "1.5", "--console-fault", "replug=0.5"], in: folder)
             defer { board.process.kill() }
-            async let outcome = provision(maker, ["--port", tree.port("ttyACM0")], tree.environment)
-            if number == 1 {
-                // The kernel gives a device another name where the first is still in use.
-                try await Task.sleep(for: .milliseconds(700))
-                let deadline = ContinuousClock.now + .waitLimit
-                while rename(tree.port("ttyACM0"), tree.port("ttyACM1")) != 0, ContinuousClock.now < deadline {
-                    try await Task.sleep(for: .milliseconds(5))
-                }
-            }
-            let ended = try await outcome
+            let ended = try await provision(
+                maker, ["--port", "\(root)/dev/ttyACM0"], ["RAINKIT_SYSTEM_ROOT": root])
             #expect(ended.status == 0, "\(ended.standardOutput)\(ended.standardError)")
         }
     }
