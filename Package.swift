@@ -158,7 +158,7 @@ let package = Package(
             "RainMaker", on: .cloud,
             [
                 "BrowserSignIn", "RainAccount", "RainByteStream", "RainCore", "RainCrypto", "RainHTTP", "RainJSON",
-                "RainMQTT", "RainOAuth", logging,
+                "RainMQTT", "RainOAuth", "RainWaiting", logging,
             ]),
         target(
             "RainSecretService", on: .cloud, ["RainAccount", "RainCore", "RainPrivateFiles", "RainWaiting", logging]),

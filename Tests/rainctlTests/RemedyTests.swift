@@ -22,7 +22,8 @@ struct RemedyTests {
         (.baseURL, ["login"]), (.clientID, ["login"]), (.clientSecret, ["login"]),
         (.parameter(name: "issuer"), ["login"]), (.knownAccount, []), (.knownDeployment, []), (.removedDeployment, []),
         (.knownProvider, []),
-        (.fileStore, ["login"]), (.exportedSession, []),
+        (.signInMode(provider: "liferay", modes: ["oauth2Redirect", "oauth2UsernameAndPassword"]), ["login"]),
+        (.forgottenPending, ["provision"]), (.fileStore, ["login"]), (.exportedSession, []),
     ]
 
     @Test("name options that the commands have, and commands that exist", arguments: all)

@@ -46,6 +46,10 @@ public enum Remedy: Hashable, Sendable {
 
     /// Sign in, or sign in anew.
     case signIn
+    /// Sign in to that provider in one of these modes, which give an access token.
+    case signInMode(provider: String, modes: [String])
+    /// Give up what earlier runs left for the cloud to confirm.
+    case forgottenPending
     /// Sign in at the provider's page, in a browser.
     case signInPage
     /// Sign in by handing over the address that the browser ended at.

@@ -26,6 +26,10 @@ extension Remedy {
         case .otherRedirect:
             "choose another --redirect, or remove the profile and add it with rainctl profile add --relay-url or --scheme-redirect"
         case .signIn: "sign in with rainctl login"
+        case .signInMode(let provider, let modes):
+            "sign in with "
+                + modes.map { "rainctl login --provider \(provider) --mode \($0)" }.joined(separator: " or ")
+        case .forgottenPending: "give up what earlier runs left with rainctl provision --forget-pending"
         case .signInPage: "sign in with --browser"
         case .pastedAddress: "paste the address with --paste"
         case .otherCallbackPort: "choose a port with --callback-port"

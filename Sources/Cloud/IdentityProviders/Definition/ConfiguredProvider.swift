@@ -94,6 +94,12 @@ public struct ConfiguredProvider: IdentityProvider {
             remedies: [name == "base" ? .baseURL : .parameter(name: name)])
     }
 
+    public var modesWithToken: [String] {
+        (definition.modes ?? []).filter { mode in
+            definition.grant(ofMode: mode).map { ![.basic, .cookie].contains($0) } ?? false
+        }
+    }
+
     public var context: [String: String] {
         var context: [String: String] = [:]
         for name in definition.context ?? ["base"] { context[name] = values[name] }

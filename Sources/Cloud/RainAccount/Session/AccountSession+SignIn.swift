@@ -6,7 +6,8 @@ extension AccountSession {
     /// Signs in and stores the session in the place of any earlier one.
     ///
     /// The store is checked before the provider is asked. The user comes from the service, or from the id token's claims while the
-    /// service is not available. A sign-in that fails or is cancelled after that is signed out at the provider, within five seconds.
+    /// service is not available. A session that was stored before is reported first (``AccountEvent/loaded(_:)``). A sign-in that fails or
+    /// is cancelled after that is signed out at the provider, within five seconds.
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> UserInfo {
         do throws(AccountError) {
             return try await begin(credentials)
@@ -19,6 +20,7 @@ extension AccountSession {
 
     private func begin(_ credentials: SignInCredentials) async throws(AccountError) -> UserInfo {
         try await keeper.probeStore()
+        await keeper.reportStored()
         let tokens = try await provider.signIn(credentials)
         do throws(AccountError) {
             return try await begin(tokens)

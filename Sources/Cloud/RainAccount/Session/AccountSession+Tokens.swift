@@ -73,12 +73,27 @@ extension AccountSession {
     /// - Throws: `invalidConfiguration` for a session that holds a password or a cookie in its place.
     package func bearerToken() async throws(AccountError) -> Secret {
         let tokens = try await keeper.fresh().tokens
-        guard tokens.kind == .oauth else {
-            throw AccountError(
-                .invalidConfiguration,
-                message: "the session at \(provider.name) has no access token: sign in by OAuth 2.0")
-        }
+        try check(tokens)
         return tokens.access
+    }
+
+    /// Makes sure that the stored session has an access token: nothing is sent. Throws `invalidConfiguration` as ``bearerToken()`` does.
+    package func checkHasToken() async throws(AccountError) { try check(try await keeper.stored().tokens) }
+
+    private func check(_ tokens: Tokens) throws(AccountError) {
+        guard tokens.kind != .oauth else { return }
+        let content =
+            switch tokens.kind {
+            case .basic: "the user's password"
+            case .cookie: "a web session's cookies"
+            default: "another proof (\(tokens.kind.rawValue))"
+            }
+        let modes = provider.modesWithToken
+        throw AccountError(
+            .invalidConfiguration,
+            message:
+                "the session at \(provider.name) holds \(content) and no access token, and the backend needs one: sign in by OAuth 2.0",
+            remedies: modes.isEmpty ? [] : [.signInMode(provider: provider.name, modes: modes)])
     }
 
     /// The token to try after a backend of the user's own did not accept that one; nil where there is none. The session goes on: only its

@@ -17,6 +17,9 @@ public protocol IdentityProvider: Sendable {
     /// the value with which it is first used.
     var context: [String: String] { get }
 
+    /// Its own names for the ways to sign in that give an access token, where it has others too. Empty by default.
+    var modesWithToken: [String] { get }
+
     /// - Throws: ``AccountError/Code-swift.struct/invalidCredentials`` and its neighbours for a refusal that the user can mend,
     ///   `secondStepRequired` if a one-time code is wanted too, `invalidConfiguration` for a way the provider does not have.
     func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens
@@ -45,6 +48,7 @@ public protocol IdentityProvider: Sendable {
 
 extension IdentityProvider {
     public var context: [String: String] { [:] }
+    public var modesWithToken: [String] { [] }
     public func user(claimedBy tokens: Tokens) -> UserInfo? { nil }
     public func canRenew(_ tokens: Tokens) -> Bool { true }
 

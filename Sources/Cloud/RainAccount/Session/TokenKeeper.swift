@@ -29,6 +29,9 @@ actor TokenKeeper {
     /// Whether the stored session was bound to the provider's settings, or that was tried.
     var hasBound = false
 
+    /// Whether listeners were told of the session that a sign-in is to replace.
+    var hasReportedEarlier = false
+
     var pause: Pause?
     /// A header that was wrong once must not silence a gateway for a day.
     private static let longestPause = 3600.0

@@ -19,22 +19,26 @@ extension Login {
         let asksForUser = [.password, .basic, .cookie].contains(grant)
         let newcomer = try context.newcomer(user, at: name, isWanted: asksForUser)
         let user = asksForUser ? try userName(newcomer, context) : nil
-        var storing = storing
-        // A password is stored only on request.
-        if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, storing.store == nil, !storing.noSave {
-            storing.noSave = true
+        var store = try storing.choice(context)
+        // A password is stored only on request, and where nothing is to be stored no store is tried.
+        if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, store != .kind(.memory) {
+            store = .kind(.memory)
             context.output.say("note: The sign-in is tried and not kept; --save-credentials keeps the password.")
         }
         let client = try context.client(
             provider: ProviderSelection(
                 definition.id, settings: settings.withSecrets(for: definition, environment: context.environment),
                 challenges: otherProvider.challenge.resolver(context)), account: newcomer.account)
-        let access = try await client.newAccount(user: user, in: storing.choice(context))
+        let access = try await client.newAccount(
+            user: user, in: store, savingCredentials: otherProvider.saveCredentials)
         let result = try await events.following(access.session) {
             try await signIn(by: grant, settings, user: user, client, access, time, context, events)
         }
         context.tellPlace(of: access.newSession)
-        if !storing.noSave { try client.rememberedProviders.remember(settings, as: name) }
+        // What is not kept is not remembered either: an earlier session goes on with the settings that it was made with.
+        if access.newSession?.outlivesProcess == true {
+            try client.rememberedProviders.remember(settings, as: name)
+        }
         return .signedIn(SignedInResult(result, access))
     }
 
