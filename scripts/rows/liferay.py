@@ -395,6 +395,10 @@ def versions(scene):
                 done = portal.sign_in("--mode", mode, *setting, environment=own)
                 equal(done.json["user_id"], "1001", f"the user at {version} by {mode}")
                 equal(portal.whoami(environment=own)["attributes"]["userId"], 1001, f"userId at {version} by {mode}")
+    # A portal whose version cannot be found out: the setting is named.
+    portal.set(version="6.1")
+    refused = portal.sign_in(environment={"XDG_STATE_HOME": scene.path("x")}, status=78)
+    contains(refused.failure["message"], "serverVersion", "the message without the version of an old portal")
     for wrong in ("99", "seven"):
         refused = portal.sign_in("--set", f"serverVersion={wrong}", environment={"XDG_STATE_HOME": scene.path("x")}, status=78)
         contains(refused.failure["message"], "serverVersion", "the message for a version that does not exist")
