@@ -26,6 +26,7 @@ check: lint
 test: setup
 	@scripts/build-embedded
 	@scripts/test
+	@scripts/check-rows
 	@scripts/check-identity
 	@scripts/check-reasons
 

@@ -32,9 +32,14 @@ extension RainKitClient {
         do throws(AccountError) {
             let settings = remembered ?? RememberedProviders.Settings(provider: selection.name)
             let entry = try providerDefinitions.entry(settings.provider)
-            return try configuredProvider(
+            let found = try configuredProvider(
                 entry, try settings.withSecrets(for: entry.definition, environment: configuration.environment),
                 named: selection.name, selection.challenges)
+            // A provider without an address has no services.
+            guard remembered != nil || found.provider["base"] != nil || entry.definition.resources != nil else {
+                throw AccountError(.missingParameter, message: "\(selection.name) cannot be used without its address")
+            }
+            return found
         } catch {
             // Settings that are missing are not what keeps somebody out who never signed in.
             guard remembered == nil, error.code == .missingParameter else { throw error }

@@ -34,6 +34,8 @@ public struct SPiDAccount: Sendable {
     /// - Throws: `clientRefused` for a client of another merchant, `missingParameter` where SPiD misses a redirect URI, and what
     ///   ``AccountSession/send(_:)`` throws.
     public func code(for exchange: SPiDExchange) async throws(AccountError) -> Secret {
+        // Without a session a client id is not what is missing.
+        _ = try await session.userID()
         let data = try await post("exchange", exchange.fields(ownClient: try provider.clientID()))
         guard let code = SPiDExchange.code(in: data) else {
             throw AccountError(
@@ -45,6 +47,8 @@ public struct SPiDAccount: Sendable {
     /// An address that signs a browser in as this user, once, within a minute, and sends it on to `redirectURI`. It is as good as a
     /// password: show it to nobody else.
     public func webSession(forClient client: String? = nil, redirectURI: String) async throws(AccountError) -> Secret {
+        // Without a session a client id is not what is missing.
+        _ = try await session.userID()
         let target: String
         if let client { target = client } else { target = try provider.clientID() }
         let code = try await code(for: .session(forClient: target, redirectURI: redirectURI))
