@@ -117,18 +117,18 @@ struct ProvisioningPortTests {
             let maker = try Maker(folder)
             let root = folder.file("system")
             // A USB port of the simulated board gets another name each time, as the kernel gives one where the first is still in use.
-            var place = ["--usb", "native", "--system-root", root]
+            var (place, name) = (["--usb", "bridge", "--system-root", root], "ttyUSB0")
             if number == 0 {
                 let tree = try SystemTree(in: folder)
                 try tree.addDevice(
                     "ttyACM0", socket: "1-1", vendor: "303a", product: "1002", serial: "7C:DF:A1:00:00:01")
-                place = ["--console", tree.port("ttyACM0")]
+                (place, name) = (["--console", tree.port("ttyACM0")], "ttyACM0")
             }
             let board = try await SimulatedBoard.start(
                 place + Self.options + ["--boot-delay", "1.5", "--console-fault", "replug=0.5"], in: folder)
             defer { board.process.kill() }
             let ended = try await provision(
-                maker, ["--port", "\(root)/dev/ttyACM0"], ["RAINKIT_SYSTEM_ROOT": root])
+                maker, ["--port", "\(root)/dev/\(name)"], ["RAINKIT_SYSTEM_ROOT": root])
             #expect(ended.status == 0, "\(ended.standardOutput)\(ended.standardError)")
         }
     }
