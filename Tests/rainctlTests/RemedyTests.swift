@@ -16,6 +16,7 @@ struct RemedyTests {
         (.acceptedSecurity(version: 0), ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.otherTransport, ["provision", "device claim"]), (.accessPoint, ["provision", "device send"]),
         (.networkName, ["provision"]),
+        (.claimOverCable, []), (.boardLog, []),
         (.claimService, ["profile add"]), (.withoutMapping, ["provision"]), (.moreTime, ["provision", "device claim"]),
         (.waiting, ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.signIn, []), (.signInPage, ["login"]), (.pastedAddress, ["login"]), (.otherCallbackPort, ["login"]),

@@ -101,7 +101,8 @@ extension DeviceLog.State {
                 nameHeard = nil
                 hasPrompt = false
                 failedStarts.restarted()
-            case .provisioningStarted, .code, .announced, .alreadyProvisioned: nameHeard = nameHeard ?? time
+            case .provisioningStarted, .code, .announced, .unnamedProvisioning, .alreadyProvisioned:
+                nameHeard = nameHeard ?? time
             case .trouble(let trouble):
                 lastTrouble = trouble
                 guard trouble.isFatal else { continue }

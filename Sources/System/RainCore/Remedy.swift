@@ -23,6 +23,10 @@ public enum Remedy: Hashable, Sendable {
     case networkName
     /// Name the deployment's claim service.
     case claimService
+    /// Claim the board over its cable, in the place of its firmware.
+    case claimOverCable
+    /// Read what the board prints from its start on.
+    case boardLog
     /// Set up the board's Wi-Fi alone, without an account.
     case withoutMapping
     /// Give the run more time.

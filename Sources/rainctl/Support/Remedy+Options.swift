@@ -14,6 +14,8 @@ extension Remedy {
         case .accessPoint: "where the board opens an access point of its own, reach it there with --transport softap"
         case .networkName: "name the network with rainctl provision --ssid"
         case .claimService: "remove the profile and name the claim service with rainctl profile add --claim-url"
+        case .claimOverCable: "claim the board with rainctl device claim --host"
+        case .boardLog: "see what the board prints with rainctl device monitor --restart"
         case .withoutMapping: "set up the Wi-Fi alone with rainctl provision --no-mapping"
         case .moreTime: "give it longer with --timeout"
         case .waiting: "have it waited for with --wait"
