@@ -40,6 +40,8 @@ public struct QRPayload: Sendable {
     public init(_ text: [UInt8]) throws(ProvisioningError) {
         guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
         var text = text[...]
+        // Some editors put a byte order mark before a file's text.
+        if text.starts(with: Self.mark) { text = text.dropFirst(Self.mark.count) }
         while let last = text.last, Self.isSpace(last) { text = text.dropLast() }
         text = text.drop(while: Self.isSpace)
         if text.prefix(4).map({ $0 | 0x20 }) == Array("http".utf8) {
@@ -54,6 +56,7 @@ public struct QRPayload: Sendable {
     }
 
     private static let compactPrefix = Array("NP:".utf8)
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 }
 
     private init(json: [UInt8]) throws(ProvisioningError) {

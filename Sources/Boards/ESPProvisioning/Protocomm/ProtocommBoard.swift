@@ -159,7 +159,9 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         guard error.code == .wrongProofOfPossession, refusedProofs > credentials.refusedBefore else {
             return ProvisioningError(error)
         }
-        return .refusedProof(error, selection, count: refusedProofs)
+        var refusal = ProvisioningError.refusedProof(error, selection, count: refusedProofs)
+        if let remark = proofOfPossession?.secret.remark(as: "proof of possession") { refusal.message += " \(remark)" }
+        return refusal
     }
 
     /// What the handshake failed with, or nil.
