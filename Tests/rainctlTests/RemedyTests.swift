@@ -15,7 +15,7 @@ struct RemedyTests {
         (.anySecurity, ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.acceptedSecurity(version: 0), ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.otherTransport, ["provision", "device claim"]), (.accessPoint, ["provision", "device send"]),
-        (.networkName, ["provision"]),
+        (.networkName, ["provision"]), (.networkPassword, ["provision"]), (.openNetwork, ["provision"]),
         (.claimOverCable, []), (.boardLog, []),
         (.claimService, ["profile add"]), (.withoutMapping, ["provision"]), (.moreTime, ["provision", "device claim"]),
         (.waiting, ["provision", "device info", "device scan", "device reset", "device claim"]),

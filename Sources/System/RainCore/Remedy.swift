@@ -21,6 +21,10 @@ public enum Remedy: Hashable, Sendable {
     case accessPoint
     /// Name the network instead of choosing from those that the board hears.
     case networkName
+    /// Give the password of the network that the board is to join.
+    case networkPassword
+    /// Say that the network has no password.
+    case openNetwork
     /// Name the deployment's claim service.
     case claimService
     /// Claim the board over its cable, in the place of its firmware.

@@ -13,6 +13,8 @@ extension Remedy {
         case .otherTransport: "choose another way to the board with --transport ble or softap"
         case .accessPoint: "where the board opens an access point of its own, reach it there with --transport softap"
         case .networkName: "name the network with rainctl provision --ssid"
+        case .networkPassword: "give the Wi-Fi password with --passphrase-file"
+        case .openNetwork: "join it with --open"
         case .claimService: "remove the profile and name the claim service with rainctl profile add --claim-url"
         case .claimOverCable: "claim the board with rainctl device claim --host"
         case .boardLog: "see what the board prints with rainctl device monitor --restart"

@@ -101,7 +101,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             do throws(ProvisioningError) {
                 return try VersionInformation(text).identity
             } catch {
-                guard session.mayGarbleAnswers, askAgain(atMost: 2) else { throw error }
+                guard session.mayGarbleAnswers else { throw error.asOtherServer(peer) }
+                guard askAgain(atMost: 2) else { throw error }
             }
         }
     }
