@@ -32,6 +32,9 @@ public struct NetworkProtection: Sendable, Hashable, CustomStringConvertible {
     /// Whether it is joined without a passphrase: open, or encrypted by OWE.
     public var isOpen: Bool { rawValue == 0 || rawValue == 9 }
 
+    /// Whether it asks for the name or the certificate of a user (IEEE 802.1X).
+    public var isEnterprise: Bool { [5, 10, 14, 15, 16].contains(rawValue) }
+
     private static let names = [
         "open", "wep", "wpa_psk", "wpa2_psk", "wpa_wpa2_psk", "wpa2_enterprise", "wpa3_psk", "wpa2_wpa3_psk",
         "wapi_psk",

@@ -40,11 +40,15 @@ public struct QRPayload: Sendable {
     public init(_ text: [UInt8]) throws(ProvisioningError) {
         guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
         var text = text[...]
+        // Some editors put a byte order mark before a file's text.
+        if text.starts(with: Self.mark) { text = text.dropFirst(Self.mark.count) }
         while let last = text.last, Self.isSpace(last) { text = text.dropLast() }
         text = text.drop(while: Self.isSpace)
         if text.prefix(4).map({ $0 | 0x20 }) == Array("http".utf8) {
             guard let start = Self.start(ofData: text) else { throw Self.unreadable("the URL has no data= part") }
-            text = Self.percentDecoded(text[start...])[...]
+            let data = text[start...].drop(while: Self.isSpace)
+            // Firmware prints the text as it is, and a "%" in it belongs to it; some printers of labels encode all of it.
+            text = Self.isRaw(data) ? data : Self.percentDecoded(data)[...]
         }
         if text.starts(with: Self.compactPrefix) {
             try self.init(compact: text.dropFirst(Self.compactPrefix.count))
@@ -54,6 +58,15 @@ public struct QRPayload: Sendable {
     }
 
     private static let compactPrefix = Array("NP:".utf8)
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// Whether the part behind `data=` is a code's text that nobody has encoded: JSON with its brace and quotation marks, or the compact form
+    /// with its bars.
+    private static func isRaw(_ data: ArraySlice<UInt8>) -> Bool {
+        if data.first == UInt8(ascii: "{") { return data.contains(UInt8(ascii: "\"")) }
+        return data.starts(with: compactPrefix) && data.contains(UInt8(ascii: "|"))
+    }
+
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 }
 
     private init(json: [UInt8]) throws(ProvisioningError) {
@@ -116,7 +129,6 @@ public struct QRPayload: Sendable {
         }
     }
 
-    /// Firmware prints the object as it is; some printers of labels encode it.
     private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         guard text.contains(UInt8(ascii: "%")) else { return Array(text) }
         var result: [UInt8] = []

@@ -21,8 +21,16 @@ public enum Remedy: Hashable, Sendable {
     case accessPoint
     /// Name the network instead of choosing from those that the board hears.
     case networkName
+    /// Give the password of the network that the board is to join.
+    case networkPassword
+    /// Say that the network has no password.
+    case openNetwork
     /// Name the deployment's claim service.
     case claimService
+    /// Claim the board over its cable, in the place of its firmware.
+    case claimOverCable
+    /// Read what the board prints from its start on.
+    case boardLog
     /// Set up the board's Wi-Fi alone, without an account.
     case withoutMapping
     /// Give the run more time.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 import RainJSON
 
 /// What files say beside the commands that change settings: a project's file for those who work in its folder, the user's, and the machine's.
@@ -86,8 +87,14 @@ struct SettingsFiles: Sendable {
 
     private mutating func read(_ path: String, _ level: Level) throws(CommandFailure) {
         guard let bytes = try Self.bytes(path) else { return }
-        guard let json = try? JSONValue(parsing: bytes), let members = json.members else {
-            throw Self.unreadable(path, "it is no JSON object")
+        let text: [UInt8]
+        do throws(FileText.Fault) {
+            text = try FileText.document(bytes)
+        } catch {
+            throw Self.unreadable(path, "\(error)")
+        }
+        guard let json = try? JSONValue(parsing: text), let members = json.members else {
+            throw Self.unreadable(path, "it is not a JSON object")
         }
         var found: [String: Setting] = [:]
         for member in members {

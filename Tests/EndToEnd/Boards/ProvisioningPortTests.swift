@@ -110,6 +110,82 @@ struct ProvisioningPortTests {
         }
     }
 
+    @Test("its lines are connected: what is sent comes back")
+    func loopback() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let pty = try PseudoTerminal()
+            pty.switchOffEcho()
+            let plug = Task {
+                while !Task.isCancelled { await pty.send(await pty.receive()) }
+            }
+            defer { plug.cancel() }
+            let outcome = try await provision(maker, ["--port", pty.path])
+            outcome.expectFailure(69, "unavailable", says: "loopback plug")
+            #expect(outcome.failure?["reason"] == "loopback")
+        }
+    }
+
+    /// Each with the log that a board prints again and again.
+    private static let logs: [(reason: String, says: String, log: [String])] = [
+        (
+            "invalid_header", "flash has no boot loader at 0x2000, where an ESP32-C5",
+            [
+                "ESP-ROM:esp32c5-eco2-20250121", "rst:0x7 (TG0_WDT_HPSYS),boot:0x18 (SPI_FAST_FLASH_BOOT)",
+                "invalid header: 0x59b25942", "invalid header: 0x59b25942",
+            ]
+        ),
+        (
+            "damaged_image", "is damaged",
+            [
+                "ESP-ROM:esp32c3-api1-20210207", "rst:0x10 (RTCWDT_RTC_RST),boot:0xd (SPI_FAST_FLASH_BOOT)",
+                "SHA-256 comparison failed:", "Attempting to boot anyway...", "entry 0x403809b0",
+            ]
+        ),
+        (
+            "no_proof", "rainctl device claim --host",
+            [
+                "ESP-ROM:esp32s3-20210327", "rst:0x3 (RTC_SW_SYS_RST),boot:0x18 (SPI_FAST_FLASH_BOOT)",
+                "I (33) boot: ESP-IDF v5.0 2nd stage bootloader",
+                "E (3210) app_wifi: Failed to get PoP from NVS, Please perform Claiming.",
+                "abort() was called at PC 0x42008abc on core 0",
+            ]
+        ),
+        ("other_firmware", "runs MicroPython", ["MicroPython v1.22.2 on 2024-02-22; ESP32C3 module with ESP32C3"]),
+        (
+            "unnamed_board", "WiFiProv.printQR",
+            [
+                "ESP-ROM:esp32c3-api1-20210207", "rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)",
+                "Provisioning started", "Give Credentials of your access point using smartphone app",
+            ]
+        ),
+        (
+            "no_provisioning", "neither names a provisioning service",
+            ["ESP-ROM:esp32c3-api1-20210207", "rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)", "hi"]
+        ),
+    ]
+
+    @Test("a board's log names the cause", arguments: logs)
+    func reported(reason: String, says: String, log: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let pty = try PseudoTerminal()
+            pty.switchOffEcho()
+            let board = Task {
+                // Opening a port may discard what came before.
+                _ = await pty.receive()
+                while !Task.isCancelled {
+                    await pty.send(log.map { $0 + "\r\n" }.joined())
+                    try? await Task.sleep(for: .seconds(11))
+                }
+            }
+            defer { board.cancel() }
+            let outcome = try await provision(maker, ["--port", pty.path])
+            outcome.expectFailure(69, "unavailable", says: says)
+            #expect(outcome.failure?["reason"]?.string == reason, "\(outcome.standardOutput)")
+        }
+    }
+
     @Test(
         "it went away and came back while the board was looked at, under the same name or another", arguments: [0, 1])
     func comesBack(number: Int) async throws {

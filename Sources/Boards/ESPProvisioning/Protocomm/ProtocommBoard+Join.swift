@@ -18,6 +18,7 @@ extension ProtocommBoard {
     public func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) {
+        try network.checkIsPassphrase()
         var doubt: Doubt?
         var refusals = 0
         (asked, arrival, isAttemptInDoubt) = (network, nil, false)

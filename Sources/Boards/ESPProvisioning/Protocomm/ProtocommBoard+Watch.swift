@@ -7,6 +7,9 @@ extension ProtocommBoard {
     /// How long a board may stay silent while its access point follows the network's channel. Afterwards the cloud must tell.
     var patience: Duration { .seconds(12) }
 
+    /// Firmware says that it is connecting until it has an address, and sets itself no deadline for that.
+    private var timeForAddress: Duration { .seconds(60) }
+
     /// Firmware starts a timer of this length when it accepts an Apply, and leaves its radio alone until it is over: nothing can have
     /// become of the attempt before (`network_prov_mgr_configure_wifi_sta`).
     private var timeBeforeJoining: Duration { .seconds(1) }
@@ -19,6 +22,7 @@ extension ProtocommBoard {
         var silentSince: Duration?
         var last: WiFiProgress?
         var hasTriedBefore = false
+        var connectingSince: Duration?
         while true {
             // Asked once before: a board may have fallen back to where it was.
             let firstChange = appliedAt.map { $0 + timeBeforeJoining } ?? time.elapsed()
@@ -45,7 +49,8 @@ extension ProtocommBoard {
             do {
                 outcome = try verdict(status, hasTriedBefore: hasTriedBefore)
             } catch {
-                guard try await joinAgainIfInDoubt() else { throw error }
+                guard try await joinAgainIfInDoubt() else { throw error.remarking(on: self.asked) }
+                connectingSince = nil
                 continue
             }
             switch outcome {
@@ -57,6 +62,9 @@ extension ProtocommBoard {
                 progress = .attemptFailed(remaining: remaining)
             case .connecting: progress = .connecting
             }
+            // An attempt that was refused, or that found no access point, ends much earlier.
+            connectingSince = progress == .connecting ? connectingSince ?? time.elapsed() : nil
+            if let connectingSince, time.elapsed() - connectingSince >= timeForAddress { throw .noAddress(self.asked) }
             if progress != last { await report(progress) }
             last = progress
         }
@@ -156,6 +164,15 @@ extension ProvisioningError {
 
     static func silent(_ peer: String, for limit: Duration) -> ProvisioningError {
         ProvisioningError(.deviceLost, message: "The board at \(peer) did not answer within \(limit).")
+    }
+
+    fileprivate static func noAddress(_ network: WiFiNetwork?) -> ProvisioningError {
+        let name = network.map { " \($0.ssid)" } ?? ""
+        return ProvisioningError(
+            .wifiFailed,
+            message:
+                "The network\(name) neither refuses the board nor gives it an address: its DHCP server does not answer, or has no address "
+                + "left. Check the router, or whether it admits known devices only.", reason: "no_address")
     }
 
     fileprivate func asLost(_ peer: String) -> ProvisioningError {

@@ -101,7 +101,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             do throws(ProvisioningError) {
                 return try VersionInformation(text).identity
             } catch {
-                guard session.mayGarbleAnswers, askAgain(atMost: 2) else { throw error }
+                guard session.mayGarbleAnswers else { throw error.asOtherServer(peer) }
+                guard askAgain(atMost: 2) else { throw error }
             }
         }
     }
@@ -159,7 +160,9 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         guard error.code == .wrongProofOfPossession, refusedProofs > credentials.refusedBefore else {
             return ProvisioningError(error)
         }
-        return .refusedProof(error, selection, count: refusedProofs)
+        var refusal = ProvisioningError.refusedProof(error, selection, count: refusedProofs)
+        if let remark = proofOfPossession?.secret.remark(as: "proof of possession") { refusal.message += " \(remark)" }
+        return refusal
     }
 
     /// What the handshake failed with, or nil.

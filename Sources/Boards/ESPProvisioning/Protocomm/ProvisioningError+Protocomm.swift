@@ -10,7 +10,9 @@ extension ProvisioningError {
         var message = error.message
         var remedies: [Remedy] = []
         switch error.code {
-        case .unreachable: code = error.hasAnswered ? .deviceLost : .unavailable
+        case .unreachable:
+            code = error.hasAnswered ? .deviceLost : .unavailable
+            if error.cause?.reason == "not_a_board" { remedies = [.host] }
         case .busy: code = .busy
         // Nothing but broken connections speaks of another client there.
         case .evicted where error.cause?.reason == "connection_taken":

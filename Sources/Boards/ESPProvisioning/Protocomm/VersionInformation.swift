@@ -84,3 +84,14 @@ struct VersionInformation: Sendable, Equatable {
         return Int(exactly: number)
     }
 }
+
+extension ProvisioningError {
+    /// The meaning of version information that cannot be read, over a transport that changes no bytes: something else answers there.
+    func asOtherServer(_ peer: String) -> ProvisioningError {
+        ProvisioningError(
+            .unavailable,
+            message:
+                "What answers at \(peer) is not a board in provisioning mode: its version information is not one. Check the address.",
+            cause: message, reason: "not_a_board")
+    }
+}

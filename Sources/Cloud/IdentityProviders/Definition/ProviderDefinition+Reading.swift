@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
 import RainJSON
 
 extension ProviderDefinition {
@@ -11,8 +12,10 @@ extension ProviderDefinition {
     /// - Throws: `unreadableDefinition`, naming the member that is wrong.
     public init(parsing text: [UInt8], origin: String) throws(AccountError) {
         let json: JSONValue
-        do throws(JSONError) {
-            json = try JSONValue(parsing: text, limits: Self.limits)
+        do {
+            json = try JSONValue(parsing: FileText.document(text), limits: Self.limits)
+        } catch let error as FileText.Fault {
+            throw Self.unreadable(origin, "\(error)")
         } catch {
             throw Self.unreadable(origin, "it is not JSON: \(error)")
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
+import RainCore
 import RainWaiting
 
 extension AccountSession {
@@ -12,6 +13,7 @@ extension AccountSession {
         do throws(AccountError) {
             return try await begin(credentials)
         } catch {
+            let error = error.remarking(on: credentials)
             // A second step is no failure: the sign-in goes on with it.
             if error.code != .secondStepRequired { keeper.events.happened(.signInFailed(error)) }
             throw error
@@ -62,5 +64,17 @@ extension AccountSession {
             if case .success? = outcome { return }
             logger.debug("a failed sign-in was not signed out at the provider")
         }.value
+    }
+}
+
+extension AccountError {
+    /// A refused password with what may be wrong with it, such as a blank at its end.
+    fileprivate func remarking(on credentials: SignInCredentials) -> AccountError {
+        guard code == .invalidCredentials, case .password(_, let password) = credentials,
+            let remark = password.remark(as: "password")
+        else { return self }
+        var error = self
+        error.message += "\(message.hasSuffix(".") ? "" : ".") \(remark)"
+        return error
     }
 }

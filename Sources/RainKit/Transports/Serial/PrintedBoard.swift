@@ -21,6 +21,14 @@ struct PrintedBoard {
                     "The board at \(port) has a Wi-Fi network already and starts no provisioning. Hold its BOOT button for 3 s to make it "
                     + "forget that, and run this again.", reason: "already_provisioned")
         }
+        if summary.isUnnamed, summary.serviceName == nil {
+            throw ProvisioningError(
+                .unavailable,
+                message:
+                    "The Arduino sketch on the board at \(port) starts provisioning, and does not print the board's name. Add WiFiProv.printQR "
+                    + "to the sketch, or name the board yourself.", reason: "unnamed_board",
+                remedies: [.boardName([]), .anyOtherTransport])
+        }
         guard let name = summary.code?.name ?? summary.serviceName else {
             throw ProvisioningError(
                 .unavailable,
@@ -29,14 +37,17 @@ struct PrintedBoard {
                     + "runs, or use another transport.", reason: "log_only", remedies: [.anyOtherTransport])
         }
         // Firmware that says no transport is RainMaker's from before its codes; Bluetooth is what its examples are built with.
-        guard summary.code?.transport == .softap else { return .bluetooth(name, adapter: given["adapter"]) }
+        guard (summary.code?.transport ?? summary.announcedTransport) == .softap else {
+            return .bluetooth(name, adapter: given["adapter"])
+        }
         return .softAP(given["device-host"], name: name)
     }
 
     /// Throws `unavailable` with the cause where the board does not come up.
     func checkUp() throws(ProvisioningError) {
         if summary.isDown, let trouble = summary.verdict {
-            throw ProvisioningError(.unavailable, message: trouble.description, reason: trouble.code)
+            throw ProvisioningError(
+                .unavailable, message: trouble.description, reason: trouble.code, remedies: trouble.remedies)
         }
     }
 
@@ -55,7 +66,8 @@ struct PrintedBoard {
     /// What the log says, where the user has not said it.
     func credentials(_ given: BoardCredentials) -> BoardCredentials {
         var credentials = given
-        credentials.accessPointPassphrase = given.accessPointPassphrase ?? summary.code?.accessPointPassphrase
+        credentials.accessPointPassphrase =
+            given.accessPointPassphrase ?? summary.code?.accessPointPassphrase ?? summary.announcedPassphrase
         let isKnown = given.hasProofOfPossession || given.leastSecurity.needsProofOfPossession
         guard !isKnown, let proof = summary.code?.proofOfPossession ?? summary.announcedProof else {
             return credentials

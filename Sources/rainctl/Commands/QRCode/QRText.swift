@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 import RainKit
 
 /// What `--qrcode` and `qr` are given: a code's text, a file with it, a picture of it, or `-` for one of these on standard input.
@@ -15,9 +16,18 @@ enum QRText {
             return Array(given.utf8)
         }
         let bytes = try content(given, within: limit)
+        let place = given == "-" ? "standard input" : given.onOneLine
         guard QRScanner.isPicture(bytes) else {
-            // One trailing newline, as of every secret in a file.
-            return bytes.last == 0x0A ? bytes.dropLast() : bytes
+            do throws(FileText.Fault) {
+                let text = try FileText.document(bytes)
+                // A code's text may be JSON in several lines; any other has one.
+                let isJSON = text.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
+                return isJSON ? text : Array(try FileText.secret(text[...]))
+            } catch {
+                throw CommandFailure(
+                    .badData, reason: "bad_qr_code",
+                    message: "The QR code's text cannot be read from \(place): \(error).")
+            }
         }
         let codes: [[UInt8]]
         do throws(QRCodeError) {
@@ -45,6 +55,10 @@ enum QRText {
                 of: path, name: "QR code", maximumBytes: QRScanner.maximumBytes, isExact: true, within: limit
             ).revealBytes()
     }
+}
+
+extension UInt8 {
+    fileprivate var isWhiteSpace: Bool { [0x09, 0x0A, 0x0D, 0x20].contains(self) }
 }
 
 extension CommandFailure {
