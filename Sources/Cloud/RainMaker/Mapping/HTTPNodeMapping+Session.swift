@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainCore
+import RainJSON
 import RainHTTP
 import RainWaiting
 import Synchronization
