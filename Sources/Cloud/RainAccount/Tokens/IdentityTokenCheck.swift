@@ -36,6 +36,7 @@ package struct IdentityTokenCheck: Sendable {
             guard !isOpenID, nonce == nil else { throw .untrusted("cannot be read") }
             return nil
         }
+        do throws(JSONError) { try checkTypes(claims) } catch { throw .untrusted("cannot be used (\(error.message))") }
         let algorithm = JSONWebToken.algorithm(of: token)
         if algorithm == nil || algorithm?.lowercased() == "none" { throw .untrusted("is not signed (alg none)") }
         if isOpenID {
@@ -54,6 +55,16 @@ package struct IdentityTokenCheck: Sendable {
                     ? "does not name the sign-in that it is for (nonce)" : "is for another sign-in (nonce)")
         }
         return claims
+    }
+
+    /// Each claim that decides something has the type that RFC 7519 and OpenID Connect give it.
+    private func checkTypes(_ claims: JSONValue) throws(JSONError) {
+        let members = try JSONMembers(claims)
+        for name in ["iss", "azp", "nonce", "at_hash"] { _ = try members.text(name) }
+        // Other servers number their users.
+        if isOpenID { _ = try members.text("sub") }
+        for name in ["exp", "iat"] { _ = try members.number(name) }
+        if claims["aud"]?.string == nil { _ = try members.texts("aud") }
     }
 
     /// Rules 3 to 5. A token for several audiences must name us as the one that it was issued to.
