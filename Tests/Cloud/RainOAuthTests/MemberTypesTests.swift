@@ -83,6 +83,20 @@ struct MemberTypesTests {
         #expect(message?.hasPrefix("\"\(name)\" is a list") == true, "\(message as Any)")
     }
 
+    @Test(
+        "a page to enter a code at is https, or on this machine",
+        arguments: [
+            ("https://x/device", true), ("http://127.0.0.1:8080/d", true), ("http://localhost/d", true),
+            ("http://[::1]:1/d", true), ("http://x/device", false), ("http://127.0.0.1.evil.example/", false),
+            ("http://127.0.0.1:1@evil.example/", false), ("https://user@x/", false), ("javascript:alert(1)", false),
+            ("file:///etc/passwd", false), ("ftp://x", false),
+        ])
+    func page(text: String, isTaken: Bool) {
+        let codes: JSONValue = ["device_code": "d", "user_code": "u", "verification_uri": .string(text)]
+        let isRead = (try? DeviceAuthorization(codes)) != nil
+        #expect(isRead == isTaken)
+    }
+
     @Test("of an introspection", arguments: ["active", "scope", "client_id", "username", "sub", "iss", "exp"])
     func introspection(name: String) {
         let message = says { () throws(OAuth2FormatError) in

@@ -56,9 +56,13 @@ public struct DeviceAuthorization: Sendable, Equatable {
     }
 
     private static func page(_ text: String) throws(OAuth2FormatError) -> String {
-        guard text.hasPrefix("https://") || text.hasPrefix("http://"), text.utf8.count <= RedirectURI.maximumLength,
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw OAuth2FormatError(.malformed, "the page to enter the code at has no web address") }
+        let authority = text.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#".contains($0) }
+        let isLocal = ["127.0.0.1", "[::1]", "localhost"].contains { host in
+            authority == host || authority.hasPrefix(host + ":")
+        }
+        guard text.hasPrefix("https://") || text.hasPrefix("http://") && isLocal, !authority.contains("@"),
+            text.utf8.count <= RedirectURI.maximumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw OAuth2FormatError(.malformed, "the page to enter the code at has no https address") }
         return text
     }
 }

@@ -35,6 +35,9 @@ public struct TokenResponse: Sendable, Equatable {
         self.more = more
     }
 
+    /// Whether requests carry the access token as RFC 6750 says. A client must not use a token of another type (RFC 6749, section 7.1).
+    public var isBearer: Bool { tokenType.lowercased() == "bearer" }
+
     /// Throws `missing` without an access token, `malformed` if a token could not stand in a header line, and for a member of the wrong type.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
         guard let members = json.members else {
