@@ -97,10 +97,15 @@ public struct DeviceLogReader: Sendable {
     }
 
     private mutating func event(in line: DeviceLogLine) -> DeviceLogEvent? {
-        if let payload = PrintedCode.payload(in: line) {
+        switch PrintedCode.read(line) {
+        case .code(let payload)?:
             summary.code = payload
             summary.serviceName = summary.serviceName ?? payload.name
             return .code(payload)
+        case .faulty(let sentence)?:
+            summary.codeFault = sentence
+            return nil
+        case nil: break
         }
         if let found = PrintedCode.announcement(in: line) {
             summary.serviceName = found.name

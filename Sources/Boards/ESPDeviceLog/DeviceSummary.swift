@@ -24,6 +24,8 @@ public struct DeviceSummary: Sendable {
     public var serviceName: String?
     /// What its QR code says.
     public var code: QRPayload?
+    /// Why the QR code that it prints cannot be used, in a sentence.
+    public var codeFault: String?
     /// The proof of possession that an application without a code names.
     public var announcedProof: ProofOfPossession?
     /// The transport that it names; nil if it names none.

@@ -11,8 +11,14 @@ enum PrintedCode {
         "https://espressif.github.io/esp-jumpstart/qrcode.html?data=",
     ]
 
-    /// What the line says; nil for a line that only looks as if it held a code.
-    static func payload(in line: DeviceLogLine) -> QRPayload? {
+    enum Reading {
+        case code(QRPayload)
+        /// A board's code with a member that cannot be used, and the sentence that says so.
+        case faulty(String)
+    }
+
+    /// Reads the line; nil for a line that only looks as if it held a code.
+    static func read(_ line: DeviceLogLine) -> Reading? {
         let whole = line.whole
         var text: Substring?
         if let code = line.text.after("Provisioning QR : ") {
@@ -20,8 +26,14 @@ enum PrintedCode {
         } else if pages.contains(where: { whole.hasPrefix($0) }) {
             text = whole[...]
         }
-        guard let text, let payload = try? QRPayload(Array(text.utf8)), isName(payload.name) else { return nil }
-        return payload
+        guard let text else { return nil }
+        do throws(ProvisioningError) {
+            let payload = try QRPayload(Array(text.utf8))
+            return isName(payload.name) ? .code(payload) : nil
+        } catch {
+            // Any other error is that of a torn line, or of another project's.
+            return error.cause == nil ? nil : .faulty(error.message)
+        }
     }
 
     /// What an application prints instead of a code.

@@ -35,8 +35,8 @@ public struct QRPayload: Sendable {
 
     /// Reads the text of a scanned code, in any of the forms; white space around it is ignored.
     ///
-    /// - Throws: `malformed` for a text that is longer than ``maximumBytes``, has none of the forms or names no board, and for a security
-    ///   version other than 0, 1 and 2.
+    /// - Throws: `malformed` for a text that is longer than ``maximumBytes``, has none of the forms or names no board, for a security version
+    ///   other than 0, 1 and 2, and for a member of the wrong JSON type, which the message names.
     public init(_ text: [UInt8]) throws(ProvisioningError) {
         guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
         var text = text[...]
@@ -77,22 +77,41 @@ public struct QRPayload: Sendable {
         } catch {
             throw Self.unreadable("it is neither JSON nor NP:name|pop|transport")
         }
-        func text(_ key: String) -> String? {
-            guard case .string(let value)? = document[key], !value.isEmpty else { return nil }
-            return value
+        try self.init(object: document)
+    }
+
+    /// A member of the wrong type is refused. If it counted as absent, the protection that the label asks for would be lost.
+    private init(object document: JSONValue) throws(ProvisioningError) {
+        do throws(JSONError) {
+            let members = try JSONMembers(document, takesNull: false)
+            func text(_ name: String) throws(JSONError) -> String? {
+                guard let text = try members.text(name), !text.isEmpty else { return nil }
+                return text
+            }
+            name = try text("name") ?? ""
+            proofOfPossession = try text("pop").map { ProofOfPossession($0) }
+            transport = try text("transport").flatMap { Transport(rawValue: $0) }
+            username = try text("username")
+            accessPointPassphrase = try text("password").map { Secret($0) }
+            securityVersion = try members.integer("security")
+            network = try text("network")
+        } catch {
+            throw Self.unusable(error.message)
         }
-        guard let name = text("name") else { throw Self.unreadable("it names no board") }
-        self.name = name
-        proofOfPossession = text("pop").map { ProofOfPossession($0) }
-        transport = text("transport").flatMap { Transport(rawValue: $0) }
-        username = text("username")
-        accessPointPassphrase = text("password").map { Secret($0) }
-        if case .integer(let version)? = document["security"] {
-            guard (0...2).contains(version) else { throw Self.unreadable("it names Security \(version)") }
-            securityVersion = Int(version)
+        // Another reader might take `Pop` for `pop`.
+        if let name = (document.members ?? []).map(\.name).first(where: Self.isMisspelt) {
+            throw Self.unusable("\"\(name)\" has capital letters and must be \"\(name.lowercased())\"")
         }
-        network = text("network")
+        guard !name.isEmpty else { throw Self.unreadable("it names no board") }
+        if let version = securityVersion, !(0...2).contains(version) {
+            throw Self.unreadable("it names Security \(version)")
+        }
         leastSecurity = least(username == nil ? 1 : 2)
+    }
+
+    private static func isMisspelt(_ name: String) -> Bool {
+        let known = ["name", "pop", "transport", "username", "password", "security", "network"]
+        return known.contains(name.lowercased()) && !known.contains(name)
     }
 
     /// - Parameter implied: the scheme of a code that has a proof of possession and names no scheme.
@@ -143,6 +162,12 @@ public struct QRPayload: Sendable {
             }
         }
         return result
+    }
+
+    /// For a code that is a board's and has a fault. Only this error has a cause.
+    private static func unusable(_ why: String) -> ProvisioningError {
+        ProvisioningError(
+            .malformed, message: "The board's QR code cannot be used: \(why).", cause: "a member of the QR code")
     }
 
     private static func unreadable(_ why: String) -> ProvisioningError {

@@ -53,14 +53,15 @@ extension ConfiguredProvider {
         let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
         guard var found = user(in: reply.json) else {
             throw AccountError(
-                .malformedAnswer, message: "\(name) answered without the user's id", status: reply.response.status)
+                .malformedAnswer, message: "\(name) answered without a user's id that is a text or a number",
+                status: reply.response.status)
         }
         found.attributes += keptAttributes(of: tokens).filter { kept in
             kept.name != definition.user?.idFromTokens && !found.attributes.contains { $0.name == kept.name }
         }
         // OpenID Connect Core 1.0, section 5.3.2: another subject's answer must not be used.
         if let subject = tokens.identity.flatMap(JSONWebToken.claims)?["sub"]?.string,
-            let own = reply.json["sub"]?.string, own != subject
+            let own = reply.json["sub"]?.unlessNull, own.plainText != subject
         {
             throw AccountError(
                 .untrustedAnswer, message: "\(name) told about another user than the one who signed in; sign in again")
@@ -94,7 +95,11 @@ extension ConfiguredProvider {
         let text = { (names: [String]?, usual: [String]) in
             (names ?? usual).lazy.compactMap { json.text(at: $0) }.first { !$0.isEmpty }
         }
-        guard let id = text(names ?? rules?.id, ["sub", "user_id", "id"]) else { return nil }
+        // An id of another type does not count as absent: the next member may be of somebody else.
+        let ids = (names ?? rules?.id ?? ["sub", "user_id", "id"]).compactMap { json.value(at: $0)?.unlessNull }
+        guard let first = ids.first(where: { $0 != "" }), first.bool == nil, let id = first.plainText else {
+            return nil
+        }
         let email = text(rules?.email, ["email"])
         var user = UserInfo(
             userID: UserID(id),

@@ -100,6 +100,8 @@ extension ConfiguredProvider {
         renewing old: Tokens? = nil, namesClient: Bool = true, at answer: HTTPResponse? = nil
     ) async throws(AccountError) -> Tokens {
         let now = tools.clock.now
+        try response.checkType(from: name)
+        try JSONWebToken.checkTimes(of: response.accessToken)
         if let identity = response.identityToken {
             var receipt = IdentityTokenReceipt(token: identity, access: response.accessToken)
             receipt.nonce = nonce
@@ -115,13 +117,18 @@ extension ConfiguredProvider {
         let serverTime = statedTime(json)
         tokens.serverIsAhead = serverTime.map { ($0.seconds - now.seconds).rounded() }
         let reading = ExpiryReading(json: json, response: response, now: now, serverNow: serverTime ?? answer?.date)
-        tokens.expires = reading.end(
+        tokens.expires = try reading.end(
             definition.expiry ?? [
                 .init(field: "expires_in", format: "seconds"), .init(field: "access_token", format: "jwt"),
             ])
-        tokens.refreshExpires = reading.end(definition.refreshExpiry ?? [])
+        tokens.refreshExpires = try reading.end(definition.refreshExpiry ?? [])
         tokens.renewalMargin = definition.refresh?.margin
-        for name in definition.keep ?? [] { tokens[name] = json.text(at: name) }
+        for name in definition.keep ?? [] {
+            if let value = json.value(at: name)?.unlessNull, value.plainText == nil {
+                throw .wrongType(name, value, in: "a token response")
+            }
+            tokens[name] = json.text(at: name)
+        }
         if grant == .clientCredentials {
             tokens.signsInAgain = true
             tokens["grant"] = grant.rawValue
@@ -146,8 +153,17 @@ private struct ExpiryReading {
     var now: UnixTime
     var serverNow: UnixTime?
 
-    func end(_ sources: [ProviderDefinition.ExpirySource]) -> UnixTime? {
-        sources.lazy.compactMap(end).first
+    /// - Throws: `malformedAnswer` for a member of another type: a token whose end cannot be read must not count as one that never ends.
+    func end(_ sources: [ProviderDefinition.ExpirySource]) throws(AccountError) -> UnixTime? {
+        for source in sources {
+            if source.format != "jwt", let value = json.value(at: source.field)?.unlessNull,
+                value.bool != nil || value.plainText == nil
+            {
+                throw .wrongType(source.field, value, in: "a token response")
+            }
+            if let end = end(source) { return end }
+        }
+        return nil
     }
 
     private func end(_ source: ProviderDefinition.ExpirySource) -> UnixTime? {
@@ -175,5 +191,12 @@ private struct ExpiryReading {
     private func here(_ moment: UnixTime) -> UnixTime {
         guard let serverNow else { return moment }
         return now + (moment.seconds - serverNow.seconds)
+    }
+}
+
+extension AccountError {
+    fileprivate static func wrongType(_ member: String, _ value: JSONValue, in document: String) -> AccountError {
+        let what = JSONError("\"\(presentable(member))\"", is: value, not: "a text or a number")
+        return AccountError(.malformedAnswer, message: "\(document) cannot be used: \(what.message)")
     }
 }

@@ -24,10 +24,16 @@ extension ProviderDefinition {
 
     /// Reads a definition that was parsed before.
     public init(_ json: JSONValue, origin: String) throws(AccountError) {
-        guard let version = json["schemaVersion"]?.integer else {
+        let version: Int?
+        do throws(JSONError) {
+            version = try JSONMembers(json).integer("schemaVersion")
+        } catch {
+            throw Self.unreadable(origin, error.message)
+        }
+        guard let version else {
             throw Self.unreadable(origin, "it has no schemaVersion; the one that is read is \(Self.currentVersion)")
         }
-        guard version == Int64(Self.currentVersion) else {
+        guard version == Self.currentVersion else {
             throw Self.unreadable(
                 origin, "its schemaVersion is \(version) and this program reads \(Self.currentVersion)")
         }

@@ -84,7 +84,10 @@ public struct ProviderRegistry: Sendable {
         }
         var inherited: any ProviderExtension = NoExtension()
         if let parent = json["extends"]?.unlessNull {
-            guard let id = parent.string, let entry = entries.first(where: { $0.definition.id == id }) else {
+            guard let id = parent.string else {
+                throw ProviderDefinition.unreadable(origin, JSONError("\"extends\"", is: parent, not: "a text").message)
+            }
+            guard let entry = entries.first(where: { $0.definition.id == id }) else {
                 throw ProviderDefinition.unreadable(origin, "extends names no provider that there is")
             }
             inherited = entry.hooks

@@ -52,8 +52,10 @@ struct PrintedBoard {
     }
 
     /// The same for a board that goes on printing while it is talked to: its code may come behind its prompt.
-    func credentials(_ given: BoardCredentials, from log: DeviceLog) -> BoardCredentials {
-        var credentials = credentials(given)
+    func credentials(
+        _ given: BoardCredentials, from log: DeviceLog
+    ) throws(ProvisioningError) -> BoardCredentials {
+        var credentials = try credentials(given)
         guard !credentials.hasProofOfPossession, !given.leastSecurity.needsProofOfPossession else { return credentials }
         credentials.proofOfPossession = {
             let summary = log.moment.summary
@@ -64,16 +66,23 @@ struct PrintedBoard {
     }
 
     /// What the log says, where the user has not said it.
-    func credentials(_ given: BoardCredentials) -> BoardCredentials {
+    ///
+    /// - Throws: `malformed` if the log prints a code that cannot be used. Without it nobody knows how the board is protected.
+    func credentials(_ given: BoardCredentials) throws(ProvisioningError) -> BoardCredentials {
         var credentials = given
         credentials.accessPointPassphrase =
             given.accessPointPassphrase ?? summary.code?.accessPointPassphrase ?? summary.announcedPassphrase
         let isKnown = given.hasProofOfPossession || given.leastSecurity.needsProofOfPossession
-        guard !isKnown, let proof = summary.code?.proofOfPossession ?? summary.announcedProof else {
-            return credentials
+        guard !isKnown else { return credentials }
+        if let fault = summary.codeFault, summary.code == nil, given.securityVersion == nil {
+            throw ProvisioningError(
+                .malformed, message: "\(fault) The board at \(port) prints it.",
+                remedies: [.proofOfPossession])
         }
-        credentials.proofOfPossession = { proof }
-        credentials.hasProofOfPossession = true
+        if let proof = summary.code?.proofOfPossession ?? summary.announcedProof {
+            credentials.proofOfPossession = { proof }
+            credentials.hasProofOfPossession = true
+        }
         guard let code = summary.code, given.securityVersion == nil else { return credentials }
         credentials.leastSecurity = code.leastSecurity
         if given.username == BoardCredentials.defaultUsername, let name = code.username { credentials.username = name }

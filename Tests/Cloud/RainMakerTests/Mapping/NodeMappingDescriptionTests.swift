@@ -29,7 +29,8 @@ struct NodeMappingDescriptionTests {
     @Test(
         "what is wrong is named, with the file and the member",
         arguments: [
-            ("", "not JSON"), ("[]", "no schemaVersion"), (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
+            ("", "not JSON"), ("[]", "the document is a list"),
+            (#"{"schemaVersion":"1"}"#, "\"schemaVersion\" is a text"), (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
             (#"{"schemaVersion":1}"#, "add is missing"),
             (#"{"schemaVersion":1,"add":{"method":"PUT"}}"#, "add.url is missing"),
             (#"{"schemaVersion":1,"add":7}"#, "add is not"),
