@@ -33,13 +33,3 @@ package struct TokenEndpoint: Sendable {
         }
     }
 }
-
-extension AccountError {
-    /// For an answer that should have been JSON.
-    package static func unreadable(_ response: HTTPResponse, from host: String) -> AccountError {
-        AccountError(
-            .malformedAnswer,
-            message: "\(host) answered with HTTP \(response.status) and no readable JSON; try again later",
-            status: response.status)
-    }
-}
