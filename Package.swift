@@ -235,7 +235,7 @@ let package = Package(
         tests("RainPrivateFiles", on: .system, ["RainPrivateFiles", "TestSupport"]),
         tests("RainWaiting", on: .system, ["RainWaiting", "RainKitTesting"]),
         tests("RainCryptoOpenSSL", on: .system, ["RainCrypto", "RainCryptoOpenSSL", "TestSupport"]),
-        tests("RainHTTPCurl", on: .system, ["RainHTTP", "RainHTTPCurl", "TestSupport"]),
+        tests("RainHTTPCurl", on: .system, ["CRainCurl", "RainHTTP", "RainHTTPCurl", "TestSupport"]),
         tests("RainJSON", on: .system, ["RainJSON", "TestSupport"]),
         tests(
             "RainMQTT", on: .system,

@@ -22,6 +22,14 @@ public struct AccessPoint: Sendable, Equatable {
     }
 }
 
+extension [AccessPoint] {
+    /// Whether the board may hear more networks than it lists, strong ones too. Firmware keeps 16 unless it is built for more
+    /// (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`), and the networks of the channel that it scans last push out others, whatever their strength.
+    public var mayLackNetworks: Bool { count == Self.usualMaximum }
+
+    private static var usualMaximum: Int { 16 }
+}
+
 /// How a network is protected: ESP-IDF's `wifi_auth_mode_t`, which firmware passes through unfiltered.
 public struct NetworkProtection: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: Int

@@ -168,7 +168,7 @@ extension SoftAPTransport {
 
     private func error(_ error: HTTPError, _ endpoint: Endpoint) -> TransportError {
         switch error.code {
-        case .unresolved, .unreachable, .invalidRequest:
+        case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
             self.error(
                 .unreachable, endpoint,
                 "No connection to the board: \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Is this machine in the board's network?"

@@ -14,6 +14,10 @@ extension ProtocommBoard {
     /// become of the attempt before (`network_prov_mgr_configure_wifi_sta`).
     private var timeBeforeJoining: Duration { .seconds(1) }
 
+    /// Firmware serves for one second after it has said that it is connected. A status that is asked for again within that second, in a new
+    /// session, says so again.
+    private var firstStatusLimit: Duration { .milliseconds(700) }
+
     public func watch(
         report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) -> JoinedNetwork {
@@ -36,7 +40,7 @@ extension ProtocommBoard {
                 status = try await answer(within: left, isSilent: silentSince != nil)
                 silentSince = nil
             } catch {
-                guard error.mayPassAfterJoining else { throw error }
+                guard error.mayPassAfterJoining, !error.isLeaving else { throw error }
                 let since = silentSince ?? asked
                 silentSince = since
                 guard time.elapsed() - since < patience else { throw error.asLost(peer) }
@@ -77,6 +81,7 @@ extension ProtocommBoard {
             return try await answer(within: patience, isSilent: false).state != .connectionFailed
         } catch {
             guard error.mayPassAfterJoining else { throw error }
+            if error.isLeaving { throw error.afterApply }
             return true
         }
     }
@@ -85,9 +90,10 @@ extension ProtocommBoard {
     private func answer(
         within limit: Duration, isSilent: Bool
     ) async throws(ProvisioningError) -> WiFiStatusResponse {
+        let answerLimit = answerLimit(isSilent ? .seconds(2) : firstStatusLimit)
         let result = await withDeadline(limit, sleep: time.sleep) { () async throws(ProvisioningError) in
             if isSilent { try await self.secureAgain() }
-            return try await self.wifiStatus()
+            return try await self.wifiStatus(within: answerLimit)
         }
         guard let result else { throw .silent(peer, for: limit) }
         return try result.get()
@@ -97,8 +103,10 @@ extension ProtocommBoard {
         case joined(JoinedNetwork), connecting, attemptFailed(Int)
     }
 
-    func wifiStatus() async throws(ProvisioningError) -> WiFiStatusResponse {
-        let answer = try await ask(NetworkConfigPayload(.commandGetWiFiStatus), on: .config) { answer in
+    func wifiStatus(within limit: Duration? = nil) async throws(ProvisioningError) -> WiFiStatusResponse {
+        let answer = try await ask(
+            NetworkConfigPayload(.commandGetWiFiStatus), on: .config, within: limit, repeats: 0
+        ) { answer in
             if case .responseGetWiFiStatus? = answer.payload { true } else { false }
         }
         guard case .responseGetWiFiStatus(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }

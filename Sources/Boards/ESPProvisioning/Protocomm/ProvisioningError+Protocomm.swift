@@ -46,6 +46,24 @@ extension ProvisioningError {
             reason: [.unreachable, .evicted].contains(error.code) ? error.cause?.reason : nil, remedies: remedies)
     }
 
+    /// The board refuses a proof that it accepted before, or no longer has the endpoint that all boards have.
+    ///
+    /// Firmware frees its copy of the proof when it schedules the end of its service, and serves for another second: after a client has read
+    /// that the board is connected, 30 s after that, or after the fifth wrong proof (`network_prov_mgr_stop_service`).
+    static func leaving(_ peer: String, _ error: ProtocommError) -> ProvisioningError {
+        var leaving = ProvisioningError(
+            .deviceLost,
+            message:
+                "The board at \(peer) is ending its provisioning service, as it does once it is on a network or has refused five proofs of "
+                + "possession. Look for it in your account; if it is not there, restart it and run this again.",
+            cause: error.description)
+        leaving.isLeaving = true
+        return leaving
+    }
+
+    /// Whether the request may have been served although its answer did not come.
+    var mayBeLostAnswer: Bool { !isLeaving && (code == .deviceLost || code == .rejected) }
+
     static func unexpectedAnswer(on endpoint: Endpoint) -> ProvisioningError {
         ProvisioningError(
             .malformed,

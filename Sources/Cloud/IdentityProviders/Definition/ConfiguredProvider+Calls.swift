@@ -53,6 +53,7 @@ extension ConfiguredProvider {
     private func read(
         _ response: HTTPResponse, from host: String, for grant: GrantName?, wantsJSON: Bool
     ) throws(AccountError) -> Reply {
+        if let error = AccountError(interference: response, from: host) { throw error }
         let json = try? JSONValue(parsing: response.body, limits: TokenResponse.limits)
         if let failure = hooks.failure(of: response, json, self) { throw failure }
         if let refusal = EndpointRefusal(response, json, from: host, isForTokens: grant != nil) {

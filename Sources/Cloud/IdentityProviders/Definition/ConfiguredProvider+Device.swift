@@ -51,7 +51,7 @@ extension ConfiguredProvider {
         case OAuthError.Code.slowDown.rawValue: return .slowDown
         default: break
         }
-        guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
+        guard [.network, .proxy, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
         return .nothing(retryAfter: error.retryAfter.map { $0 / .seconds(1) })
     }
 }

@@ -5,6 +5,10 @@ extension AccountError {
     /// An exchange that gave no response, as the account sees it.
     package init(_ error: HTTPError) {
         switch error.code {
+        case .proxy, .proxyRefused:
+            self.init(
+                error.code == .proxy ? .proxy : .proxyRefused,
+                message: "\(error.host) cannot be reached: \(error.message)")
         case .timeout:
             self.init(.timeout, message: "\(error.host) did not answer in time; try again")
         case .tls:

@@ -46,13 +46,3 @@ extension TokenResponse {
             message: "\(host) gives tokens of the type \"\(presentable(tokenType))\"; only Bearer tokens can be used")
     }
 }
-
-extension AccountError {
-    /// For an answer that should have been JSON.
-    package static func unreadable(_ response: HTTPResponse, from host: String) -> AccountError {
-        AccountError(
-            .malformedAnswer,
-            message: "\(host) answered with HTTP \(response.status) and no readable JSON; try again later",
-            status: response.status)
-    }
-}

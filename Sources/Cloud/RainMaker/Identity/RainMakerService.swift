@@ -70,15 +70,25 @@ struct RainMakerService: Sendable {
     func incomplete(_ member: String) -> AccountError {
         AccountError(
             .malformedAnswer,
-            message: "\(deployment.base.authority) answered without \(member), which the RainMaker cloud always sends")
+            message:
+                "\(deployment.base.authority) answered with JSON that is not the RainMaker cloud's, as it lacks \(member): the base URL is "
+                + "another service's, or something on the way answered in its place")
     }
 }
 
 extension AccountError {
     /// A 401 to a call that had no session: it says nothing of one.
     fileprivate func withoutSession(at host: String) -> AccountError {
-        guard code == .expired, serverCode == nil else { return self }
         var error = self
+        // Every RainMaker cloud has the calls that need no session.
+        if isFromGateway, serverCode == nil, let status = self.status, [404, 405, 501].contains(status) {
+            error.code = .invalidConfiguration
+            error.message =
+                "\(host) has no RainMaker API at this base URL, or something on the way answers in its place (HTTP \(status)); check the "
+                + "base URL"
+            return error
+        }
+        guard code == .expired, serverCode == nil else { return self }
         let status = status.map { " (HTTP \($0))" } ?? ""
         if isFromGateway {
             error.code = .serverFault

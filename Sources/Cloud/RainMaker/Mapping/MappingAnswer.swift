@@ -18,16 +18,18 @@ struct MappingAnswer {
     /// - Throws: what a refusal or a fault means, in the backend's own words where it has any.
     init(_ response: HTTPResponse, from host: String, provedBy proof: Proof) throws(AccountError) {
         self.host = host
+        if let error = AccountError(interference: response, from: host) { throw error }
         let json = try? JSONValue(parsing: response.body, limits: Self.limits)
         guard 200..<300 ~= response.status else {
             throw Self.failure(json?.members == nil ? nil : json, response, from: host, proof)
         }
         // A page with status 200 is what a network's sign-in portal sends. It must not pass for a yes.
         guard response.body.isEmpty || json?.members != nil else {
+            if json == nil { throw .unreadable(response, from: host) }
             throw AccountError(
                 .malformedAnswer,
                 message:
-                    "\(host) answered with HTTP \(response.status) and something that is no JSON object; try again later",
+                    "\(host) answered with HTTP \(response.status) and something that is not a JSON object; try again later",
                 status: response.status)
         }
         self.json = json ?? .null

@@ -101,6 +101,7 @@ struct FaultAdviceTests {
     /// Without what is different each time: folders, ports, names that were made up.
     private static func shown(_ text: String, in folder: TemporaryFolder) -> String {
         text.replacing(folder.path, with: "…").replacing(/(127\.0\.0\.1|localhost):\d+/, with: "HOST")
+            .replacing(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/, with: "TIME")
             .replacing(/port \d+ after \d+ ms/, with: "port N")
             .replacing(/PROV_[0-9a-f]{6}/, with: "PROV_a1b2c3").replacing("|", with: "\\|")
     }
