@@ -99,7 +99,7 @@ let package = Package(
         // Opened when it is needed.
         system("CRainCurl", apt: "libcurl4-openssl-dev"),
         system("CRainDescriptors"),
-        // Its libraries are opened when they are needed (libqrencode, libpng, libzbar).
+        // Its libraries are opened when they are needed (libqrencode, libpng, libturbojpeg, libzbar).
         system("CRainQRCode"),
         target("RainByteStream", on: .system, ["RainWaiting"]),
         target("RainCore", on: .system),
