@@ -199,8 +199,8 @@ let package = Package(
         target(
             "CloudSimulator", on: .simulators,
             [
-                "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "RainWaiting", "CRainDescriptors", "CRainMosquitto",
-                "CRainOpenSSL",
+                "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "RainWaiting", "CRainDescriptors",
+                "CRainMosquitto", "CRainOpenSSL",
             ]),
 
         // Programs.
