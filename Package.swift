@@ -113,7 +113,7 @@ let package = Package(
         target("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainWaiting"]),
         target("RainPrivateFiles", on: .system, ["RainJSON"]),
         target("RainQRCode", on: .system, ["CRainQRCode"]),
-        target("RainSerialPort", on: .system, ["RainByteStream", "RainWaiting"]),
+        target("RainSerialPort", on: .system, ["RainByteStream", "RainCore", "RainWaiting"]),
         target("RainServiceDiscovery", on: .system, ["RainDBus"]),
         target("RainWaiting", on: .system, ["CRainDescriptors"]),
 

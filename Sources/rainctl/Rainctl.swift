@@ -74,7 +74,7 @@ struct Rainctl: AsyncParsableCommand {
                 return failure.status
             }
             // --help and --version arrive as errors too.
-            StandardStreams.out(fullMessage(for: error) + "\n")
+            StandardStreams.out(CompletionScript.withoutExpansion(fullMessage(for: error)) + "\n")
             return .ok
         }
         var failure = CommandFailure(error)

@@ -20,7 +20,8 @@ struct RemedyTests {
         (.waiting, ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.signIn, []), (.signInPage, ["login"]), (.pastedAddress, ["login"]), (.otherCallbackPort, ["login"]),
         (.baseURL, ["login"]), (.clientID, ["login"]), (.clientSecret, ["login"]),
-        (.parameter(name: "issuer"), ["login"]), (.knownAccount, []), (.knownDeployment, []), (.removedDeployment, []),
+        (.parameter(name: "issuer"), ["login"]), (.knownAccount, []), (.accountName, ["login"]), (.knownDeployment, []),
+        (.removedDeployment, []),
         (.knownProvider, []),
         (.fileStore, ["login"]), (.exportedSession, []),
     ]
