@@ -72,6 +72,19 @@ let endToEnd: [Target] =
             swiftSettings: settings)
     ]
 
+/// Parsers of external input under libFuzzer (`make fuzz`), which needs its own compiler flags.
+let fuzz: [Target] =
+    Context.environment["RAINKIT_FUZZ"] == nil
+    ? []
+    : [
+        tool(
+            "fuzz", path: "Tests/Fuzz",
+            [
+                "ESPDeviceLog", "ESPProvisioning", "RainCore", "RainCryptoOpenSSL", "RainJSON", "RainMQTT", "RainMaker",
+                "RainOAuth", "RainQRCode",
+            ])
+    ]
+
 let package = Package(
     name: "RainKit",
     products: [
@@ -355,5 +368,5 @@ let package = Package(
         // (ProtocommBLE is named for the reason that stands at rainctl.)
         tool("fleet", path: "Tests/Fleet", ["RainJSON", "ProtocommBLE", "RainKit", logging]),
         tests("Structure", ["TestSupport"]),
-    ] + endToEnd
+    ] + endToEnd + fuzz
 )
