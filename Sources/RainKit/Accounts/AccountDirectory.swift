@@ -95,7 +95,7 @@ public struct AccountDirectory: Sendable {
             }
         }
         return NewAccountStore(
-            directory: self, deployment: deployment, name: name ?? earlier?.name, kind: chosen.kind,
+            directory: self, deployment: deployment, name: name ?? earlier?.name, user: user, kind: chosen.kind,
             isAsked: choice != .automatic, savesCredentials: savesCredentials,
             earlier: try earlier.map { entry throws(AccountError) in
                 KeptAccount(

@@ -17,6 +17,8 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
     private let directory: AccountDirectory
     private let deployment: String
     private let name: String?
+    /// The user name that the person gave.
+    private let user: String?
     /// Whether the person named the store; then what is remembered does not count.
     private let isAsked: Bool
     /// Whether a session that proves itself with the user's password, or with cookies that are renewed with it, may be kept.
@@ -26,12 +28,13 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
     private let saved = Mutex<AccountDirectory.KeptAccount?>(nil)
 
     init(
-        directory: AccountDirectory, deployment: String, name: String?, kind: StoreKind, isAsked: Bool,
+        directory: AccountDirectory, deployment: String, name: String?, user: String?, kind: StoreKind, isAsked: Bool,
         savesCredentials: Bool, earlier: AccountDirectory.KeptAccount?, note: String?
     ) {
         self.directory = directory
         self.deployment = deployment
         self.name = name
+        self.user = user
         self.kind = kind
         self.isAsked = isAsked
         self.savesCredentials = savesCredentials
@@ -75,8 +78,16 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
         func remove() async throws(AccountError) {}
     }
 
+    /// The user name, or a name made of the user's id.
+    private func usualName(_ session: SavedSession) throws(AccountError) -> String {
+        let name = session.userName
+        if name.isEmpty || name == session.userID.rawValue { return AccountName.made(from: session.userID.rawValue) }
+        if name != user { try AccountName.check(name, from: "the server", .untrustedAnswer) }
+        return name
+    }
+
     private func keep(_ session: SavedSession, within limit: Duration) async throws(AccountError) {
-        let name = name ?? (session.userName.isEmpty ? session.userID.rawValue : session.userName)
+        let name = if let name { name } else { try usualName(session) }
         let key = try CredentialKey(deployment, account: name)
         let earlier = try directory.known.load().entry(name, at: deployment)
         let isSecretOfUser = session.tokens.kind != .oauth

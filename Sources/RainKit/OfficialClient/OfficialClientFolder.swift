@@ -73,6 +73,9 @@ public struct OfficialClientFolder: Sendable {
         }
         let session = try SavedSession(
             rainMakerAccess: access, refresh: token("refreshtoken"), identity: token("idtoken"))
+        if session.userName != session.userID.rawValue {
+            try AccountName.check(session.userName, from: file.path, .storeUnreadable)
+        }
         return Found(deployment: deployment, session: session, file: file.path, isExposed: file.isExposed)
     }
 

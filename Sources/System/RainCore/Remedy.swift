@@ -76,6 +76,8 @@ public enum Remedy: Hashable, Sendable {
     case parameter(name: String)
     /// Choose one of the accounts, deployments or providers that are known here.
     case knownAccount, knownDeployment, knownProvider
+    /// Give the account a name of the user's own.
+    case accountName
     /// Remove the deployment that has the name.
     case removedDeployment
     /// Keep the session in a file.

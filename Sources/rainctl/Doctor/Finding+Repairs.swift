@@ -54,14 +54,3 @@ extension Finding {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()
     }
 }
-
-extension String {
-    /// As a shell takes it for one word (POSIX, "Quoting").
-    var asShellWord: String {
-        let isPlain = utf8.allSatisfy {
-            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
-                || "/._-+@:,=%".utf8.contains($0)
-        }
-        return isPlain && !isEmpty ? self : "'\(replacing("'", with: #"'\''"#))'"
-    }
-}

@@ -42,6 +42,7 @@ extension Remedy {
         case .clientSecret: "give the client's secret with --client-secret-file"
         case .parameter(let name): "give \(name) with --set \(name)=…"
         case .knownAccount: "see rainctl account list"
+        case .accountName: "give the account a name of yours with --account"
         case .knownDeployment: "see rainctl profile list"
         case .removedDeployment: "remove it with rainctl profile remove"
         case .knownProvider: "see rainctl account providers"
@@ -51,7 +52,7 @@ extension Remedy {
     }
 
     private static func choice(_ words: String, _ names: [String]) -> String {
-        names.isEmpty ? words : "\(words) \(names.map(\.onOneLine).joined(separator: " or "))"
+        names.isEmpty ? words : "\(words) \(names.map(\.onOneLine.asShellWord).joined(separator: " or "))"
     }
 }
 

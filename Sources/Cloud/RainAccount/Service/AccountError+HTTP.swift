@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainHTTP
 
 extension AccountError {
@@ -29,12 +30,6 @@ extension AccountError {
 
 /// A server's own words, fit to be shown: one line of bounded length without control characters, which a terminal would obey.
 package func presentable(_ words: String) -> String {
-    let line = String(
-        String.UnicodeScalarView(
-            words.unicodeScalars.prefix(300).map { scalar in
-                let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                let movesText = (0x2028...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
-                return isControl || movesText ? " " : scalar
-            }))
+    let line = ShownText.plain(String(String.UnicodeScalarView(words.unicodeScalars.prefix(300))))
     return words.unicodeScalars.count > 300 ? line + "…" : line
 }

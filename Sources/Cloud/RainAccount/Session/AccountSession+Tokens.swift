@@ -107,11 +107,6 @@ extension AccountSession {
 
     /// Whether a URL is one of the provider's services, where alone its tokens belong.
     public func isForTokens(_ url: String) -> Bool {
-        provider.resources.contains { service in
-            var rest = url.utf8[...]
-            guard rest.starts(with: service.text.utf8) else { return false }
-            rest.removeFirst(service.text.utf8.count)
-            return rest.first == UInt8(ascii: "/")
-        }
+        provider.resources.contains { $0.isBase(of: url) }
     }
 }

@@ -12,12 +12,8 @@ struct CurlCommand {
         self.arguments = try CurlArguments(arguments, base: base, isAllowed: isAllowed)
     }
 
-    /// The first curl that `PATH` has.
-    static var program: String? {
-        guard let path = getenv("PATH") else { return nil }
-        return String(cString: path).split(separator: ":").lazy.filter { $0.hasPrefix("/") }.map { "\($0)/curl" }
-            .first { access($0, X_OK) == 0 }
-    }
+    /// The first curl in the folders of `PATH`.
+    static var program: String? { ProgramSearch(path: getenv("PATH").map { String(cString: $0) }).file(of: "curl") }
 
     /// What curl reads before its arguments, in the form of `curl --config`.
     ///

@@ -68,12 +68,13 @@ extension CommandFailure {
             let package = error.package ?? "its library"
             self.init(
                 .unavailable, reason: "no_library",
-                message: "For this the package \(package) is needed: sudo apt install \(package)")
+                message: "The library of the package \(package) is not installed: sudo apt install \(package)")
         case .unsuitableLength:
             self.init(.badData, reason: "bad_qr_code", message: "There is nothing, or more than a QR code holds.")
         case .unreadableImage:
             self.init(
-                .badData, reason: "bad_picture", message: "This is no PNG or JPEG picture, or a damaged one.")
+                .badData, reason: "bad_picture",
+                message: "This is not a PNG or JPEG picture, or the picture is damaged.")
         case .imageTooLarge:
             self.init(
                 .badData, reason: "bad_picture",

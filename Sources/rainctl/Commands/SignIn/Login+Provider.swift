@@ -165,7 +165,7 @@ extension Login {
         let complete = authorization.verificationURIComplete.map { " (or at once: \($0))" } ?? ""
         // The sign-in cannot go on without it, so it is printed even with --quiet.
         StandardStreams.err(
-            "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)\n"
-        )
+            "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)"
+                .withoutControls + "\n")
     }
 }
