@@ -38,7 +38,7 @@ public struct RedirectRoute: Sendable {
 
     /// As the provider's definition has it, or as the person says.
     public init(_ provider: ConfiguredProvider, redirectURI: String? = nil) {
-        name = "the provider \(provider.name)"
+        name = provider.title
         let redirects = provider.definition.redirects ?? []
         for redirect in redirects {
             switch redirect.way {

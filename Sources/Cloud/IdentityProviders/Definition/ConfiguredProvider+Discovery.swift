@@ -39,11 +39,11 @@ extension ConfiguredProvider {
     public func serverMetadata() async throws(AccountError) -> ServerMetadata {
         if let known = metadata.known { return known }
         guard let template = definition.discovery else {
-            throw AccountError(.unsupported, message: "\(name) does not tell about itself (no discovery)")
+            throw AccountError(.unsupported, message: "\(title) does not tell about itself (no discovery)")
         }
         guard let url = filled(template, values, isURL: true) else {
             throw AccountError(
-                .missingParameter, message: "\(name) cannot be found without its settings: \(template)",
+                .missingParameter, message: "\(title) cannot be found without its settings: \(template)",
                 remedies: [.baseURL])
         }
         let request = HTTPRequest(

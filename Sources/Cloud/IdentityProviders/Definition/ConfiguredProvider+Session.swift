@@ -47,13 +47,14 @@ extension ConfiguredProvider {
         guard let url = try await findEndpoint("user", extras) else {
             if let user = self.user(claimedBy: tokens) { return user }
             throw AccountError(
-                .unsupported, message: "\(name) does not tell who is signed in: it has no user endpoint and no id token"
+                .unsupported,
+                message: "\(title) does not tell who is signed in: it has no user endpoint and no id token"
             )
         }
         let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
         guard var found = user(in: reply.json) else {
             throw AccountError(
-                .malformedAnswer, message: "\(name) answered without the user's id", status: reply.response.status)
+                .malformedAnswer, message: "\(title) answered without the user's id", status: reply.response.status)
         }
         found.attributes += keptAttributes(of: tokens).filter { kept in
             kept.name != definition.user?.idFromTokens && !found.attributes.contains { $0.name == kept.name }
@@ -63,7 +64,7 @@ extension ConfiguredProvider {
             let own = reply.json["sub"]?.string, own != subject
         {
             throw AccountError(
-                .untrustedAnswer, message: "\(name) told about another user than the one who signed in; sign in again")
+                .untrustedAnswer, message: "\(title) told about another user than the one who signed in; sign in again")
         }
         return found
     }

@@ -43,7 +43,7 @@ extension ConfiguredProvider {
         throw AccountError(
             .unsupported,
             message: definition.unsupported?[grant.rawValue]
-                ?? "\(name) has no sign-in of this kind (\(grant.rawValue))")
+                ?? "\(title) has no sign-in of this kind (\(grant.rawValue))")
     }
 
     /// Trades a grant for tokens.
@@ -83,7 +83,7 @@ extension ConfiguredProvider {
             return try TokenResponse(.object(members))
         } catch {
             throw AccountError(
-                .malformedAnswer, message: "\(name) did not answer as a token endpoint does: \(error.message)",
+                .malformedAnswer, message: "\(title) did not answer as a token endpoint does: \(error.message)",
                 status: reply.response.status)
         }
     }

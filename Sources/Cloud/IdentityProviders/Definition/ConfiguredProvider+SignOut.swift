@@ -88,7 +88,7 @@ extension ConfiguredProvider {
         do throws(OAuth2FormatError) {
             return try Introspection(reply.json)
         } catch {
-            throw AccountError(.malformedAnswer, message: "\(name) did not answer as it should: \(error.message)")
+            throw AccountError(.malformedAnswer, message: "\(title) did not answer as it should: \(error.message)")
         }
     }
 }

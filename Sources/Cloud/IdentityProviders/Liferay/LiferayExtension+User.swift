@@ -65,7 +65,7 @@ extension LiferayExtension {
         else {
             throw AccountError(
                 .missingParameter,
-                message: "\(provider.name) does not say which of its companies the user belongs to; set companyId",
+                message: "\(provider.title) does not say which of its companies the user belongs to; set companyId",
                 remedies: [.parameter(name: "companyId")])
         }
         return id

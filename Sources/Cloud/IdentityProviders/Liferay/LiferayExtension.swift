@@ -22,7 +22,7 @@ struct LiferayExtension: ProviderExtension {
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
         // Token endpoints refuse in OAuth's words, which the engine knows.
         if let json, json["error"]?.string != nil, json["exception"] == nil { return nil }
-        let host = provider.resources.first?.authority ?? provider.name
+        let host = provider.resources.first?.authority ?? provider.title
         if let json {
             for value in [json] + (json.array ?? []) {
                 guard let exception = LiferayException(value) else { continue }

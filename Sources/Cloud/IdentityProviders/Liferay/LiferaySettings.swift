@@ -20,7 +20,7 @@ struct LiferaySettings: Sendable {
         guard let base = provider["base"] else {
             throw AccountError(
                 .missingParameter,
-                message: "\(provider.name) cannot be used without the portal's address", remedies: [.baseURL])
+                message: "\(provider.title) cannot be used without the portal's address", remedies: [.baseURL])
         }
         server = try ServiceURL(base)
         mode = try Self.choice(provider.settings.mode ?? "basic", "mode")

@@ -43,7 +43,8 @@ struct SPiDExtension: ProviderExtension {
         guard let signSecret = provider.settings.secrets[Self.signSecretName] else {
             throw AccountError(
                 .missingParameter,
-                message: "\(provider.name) takes assertions signed with the client's sign secret; give it as signSecret"
+                message:
+                    "\(provider.title) takes assertions signed with the client's sign secret; give it as signSecret"
             )
         }
         // Google's tokens say nothing about their end; SPiD's own apps give them an hour.
@@ -63,7 +64,7 @@ struct SPiDExtension: ProviderExtension {
     }
 
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
-        let host = provider.resources.first?.authority ?? provider.name
+        let host = provider.resources.first?.authority ?? provider.title
         if let json, json.members != nil {
             return SPiDFailure(json, status: response.status)?.accountError(from: host, retryAfter: response.retryAfter)
         }
@@ -80,7 +81,7 @@ struct SPiDExtension: ProviderExtension {
         let signature = provider.settings.secrets[Self.signSecretName].map {
             SPiDSignature(signSecret: $0, hashes: provider.tools.hashes)
         }
-        let host = provider.resources.first?.authority ?? provider.name
+        let host = provider.resources.first?.authority ?? provider.title
         return try SPiDContainer(json, from: host, signature: signature).data
     }
 

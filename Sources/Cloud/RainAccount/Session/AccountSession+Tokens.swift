@@ -42,7 +42,7 @@ extension AccountSession {
             throw AccountError(
                 .unsupported,
                 message:
-                    "the session at \(provider.name) holds the user's password and no token; the password is not handed out: make requests with the session, or sign in by OAuth 2.0"
+                    "the session at \(provider.title) holds the user's password and no token; the password is not handed out: make requests with the session, or sign in by OAuth 2.0"
             )
         }
         return tokens.access
@@ -56,7 +56,9 @@ extension AccountSession {
         provider.authorize(&request, with: session.tokens)
         guard let header = request.headers.first(where: { $0.name.lowercased() == "authorization" }) else {
             throw AccountError(
-                .invalidConfiguration, message: "\(provider.name) takes no Authorization header: use the token itself")
+                .invalidConfiguration,
+                message:
+                    "\(provider.title) takes no Authorization header for this session: make requests with the session")
         }
         return (header.name, Secret(header.value))
     }
@@ -76,7 +78,7 @@ extension AccountSession {
         guard tokens.kind == .oauth else {
             throw AccountError(
                 .invalidConfiguration,
-                message: "the session at \(provider.name) has no access token: sign in by OAuth 2.0")
+                message: "the session at \(provider.title) has no access token: sign in by OAuth 2.0")
         }
         return tokens.access
     }

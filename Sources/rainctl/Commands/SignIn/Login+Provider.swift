@@ -11,7 +11,7 @@ extension Login {
         let definition = entry.definition
         let (grant, mode) = try way(at: definition, context)
         if let whyNot = definition.capabilities.first(where: { $0.grant == grant })?.whyNot {
-            throw AccountError(.unsupported, message: "\(provider) cannot do this: \(whyNot)")
+            throw AccountError(.unsupported, message: "\(definition.displayName) cannot do this: \(whyNot)")
         }
         var settings = try settings(for: definition, context)
         settings.mode = mode ?? definition.modes?.first { definition.grant(ofMode: $0) == grant }
@@ -116,7 +116,9 @@ extension Login {
             let names = general.keys.sorted() + (definition.modes ?? [])
             throw CommandFailure(
                 .usage, reason: "unknown_mode",
-                message: "\(definition.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
+                message:
+                    "\(definition.displayName) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", "))."
+            )
         }
         if code.isGiven { return (.authorizationCode, nil) }
         if otherProvider.deviceCode { return (.deviceCode, nil) }
@@ -151,7 +153,7 @@ extension Login {
         }
         if settings.update(with: given, for: definition) {
             context.output.say(
-                "note: The secret that is remembered for \(definition.id) is another client's, or for another address: it is not used."
+                "note: The secret that is remembered for \(definition.displayName) is another client's, or for another address: it is not used."
             )
         }
         return settings
