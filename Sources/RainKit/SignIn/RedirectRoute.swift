@@ -45,8 +45,8 @@ public struct RedirectRoute: Sendable {
             case "loopback":
                 loopbackPath = redirect.path ?? loopbackPath
                 comparesPort = redirect.exactPort ?? false
-            case "relay": relay = relay ?? redirect.uri.flatMap { provider.text($0) }
-            default: schemeRedirect = schemeRedirect ?? redirect.uri.flatMap { provider.text($0) }
+            case "relay": relay = relay ?? redirect.uri.flatMap { provider.url($0) }
+            default: schemeRedirect = schemeRedirect ?? redirect.uri.flatMap { provider.url($0) }
             }
         }
         usual = redirects.first.flatMap { Way(rawValue: $0.way) } ?? .loopback

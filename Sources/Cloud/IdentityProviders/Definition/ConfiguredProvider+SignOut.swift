@@ -44,7 +44,7 @@ extension ConfiguredProvider {
         guard let identity = tokens.identity else { return report }
         var form = FormRequest()
         form.set("id_token_hint", identity)
-        if let target = definition.postLogoutRedirect.flatMap(text) {
+        if let target = definition.postLogoutRedirect.flatMap(self.url) {
             form.append("post_logout_redirect_uri", target)
         }
         let request = HTTPRequest(form, to: url, as: .none(clientID: try clientID()))

@@ -25,8 +25,8 @@ public struct ConfiguredProvider: IdentityProvider {
     let identityKeys = KnownIdentityKeys()
 
     public var name: String { definition.id }
-
     public var title: String { definition.displayName }
+
     /// - Throws: `missingParameter` for what the definition requires and nobody gave; `invalidConfiguration` and `insecureURL` for a base
     ///   that is none.
     public init(
@@ -68,7 +68,7 @@ public struct ConfiguredProvider: IdentityProvider {
         self.values = values
         var resources: [ServiceURL] = []
         for template in definition.resources ?? ["{base}"] {
-            if let text = filled(template, values) { resources.append(try ServiceURL(text)) }
+            if let text = filled(template, values, isURL: true) { resources.append(try ServiceURL(text)) }
         }
         self.resources = resources
     }
@@ -110,4 +110,9 @@ public struct ConfiguredProvider: IdentityProvider {
 
     /// The text with every `{name}` filled in; nil if one of them is not set.
     public func text(_ template: String) -> String? { filled(template, values) }
+
+    /// The same for a URL, whose parts in brackets are left out where a setting is not given.
+    public func url(_ template: String) -> String? {
+        filled(withoutMissingParts(template, values), values, isURL: true)
+    }
 }

@@ -51,7 +51,8 @@ public struct SPiDAccount: Sendable {
         guard let base = provider["base"], let path = provider["sessionPath"] else {
             throw AccountError(.missingParameter, message: "\(provider.title) needs sessionPath for web sessions")
         }
-        return Secret(try secureURL(base + path) + "/" + code.revealString())
+        let begin = base + "/" + withoutFinalSlashes(String(path.drop { $0 == "/" }))
+        return Secret(try secureURL(begin) + "/" + code.revealString())
     }
 
     /// The page that ends a browser's own session at SPiD, which signing out here does not: the next sign-in there asks for the password
