@@ -7,6 +7,7 @@ import RainCore
 
 extension ConfiguredProvider {
     public func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens {
+        gate.learn(from: tokens)
         if let renewed = try await hooks.renew(tokens, self) { return renewed }
         do throws(AccountError) {
             if tokens["grant"] == GrantName.clientCredentials.rawValue { return try await signIn(.clientCredentials) }
@@ -111,8 +112,12 @@ extension ConfiguredProvider {
     // MARK: Each request
 
     public func authorize(_ request: inout HTTPRequest, with tokens: Tokens) {
-        if hooks.authorize(&request, with: tokens, self) { return }
-        let token = tokens.access.revealString()
+        if !hooks.authorize(&request, with: tokens, self) { place(tokens.access, in: &request) }
+        GatePass.apply(tokens, to: &request)
+    }
+
+    private func place(_ access: Secret, in request: inout HTTPRequest) {
+        let token = access.revealString()
         switch definition.placement?.kind {
         case "raw": request.headers.append(HTTPHeader("Authorization", token))
         case "query":

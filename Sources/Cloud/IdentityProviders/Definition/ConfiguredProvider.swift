@@ -23,6 +23,7 @@ public struct ConfiguredProvider: IdentityProvider {
     public let resources: [ServiceURL]
     let metadata = DiscoveredMetadata()
     let identityKeys = KnownIdentityKeys()
+    let gate = GatePass()
 
     public var name: String { definition.id }
     public var title: String { definition.displayName }

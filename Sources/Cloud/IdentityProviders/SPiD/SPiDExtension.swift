@@ -23,8 +23,22 @@ struct SPiDExtension: ProviderExtension {
                 .password(user: name, password: password, scope: provider.scope), for: .password)
         case .thirdParty(let token):
             let assertion = try await assertion(for: token, subject: .authorization, use: "token", provider)
-            return try await provider.redeem(.jwtBearer(assertion, scope: provider.scope), for: .assertion)
+            return try await redeem(assertion, of: token, provider)
+        case .assertion(let assertion): return try await redeem(assertion, of: nil, provider)
         default: return nil
+        }
+    }
+
+    /// - Parameter token: what the assertion was made of; nil for an assertion that was given.
+    private func redeem(
+        _ assertion: Secret, of token: ThirdPartyToken?, _ provider: ConfiguredProvider
+    ) async throws(AccountError) -> Tokens {
+        try provider.demand(.assertion)
+        do throws(AccountError) {
+            return try await provider.redeem(.jwtBearer(assertion, scope: provider.scope), for: .assertion)
+        } catch {
+            throw SPiDAssertionRefusal(token: token, host: provider.resources.first?.authority ?? provider.title)
+                .error(error)
         }
     }
 
@@ -38,7 +52,13 @@ struct SPiDExtension: ProviderExtension {
             let known = SPiDThirdPartyToken.TokenKind.allCases.map(\.rawValue).joined(separator: ", ")
             throw AccountError(
                 .unsupported,
-                message: "\(provider.name) knows no tokens of \(presentable(token.provider)), but \(known)")
+                message: "\(provider.title) knows no tokens of \(presentable(token.provider)), but \(known)")
+        }
+        guard !token.applicationID.isEmpty else {
+            throw AccountError(
+                .missingParameter,
+                message: "\(provider.title) wants to know which application \(kind.rawValue) gave the token to",
+                remedies: [.applicationID])
         }
         guard let signSecret = provider.settings.secrets[Self.signSecretName] else {
             throw AccountError(
