@@ -25,7 +25,10 @@ struct RemedyTests {
         (.removedDeployment, []),
         (.knownProvider, []),
         (.signInMode(provider: "liferay", modes: ["oauth2Redirect", "oauth2UsernameAndPassword"]), ["login"]),
-        (.forgottenPending, ["provision"]), (.fileStore, ["login"]), (.exportedSession, []),
+        (.forgottenPending, ["provision"]),
+        (.gateCredentials, ["login"]), (.applicationID, ["login"]), (.redirectURI, ["login"]),
+        (.rememberedSettings(["loginBy"]), ["login"]), (.rememberedSettings([]), ["login"]),
+        (.fileStore, ["login"]), (.exportedSession, []),
     ]
 
     @Test("name options that the commands have, and commands that exist", arguments: all)
@@ -45,10 +48,27 @@ struct RemedyTests {
         #expect(!options.isEmpty || words.contains("rainctl"))
     }
 
+    /// Remedies whose options only signing in has, though other commands fail with their errors: `account refresh` of a public client wants its
+    /// secret, any command a session.
+    static let ofSigningIn: [Remedy] = [
+        .signIn, .signInPage, .pastedAddress, .otherCallbackPort, .baseURL, .clientID, .clientSecret,
+        .parameter(name: "companyId"), .gateCredentials, .applicationID, .redirectURI, .rememberedSettings(["loginBy"]),
+        .rememberedSettings([]), .fileStore,
+    ]
+
+    @Test("name the command that has the option, where the one that failed may lack it", arguments: ofSigningIn)
+    func fromElsewhere(remedy: Remedy) throws {
+        #expect(remedy.instruction.contains("rainctl login"), "\(remedy.instruction)")
+        for option in remedy.instruction.split(separator: " ") where option.hasPrefix("--") {
+            #expect(try Self.help("login").contains("  \(option) "), "\(option)")
+            #expect(try !Self.help("account refresh").contains("  \(option) "), "\(option)")
+        }
+    }
+
     @Test("are one sentence after the message, which has all of them")
     func sentence() {
         #expect("No.".withAdvice([]) == "No.")
-        #expect("No.".withAdvice([.signInPage]) == "No. Sign in with --browser.")
+        #expect("No.".withAdvice([.signInPage]) == "No. Sign in with rainctl login --browser.")
         #expect(
             "No.".withAdvice([.networkName, .moreTime])
                 == "No. Name the network with rainctl provision --ssid, or give it longer with --timeout.")

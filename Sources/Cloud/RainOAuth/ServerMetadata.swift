@@ -89,6 +89,16 @@ public struct ServerMetadata: Sendable, Equatable {
         return issuer[..<path] + "/.well-known/oauth-authorization-server" + issuer[path...]
     }
 
+    /// Whether two issuers are equal but for slashes at the end. They are different issuers (RFC 8414, section 3.3), and easily confused.
+    package static func differOnlyInSlash(_ one: String, _ other: String) -> Bool {
+        func name(_ issuer: String) -> Substring {
+            var rest = issuer[...]
+            while rest.last == "/" { rest.removeLast() }
+            return rest
+        }
+        return one != other && name(one) == name(other)
+    }
+
     /// Whether this is the metadata that was asked for: the issuer must be the very one (RFC 8414, section 3.3).
     public func check(issuer expected: String) throws(OAuth2FormatError) {
         guard issuer == expected else {

@@ -67,7 +67,7 @@ extension AccountAccess {
     /// - Throws: `unsupported` for any other.
     public func rainMakerAccount() throws(AccountError) -> RainMakerAccount {
         if let rainMaker { return rainMaker }
-        throw AccountError(.unsupported, message: "\(name) cannot do this; RainMaker can")
+        throw AccountError(.unsupported, message: "\(provider?.title ?? name) cannot do this; RainMaker can")
     }
 }
 

@@ -87,14 +87,16 @@ extension RainKitClient {
         guard let provider = configuration.provider, configuration.backend == nil else { return }
         throw AccountError(
             .missingParameter,
-            message: "users of \(provider.name) belong to a cloud of your own, and none is described here",
+            message: "users of \(title(of: provider)) belong to a cloud of your own, and none is described here",
             remedies: [.backend])
     }
 
     private func mapping(_ account: AccountAccess, user: UserID) throws(AccountError) -> any NodeMapping {
         if let nodes = account.nodes { return nodes }
         guard let backend = configuration.backend else {
-            throw AccountError(.unsupported, message: "boards cannot be put into an account at \(account.name)")
+            throw AccountError(
+                .unsupported,
+                message: "boards cannot be put into an account at \(account.provider?.title ?? account.name)")
         }
         // Tokens are not shared with a backend where the provider has codes for that (SPiD's documentation, "Login").
         var codes: HTTPNodeMapping.CodeSource?

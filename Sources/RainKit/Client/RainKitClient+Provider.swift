@@ -45,8 +45,13 @@ extension RainKitClient {
             guard remembered == nil, error.code == .missingParameter else { throw error }
             throw AccountError(
                 .notSignedIn,
-                message: "nobody is signed in to \(selection.name) here; sign in to that provider first")
+                message: "nobody is signed in to \(title(of: selection)) here; sign in to that provider first")
         }
+    }
+
+    /// As the provider's owners write it.
+    func title(of selection: ProviderSelection) -> String {
+        (try? providerDefinitions.entry(selection.name).definition.displayName) ?? selection.name
     }
 
     private func configuredProvider(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import RainAccount
+import RainCore
 import RainMaker
 
 /// Finishes at the cloud what one earlier run left. A run of its own: it knows nothing of the board at hand.

@@ -74,6 +74,14 @@ public enum Remedy: Hashable, Sendable {
     case clientSecret
     /// Give the provider's parameter of this name.
     case parameter(name: String)
+    /// Give the name and password that a server in front of the provider asks for.
+    case gateCredentials
+    /// Give the id that the application has at a third party, such as Facebook.
+    case applicationID
+    /// Give the redirect URI that a code belongs to.
+    case redirectURI
+    /// Change the settings that an earlier sign-in has left behind: parameters of these names can be forgotten.
+    case rememberedSettings([String])
     /// Choose one of the accounts, deployments or providers that are known here.
     case knownAccount, knownDeployment, knownProvider
     /// Give the account a name of the user's own.

@@ -14,7 +14,7 @@ extension ConfiguredProvider {
         do throws(OAuth2FormatError) {
             return try DeviceAuthorization(reply.json)
         } catch {
-            throw AccountError(.malformedAnswer, message: "\(name) gave no codes for a device: \(error.message)")
+            throw AccountError(.malformedAnswer, message: "\(title) gave no codes for a device: \(error.message)")
         }
     }
 

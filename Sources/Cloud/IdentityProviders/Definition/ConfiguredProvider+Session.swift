@@ -7,6 +7,7 @@ import RainCore
 
 extension ConfiguredProvider {
     public func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens {
+        gate.learn(from: tokens)
         if let renewed = try await hooks.renew(tokens, self) { return renewed }
         do throws(AccountError) {
             if tokens["grant"] == GrantName.clientCredentials.rawValue { return try await signIn(.clientCredentials) }
@@ -47,13 +48,14 @@ extension ConfiguredProvider {
         guard let url = try await findEndpoint("user", extras) else {
             if let user = self.user(claimedBy: tokens) { return user }
             throw AccountError(
-                .unsupported, message: "\(name) does not tell who is signed in: it has no user endpoint and no id token"
+                .unsupported,
+                message: "\(title) does not tell who is signed in: it has no user endpoint and no id token"
             )
         }
         let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
         guard var found = user(in: reply.json) else {
             throw AccountError(
-                .malformedAnswer, message: "\(name) answered without a user's id that is a text or a number",
+                .malformedAnswer, message: "\(title) answered without a user's id that is a text or a number",
                 status: reply.response.status)
         }
         found.attributes += keptAttributes(of: tokens).filter { kept in
@@ -64,7 +66,7 @@ extension ConfiguredProvider {
             let own = reply.json["sub"]?.unlessNull, own.plainText != subject
         {
             throw AccountError(
-                .untrustedAnswer, message: "\(name) told about another user than the one who signed in; sign in again")
+                .untrustedAnswer, message: "\(title) told about another user than the one who signed in; sign in again")
         }
         return found
     }
@@ -115,8 +117,12 @@ extension ConfiguredProvider {
     // MARK: Each request
 
     public func authorize(_ request: inout HTTPRequest, with tokens: Tokens) {
-        if hooks.authorize(&request, with: tokens, self) { return }
-        let token = tokens.access.revealString()
+        if !hooks.authorize(&request, with: tokens, self) { place(tokens.access, in: &request) }
+        GatePass.apply(tokens, to: &request)
+    }
+
+    private func place(_ access: Secret, in request: inout HTTPRequest) {
+        let token = access.revealString()
         switch definition.placement?.kind {
         case "raw": request.headers.append(HTTPHeader("Authorization", token))
         case "query":

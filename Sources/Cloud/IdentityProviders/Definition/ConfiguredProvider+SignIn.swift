@@ -8,16 +8,42 @@ import RainCore
 
 extension ConfiguredProvider {
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
+        do throws(AccountError) {
+            var tokens = try await redeemed(credentials)
+            gate.keep(in: &tokens)
+            return tokens
+        } catch {
+            throw withPage(error)
+        }
+    }
+
+    /// The error with the address of the provider's page at which the user can do what it says.
+    private func withPage(_ error: AccountError) -> AccountError {
+        let page: String? =
+            switch error.code {
+            case .unknownUser: "register"
+            case .passwordResetRequired: "forgot"
+            default: nil
+            }
+        guard let template = page.flatMap({ definition.links?[$0] }), let address = url(template) else { return error }
+        var error = error
+        error.message += ": \(address)"
+        return error
+    }
+
+    private func redeemed(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
         if let tokens = try await hooks.signIn(credentials, self) { return tokens }
         let grant: GrantName
         let request: TokenRequest
         var nonce: String?
+        var lacksRedirect = false
         switch credentials {
         case .authorizationCode(let code, let redirectURI, let verifier, let expected):
             grant = .authorizationCode
             nonce = expected
+            lacksRedirect = redirectURI.isEmpty
             request = .authorizationCode(
-                code, redirectURI: redirectURI, codeVerifier: verifier.flatMap(CodeVerifier.init))
+                code, redirectURI: lacksRedirect ? nil : redirectURI, codeVerifier: verifier.flatMap(CodeVerifier.init))
         case .password(let user, let password):
             grant = .password
             request = .password(user: user, password: password, scope: scope)
@@ -34,7 +60,16 @@ extension ConfiguredProvider {
             throw unsupported(credentials)
         }
         try demand(grant)
-        return try await redeem(request, for: grant, nonce: nonce)
+        do throws(AccountError) {
+            return try await redeem(request, for: grant, nonce: nonce)
+        } catch {
+            // The redirect URI of the code's request must be repeated (RFC 6749, section 4.1.3); which one that is was not said.
+            guard lacksRedirect, !error.isTransient, error.code != .cancelled else { throw error }
+            var error = error
+            error.message += ". No redirect URI was given for the code"
+            error.remedies.append(.redirectURI)
+            throw error
+        }
     }
 
     /// Throws `unsupported`, with the definition's words for why, unless the provider has the grant.
@@ -43,7 +78,7 @@ extension ConfiguredProvider {
         throw AccountError(
             .unsupported,
             message: definition.unsupported?[grant.rawValue]
-                ?? "\(name) has no sign-in of this kind (\(grant.rawValue))")
+                ?? "\(title) has no sign-in of this kind (\(grant.rawValue))")
     }
 
     /// Trades a grant for tokens.
@@ -83,7 +118,7 @@ extension ConfiguredProvider {
             return try TokenResponse(.object(members))
         } catch {
             throw AccountError(
-                .malformedAnswer, message: "\(name) did not answer as a token endpoint does: \(error.message)",
+                .malformedAnswer, message: "\(title) did not answer as a token endpoint does: \(error.message)",
                 status: reply.response.status)
         }
     }

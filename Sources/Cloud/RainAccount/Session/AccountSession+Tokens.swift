@@ -42,23 +42,33 @@ extension AccountSession {
             throw AccountError(
                 .unsupported,
                 message:
-                    "the session at \(provider.name) holds the user's password and no token; the password is not handed out: make requests with the session, or sign in by OAuth 2.0"
+                    "the session at \(provider.title) holds the user's password and no token; the password is not handed out: make requests with the session, or sign in by OAuth 2.0"
             )
         }
         return tokens.access
     }
 
+    /// What a request made now carries to prove who asks, with a token that is good for a while.
+    public func requestProof() async throws(AccountError) -> RequestProof {
+        RequestProof(of: provider, with: try await keeper.fresh().tokens)
+    }
+
     /// The `Authorization` header of a request made now, with a token that is good for a while.
-    /// - Throws: `invalidConfiguration` for a provider that proves who is asking in another way.
+    ///
+    /// A token that the provider takes in the URL is put into a header as well: services that take tokens at all take them there
+    /// (RFC 6750, section 2.1).
+    /// - Throws: `invalidConfiguration` for a session that has no token, such as a portal's cookies.
     public func authorization() async throws(AccountError) -> (name: String, value: Secret) {
-        let session = try await keeper.fresh()
-        var request = HTTPRequest(method: .get, url: "")
-        provider.authorize(&request, with: session.tokens)
-        guard let header = request.headers.first(where: { $0.name.lowercased() == "authorization" }) else {
+        let tokens = try await keeper.fresh().tokens
+        let proof = RequestProof(of: provider, with: tokens)
+        if let header = proof.headers.first(where: { $0.name.lowercased() == "authorization" }) { return header }
+        guard tokens.kind == .oauth, !proof.query.isEmpty else {
             throw AccountError(
-                .invalidConfiguration, message: "\(provider.name) takes no Authorization header: use the token itself")
+                .invalidConfiguration,
+                message:
+                    "\(provider.title) takes no Authorization header for this session: make requests with the session")
         }
-        return (header.name, Secret(header.value))
+        return ("Authorization", Secret("Bearer ".utf8 + tokens.access.revealBytes()))
     }
 
     /// Renews the tokens now, however long the old ones would still live.

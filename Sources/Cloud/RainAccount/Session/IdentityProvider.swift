@@ -9,6 +9,9 @@ public protocol IdentityProvider: Sendable {
     /// The provider's name in stored sessions, such as `rainmaker`.
     var name: String { get }
 
+    /// What its owners call it, for messages: `Schibsted SPiD`. The ``name`` if nothing else is known.
+    var title: String { get }
+
     /// Where the services are that the tokens are for. They are sent nowhere else.
     var resources: [ServiceURL] { get }
 
@@ -47,6 +50,7 @@ public protocol IdentityProvider: Sendable {
 }
 
 extension IdentityProvider {
+    public var title: String { name }
     public var context: [String: String] { [:] }
     public var modesWithToken: [String] { [] }
     public func user(claimedBy tokens: Tokens) -> UserInfo? { nil }
@@ -54,7 +58,7 @@ extension IdentityProvider {
 
     /// What a provider throws for a way in that it does not have.
     public func unsupported(_ credentials: SignInCredentials) -> AccountError {
-        AccountError(.unsupported, message: "\(name) has no sign-in by \(credentials.way)")
+        AccountError(.unsupported, message: "\(title) has no sign-in by \(credentials.way)")
     }
 }
 

@@ -165,7 +165,8 @@ actor TokenKeeper {
         let outcome = await withDeadline(StoreLockTimes.longest, sleep: { try await timer.sleep(for: $0) }, ask)
         guard let outcome else {
             throw AccountError(
-                .timeout, message: "\(provider.name) took longer than \(StoreLockTimes.longest) in all; try again later"
+                .timeout,
+                message: "\(provider.title) took longer than \(StoreLockTimes.longest) in all; try again later"
             )
         }
         return try outcome.get()

@@ -46,7 +46,9 @@ package struct IdentityTokenCheck: Sendable {
                 throw .untrusted("lacks a claim that every id token has (\(name))")
             }
         }
-        if let issuer, let own = claims["iss"], own != .string(issuer) { throw .untrusted("is another issuer's (iss)") }
+        if let issuer, let own = claims["iss"], own != .string(issuer) {
+            throw .untrusted("is another issuer's (iss)\(Self.slash(own.string, issuer))")
+        }
         try checkAudience(claims)
         if let now, let end = claims["exp"] {
             guard let end = end.double, now.seconds < end + Self.leeway else { throw .untrusted("has expired (exp)") }
@@ -98,11 +100,21 @@ package struct IdentityTokenCheck: Sendable {
         }
     }
 
+    /// Words for issuers that a person would take for the same one.
+    private static func slash(_ found: String?, _ expected: String) -> String {
+        guard let found, ServerMetadata.differOnlyInSlash(found, expected) else { return "" }
+        return
+            ": it names \(presentable(found)), which differs from \(presentable(expected)) only in the \"/\" at the end"
+    }
+
     /// What must be as it was at the sign-in (section 12.2), whatever the new token is otherwise.
     package static func checkRenewal(_ new: JSONValue, of old: JSONValue) throws(AccountError) {
         for (name, whose) in [("sub", "user"), ("iss", "issuer"), ("azp", "client")] {
             guard let before = old[name]?.unlessNull else { continue }
-            guard new[name] == before else { throw .untrusted("of the renewal is another \(whose)'s (\(name))") }
+            guard new[name] == before else {
+                let more = name == "iss" ? Self.slash(new[name]?.string, before.string ?? "") : ""
+                throw .untrusted("of the renewal is another \(whose)'s (\(name))\(more)")
+            }
         }
         if let nonce = new["nonce"]?.unlessNull, let before = old["nonce"]?.unlessNull, nonce != before {
             throw .untrusted("of the renewal is for another sign-in (nonce)")

@@ -9,6 +9,7 @@ import RainCore
 /// file of its own beside this one.
 public struct RainMakerIdentity: IdentityProvider {
     public let name = "rainmaker"
+    public let title = "RainMaker"
     let service: RainMakerService
     let clock: any WallClock
 
@@ -49,8 +50,7 @@ public struct RainMakerIdentity: IdentityProvider {
         }
         do throws(AccountError) {
             let body: JSONValue = ["refreshtoken": .string(refresh.revealString())]
-            let reply = try await service.send(
-                RainMakerCall(.post, "login2", body: body).request(to: service.deployment))
+            let reply = try await service.send(RainMakerCall(.post, "login2", body: body))
             // The cloud sends no new refresh token, and a deployment that rotates them does: the old one is kept else.
             return try self.tokens(
                 reply, refresh: try secret(reply, "refreshtoken") ?? refresh,
@@ -72,8 +72,13 @@ public struct RainMakerIdentity: IdentityProvider {
         let query = [(name: "logout_all", value: everywhere ? "true" : "false")]
         // The refresh token in the body is what gets revoked; without it only the access token would be.
         let body = tokens.refresh.map { JSONValue.object([.init("refreshtoken", .string($0.revealString()))]) }
-        _ = try await call(RainMakerCall(.post, "logout2", query: query, body: body), with: tokens)
-        return .complete
+        do throws(AccountError) {
+            _ = try await call(RainMakerCall(.post, "logout2", query: query, body: body), with: tokens)
+            return .complete
+        } catch {
+            guard error.saysNoSuchCall else { throw error }
+            return SignOutReport(leaving: tokens)
+        }
     }
 
     /// The bare access token, without `Bearer`.
@@ -84,9 +89,7 @@ public struct RainMakerIdentity: IdentityProvider {
     // MARK: Calls
 
     func call(_ call: RainMakerCall, with tokens: Tokens) async throws(AccountError) -> JSONValue {
-        var request = call.request(to: service.deployment)
-        authorize(&request, with: tokens)
-        return try await service.send(request)
+        try await service.send(call) { authorize(&$0, with: tokens) }
     }
 
     /// The access, id and refresh token that a finished sign-in brings.

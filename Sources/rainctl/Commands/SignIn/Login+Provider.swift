@@ -7,11 +7,21 @@ extension Login {
     func signIn(
         to provider: String, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
     ) async throws -> LoginResult {
+        do {
+            return try await signIn(at: provider, time, context, events)
+        } catch let error as AccountError {
+            throw error.recalling(recalledSettings(at: provider, context))
+        }
+    }
+
+    private func signIn(
+        at provider: String, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
+    ) async throws -> LoginResult {
         let entry = try context.providerDefinitions.entry(provider)
         let definition = entry.definition
         let (grant, mode) = try way(at: definition, context)
         if let whyNot = definition.capabilities.first(where: { $0.grant == grant })?.whyNot {
-            throw AccountError(.unsupported, message: "\(provider) cannot do this: \(whyNot)")
+            throw AccountError(.unsupported, message: "\(definition.displayName) cannot do this: \(whyNot)")
         }
         var settings = try settings(for: definition, context)
         settings.mode = mode ?? definition.modes?.first { definition.grant(ofMode: $0) == grant }
@@ -120,7 +130,9 @@ extension Login {
             let names = general.keys.sorted() + (definition.modes ?? [])
             throw CommandFailure(
                 .usage, reason: "unknown_mode",
-                message: "\(definition.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
+                message:
+                    "\(definition.displayName) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", "))."
+            )
         }
         if code.isGiven { return (.authorizationCode, nil) }
         if otherProvider.deviceCode { return (.deviceCode, nil) }
@@ -145,20 +157,23 @@ extension Login {
     private func settings(for definition: ProviderDefinition, _ context: Context) throws -> RememberedProviders.Settings
     {
         let given = try otherProvider.settings(context, for: definition.id)
-        guard
-            var settings = try RememberedProviders(state: context.folders.state).load()[
-                definition.name(in: given.environment)]
-        else {
-            var settings = given
-            settings.secretsOf = given.client(of: definition)
-            return settings
-        }
+        let remembered = try RememberedProviders(state: context.folders.state).load()
+        var settings = remembered[definition.name(in: given.environment)] ?? .init(provider: definition.id)
         if settings.update(with: given, for: definition) {
             context.output.say(
-                "note: The secret that is remembered for \(definition.id) is another client's, or for another address: it is not used."
+                "note: The secret that is remembered for \(definition.displayName) is another client's, or for another address: it is not used."
             )
         }
         return settings
+    }
+
+    /// What an earlier sign-in has left behind and this one was not given.
+    private func recalledSettings(at provider: String, _ context: Context) -> [RecalledSetting] {
+        guard let definition = try? context.providerDefinitions.entry(provider).definition,
+            let given = try? otherProvider.settings(context, for: provider),
+            let remembered = try? RememberedProviders(state: context.folders.state).load()
+        else { return [] }
+        return remembered[definition.name(in: given.environment)]?.recalled(beside: given) ?? []
     }
 
     private func show(_ authorization: DeviceAuthorization) {
