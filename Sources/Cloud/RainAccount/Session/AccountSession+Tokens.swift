@@ -102,7 +102,7 @@ extension AccountSession {
         throw AccountError(
             .invalidConfiguration,
             message:
-                "the session at \(provider.name) holds \(content) and no access token, and the backend needs one: sign in by OAuth 2.0",
+                "the session at \(provider.title) holds \(content) and no access token, and the backend needs one: sign in by OAuth 2.0",
             remedies: modes.isEmpty ? [] : [.signInMode(provider: provider.name, modes: modes)])
     }
 
