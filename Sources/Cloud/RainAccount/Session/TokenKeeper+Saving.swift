@@ -37,7 +37,7 @@ extension TokenKeeper {
         hasReportedEarlier = true
         // The session of another store: this one still has none.
         guard let session = try? await new.earlierSession(), session.provider == provider.name,
-            (try? session.check(provider.context, key)) != nil
+            (try? session.check(provider.context, at: "")) != nil
         else { return }
         events.happened(.loaded(status(of: session)))
     }

@@ -137,13 +137,15 @@ struct DeviceMonitorTests {
             try await monitor(maker, pty.path, ["--restart", "--timeout", "5", "--json"])
                 .expectFailure(1, "other", says: "RESET")
             let lost = try await maker.start(
-                ["device", "monitor", "--port", pty.path, "--timeout", "60", "--events", "ndjson"])
+                ["device", "monitor", "--port", pty.path, "--timeout", "60", "--json", "--events", "ndjson"])
             defer { lost.kill() }
-            try await lost.output(containing: "opened")
+            try await lost.errorOutput(containing: "opened")
             pty.unplug()
             #expect(try await lost.wait() == .exited(14))
             try await lost.drained()
-            #expect(lost.standardError.contains("cable"), "\(lost.standardOutput)\(lost.standardError)")
+            let failure = try JSONValue(parsing: Array(lost.standardOutput.utf8))["error"]
+            #expect(failure?["reason"] == "device_lost", "\(lost.standardOutput)")
+            #expect(failure?["message"]?.string?.contains("cable") == true, "\(lost.standardOutput)")
         }
     }
 }
