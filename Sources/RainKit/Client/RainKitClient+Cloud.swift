@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
+import Logging
 import RainAccount
 import RainCore
 import RainMaker

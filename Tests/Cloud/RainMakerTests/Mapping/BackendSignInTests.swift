@@ -65,7 +65,10 @@ struct BackendSignInTests {
         let mapping = backend.mapping
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 {
-                group.addTask { #expect(try await mapping.mappingStatus(RequestID("r1")) == .confirmed) }
+                group.addTask {
+                    let status = try await mapping.mappingStatus(RequestID("r1"))
+                    #expect(status == .confirmed)
+                }
             }
             try await group.waitForAll()
         }
