@@ -79,6 +79,14 @@ public struct SavedSession: Sendable, Equatable {
         return members
     }
 
+    private static func unknownVersion(_ version: Int64?) -> String {
+        guard let version, version > versions.last! else {
+            return "the stored session has no version that this program knows; sign in again to replace it"
+        }
+        return
+            "a newer version of this program stored the session (format \(version)); update this one, or sign in again"
+    }
+
     private static func object(_ texts: [String: String]) -> JSONValue {
         .object(texts.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })
     }
@@ -92,11 +100,12 @@ public struct SavedSession: Sendable, Equatable {
     /// - Throws: `storeUnreadable` if the text is not a session, or one of a later version.
     public init(serialized text: Secret) throws(AccountError) {
         guard let json = try? JSONValue(parsing: text.revealBytes()) else {
-            throw AccountError(.storeUnreadable, message: "the stored session is not JSON; sign in again to replace it")
+            let problem = text.isEmpty ? "empty" : "not JSON"
+            throw AccountError(
+                .storeUnreadable, message: "the stored session is \(problem); sign in again to replace it")
         }
         guard let version = json["schemaVersion"]?.integer, Self.versions.contains(version) else {
-            throw AccountError(
-                .storeUnreadable, message: "the stored session is of a version this program does not know")
+            throw AccountError(.storeUnreadable, message: Self.unknownVersion(json["schemaVersion"]?.integer))
         }
         guard let provider = json["provider"]?.string, let userID = json["userID"]?.string, !userID.isEmpty,
             let userName = json["userName"]?.string, let access = json["accessToken"]?.string, !access.isEmpty,

@@ -83,4 +83,12 @@ struct TokensTests {
         let error = await accountError { () throws(AccountError) in try SavedSession(serialized: Secret(text)) }
         #expect(error?.code == .storeUnreadable)
     }
+
+    @Test("a session of a newer version is told from a damaged one", arguments: [3, 99])
+    func newerSession(version: Int) async {
+        let error = await accountError { () throws(AccountError) in
+            try SavedSession(serialized: Secret(#"{"schemaVersion":\#(version)}"#))
+        }
+        #expect(error?.message.hasPrefix("a newer version of this program stored the session") == true)
+    }
 }
