@@ -180,11 +180,13 @@ final class Transfer {
 
     fileprivate func take(header line: UnsafeBufferPointer<UInt8>) -> Bool {
         guard received.add(header: line) else {
-            refusal = pending.error(.tooLarge, "more than \(ReceivedResponse.maximumHeaderBytes) bytes of headers")
+            refusal = pending.error(.tooLarge, Self.tooManyHeaders)
             return false
         }
         return true
     }
+
+    private static let tooManyHeaders = "more than \(ReceivedResponse.maximumHeaderBytes) bytes of headers"
 
     fileprivate func take(body bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let limit = pending.request.maximumResponseBytes
@@ -210,7 +212,14 @@ final class Transfer {
     }
 
     private func httpError(_ code: CURLcode) -> HTTPError {
-        let general = String(cString: curl.pointee.easy_strerror(code))
+        let general =
+            switch code {
+            // libcurl's answer to a header line that is longer than 100 kB.
+            case CURLE_OUT_OF_MEMORY: Self.tooManyHeaders
+            // Its answer to a Content-Length beyond the limit.
+            case CURLE_FILESIZE_EXCEEDED: "more than \(pending.request.maximumResponseBytes) bytes"
+            default: String(cString: curl.pointee.easy_strerror(code))
+            }
         let precise = errorText.baseAddress.map { String(cString: $0) } ?? ""
         let kind = errorCode(code)
         // libcurl's detailed message may quote the response. About connecting it names host, address and certificate only.

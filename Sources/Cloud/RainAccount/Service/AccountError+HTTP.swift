@@ -13,6 +13,12 @@ extension AccountError {
             self.init(.cancelled, message: "the request to \(error.host) was cancelled")
         case .tooLarge, .malformed:
             self.init(.malformedAnswer, message: "\(error.host) did not answer as the service does: \(error.message)")
+        case .closed:
+            self.init(
+                .network,
+                message: error.receivedBytes
+                    ? "the connection to \(error.host) broke in the middle of the answer; try again"
+                    : "\(error.host) closed the connection without an answer; try again")
         case .invalidRequest:
             self.init(.invalidConfiguration, message: "a request to \(error.host) cannot be sent: \(error.message)")
         default:
