@@ -3,10 +3,11 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 FUZZ_ROUNDS_SOAK := 100000
+FUZZ_SECONDS := 3600
 # The suites that hold promises of time.
 TIMED = $(shell grep -rlE 'Timings\.(isAlone|limit)' Tests/EndToEnd | sed -E 's|.*/||; s|\.swift||' | paste -sd '|')
 
-.PHONY: demo examples check test timings soak test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
+.PHONY: demo examples check test timings soak fuzz test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
 
 demo: build
 	@scripts/setup demo
@@ -26,6 +27,7 @@ check: lint
 test: setup
 	@scripts/build-embedded
 	@scripts/test
+	@scripts/check-rows
 	@scripts/check-identity
 	@scripts/check-reasons
 
@@ -36,6 +38,10 @@ timings: setup
 soak: setup
 	@RAINKIT_SOAK=1 RAINKIT_FUZZ_ROUNDS=$(FUZZ_ROUNDS_SOAK) scripts/test
 	@scripts/test-bluez
+
+# Parsers of external input under libFuzzer with the address sanitizer: an hour for all, or FUZZ_SECONDS.
+fuzz: setup
+	@scripts/fuzz $(FUZZ_SECONDS)
 
 # Board and client through the real bluetoothd, in a small emulated machine: docs/internals/bluetooth-testing.md.
 test-bluez: setup

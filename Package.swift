@@ -72,6 +72,19 @@ let endToEnd: [Target] =
             swiftSettings: settings)
     ]
 
+/// Parsers of external input under libFuzzer (`make fuzz`), which needs its own compiler flags.
+let fuzz: [Target] =
+    Context.environment["RAINKIT_FUZZ"] == nil
+    ? []
+    : [
+        tool(
+            "fuzz", path: "Tests/Fuzz",
+            [
+                "ESPDeviceLog", "ESPProvisioning", "RainCore", "RainCryptoOpenSSL", "RainJSON", "RainMQTT", "RainMaker",
+                "RainOAuth", "RainQRCode",
+            ])
+    ]
+
 let package = Package(
     name: "RainKit",
     products: [
@@ -99,7 +112,7 @@ let package = Package(
         // Opened when it is needed.
         system("CRainCurl", apt: "libcurl4-openssl-dev"),
         system("CRainDescriptors"),
-        // Its libraries are opened when they are needed (libqrencode, libpng, libzbar).
+        // Its libraries are opened when they are needed (libqrencode, libpng, libturbojpeg, libzbar).
         system("CRainQRCode"),
         target("RainByteStream", on: .system, ["RainWaiting"]),
         target("RainCore", on: .system),
@@ -113,7 +126,7 @@ let package = Package(
         target("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainWaiting"]),
         target("RainPrivateFiles", on: .system, ["RainJSON"]),
         target("RainQRCode", on: .system, ["CRainQRCode"]),
-        target("RainSerialPort", on: .system, ["RainByteStream", "RainWaiting"]),
+        target("RainSerialPort", on: .system, ["RainByteStream", "RainCore", "RainWaiting"]),
         target("RainServiceDiscovery", on: .system, ["RainDBus"]),
         target("RainWaiting", on: .system, ["CRainDescriptors"]),
 
@@ -158,7 +171,7 @@ let package = Package(
             "RainMaker", on: .cloud,
             [
                 "BrowserSignIn", "RainAccount", "RainByteStream", "RainCore", "RainCrypto", "RainHTTP", "RainJSON",
-                "RainMQTT", "RainOAuth", logging,
+                "RainMQTT", "RainOAuth", "RainWaiting", logging,
             ]),
         target(
             "RainSecretService", on: .cloud, ["RainAccount", "RainCore", "RainPrivateFiles", "RainWaiting", logging]),
@@ -199,8 +212,8 @@ let package = Package(
         target(
             "CloudSimulator", on: .simulators,
             [
-                "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "RainWaiting", "CRainDescriptors", "CRainMosquitto",
-                "CRainOpenSSL",
+                "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "RainWaiting", "CRainDescriptors",
+                "CRainMosquitto", "CRainOpenSSL",
             ]),
 
         // Programs.
@@ -235,7 +248,7 @@ let package = Package(
         tests("RainPrivateFiles", on: .system, ["RainPrivateFiles", "TestSupport"]),
         tests("RainWaiting", on: .system, ["RainWaiting", "RainKitTesting"]),
         tests("RainCryptoOpenSSL", on: .system, ["RainCrypto", "RainCryptoOpenSSL", "TestSupport"]),
-        tests("RainHTTPCurl", on: .system, ["RainHTTP", "RainHTTPCurl", "TestSupport"]),
+        tests("RainHTTPCurl", on: .system, ["CRainCurl", "RainHTTP", "RainHTTPCurl", "TestSupport"]),
         tests("RainJSON", on: .system, ["RainJSON", "TestSupport"]),
         tests(
             "RainMQTT", on: .system,
@@ -355,5 +368,5 @@ let package = Package(
         // (ProtocommBLE is named for the reason that stands at rainctl.)
         tool("fleet", path: "Tests/Fleet", ["RainJSON", "ProtocommBLE", "RainKit", logging]),
         tests("Structure", ["TestSupport"]),
-    ] + endToEnd
+    ] + endToEnd + fuzz
 )

@@ -167,7 +167,9 @@ def rainkit_bin(request):
     folder = request.config.getoption("--rainkit-bin") or os.environ.get("RAINKIT_BIN")
 
     def find(name):
-        path = str(pathlib.Path(folder, name)) if folder else shutil.which(name)
+        # A relative entry of PATH depends on the working folder.
+        search = os.pathsep.join(filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep)))
+        path = str(pathlib.Path(folder, name)) if folder else shutil.which(name, path=search)
         if not path or not os.access(path, os.X_OK):
             pytest.fail(f"{name} is not there: install rainkit-simulators, or name its folder with --rainkit-bin", False)
         return path

@@ -74,7 +74,7 @@ struct Rainctl: AsyncParsableCommand {
                 return failure.status
             }
             // --help and --version arrive as errors too.
-            StandardStreams.out(fullMessage(for: error) + "\n")
+            StandardStreams.out(CompletionScript.withoutExpansion(fullMessage(for: error)) + "\n")
             return .ok
         }
         var failure = CommandFailure(error)
@@ -85,7 +85,7 @@ struct Rainctl: AsyncParsableCommand {
                 failure = CommandFailure(.usage, message: message(for: error))
                 if !wantsJSON {
                     // One style for every error; how the command is used follows.
-                    let words = fullMessage(for: error)
+                    let words = fullMessage(for: error).linesWithoutControls
                     StandardStreams.err("error: \(words.hasPrefix("Error: ") ? String(words.dropFirst(7)) : words)\n")
                     return .usage
                 }

@@ -103,7 +103,7 @@ struct OnboarderTests {
         #expect(node.mapping == .confirmed)
         #expect(
             await board.calls
-                == ["identify", "secure", "associate", "join", "watch", "reset", "join", "watch", "close"])
+                == ["identify", "secure", "associate", "join", "watch", "scan", "reset", "join", "watch", "close"])
         #expect(await board.network?.ssid == SSID("Other"))
         // Whoever shows the run sees the two steps begin again, under the number of the try.
         let told = scene.told.filter { [.join, .connect].contains($0.step) }.compactMap { event -> String? in

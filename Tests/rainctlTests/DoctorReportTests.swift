@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainDBus
+import TestSupport
 import Testing
 
 @testable import rainctl
@@ -37,5 +39,33 @@ struct DoctorReportTests {
     func words() {
         #expect("/home/a-b/x.json".asShellWord == "/home/a-b/x.json")
         #expect("/home/a b".asShellWord == "'/home/a b'" && "a'b".asShellWord == #"'a'\''b'"# && "".asShellWord == "''")
+    }
+
+    @Test(
+        "of a project's file that others may write, the command is printed and not run",
+        arguments: [0o666, 0o660, 0o622] as [mode_t])
+    func ignoredSettings(mode: mode_t) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file(".rainkit.json")
+            try folder.write("{}", to: ".rainkit.json")
+            chmod(path, mode)
+            let finding = Checkup.finding(aboutIgnored: path)
+            #expect(finding.fix == "chmod go-w \(path)" && finding.repair == nil)
+            #expect(finding.message.contains("Read it before you use it"))
+        }
+    }
+
+    @Test(
+        "of a private file, the command is run only if nobody else may have written it",
+        arguments: [(0o644, true), (0o640, true), (0o666, false), (0o620, false)] as [(mode_t, Bool)])
+    func exposedFiles(mode: mode_t, isRun: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("deployments.json")
+            try folder.write("{}", to: "deployments.json")
+            chmod(folder.path, 0o700)
+            chmod(path, mode)
+            let finding = Finding.fail("profile", "unreadable_profiles", "x").mended(privateFile: path, else: nil)
+            #expect(finding.fix == "chmod 600 \(path)" && (finding.repair != nil) == isRun)
+        }
     }
 }

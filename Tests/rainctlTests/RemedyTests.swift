@@ -15,13 +15,19 @@ struct RemedyTests {
         (.anySecurity, ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.acceptedSecurity(version: 0), ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.otherTransport, ["provision", "device claim"]), (.accessPoint, ["provision", "device send"]),
-        (.networkName, ["provision"]),
+        (.networkName, ["provision"]), (.networkPassword, ["provision"]), (.openNetwork, ["provision"]),
+        (.claimOverCable, []), (.boardLog, []),
         (.claimService, ["profile add"]), (.withoutMapping, ["provision"]), (.moreTime, ["provision", "device claim"]),
         (.waiting, ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.signIn, []), (.signInPage, ["login"]), (.pastedAddress, ["login"]), (.otherCallbackPort, ["login"]),
         (.baseURL, ["login"]), (.clientID, ["login"]), (.clientSecret, ["login"]),
-        (.parameter(name: "issuer"), ["login"]), (.knownAccount, []), (.knownDeployment, []), (.removedDeployment, []),
+        (.parameter(name: "issuer"), ["login"]), (.knownAccount, []), (.accountName, ["login"]), (.knownDeployment, []),
+        (.removedDeployment, []),
         (.knownProvider, []),
+        (.signInMode(provider: "liferay", modes: ["oauth2Redirect", "oauth2UsernameAndPassword"]), ["login"]),
+        (.forgottenPending, ["provision"]),
+        (.gateCredentials, ["login"]), (.applicationID, ["login"]), (.redirectURI, ["login"]),
+        (.rememberedSettings(["loginBy"]), ["login"]), (.rememberedSettings([]), ["login"]),
         (.fileStore, ["login"]), (.exportedSession, []),
     ]
 
@@ -42,10 +48,27 @@ struct RemedyTests {
         #expect(!options.isEmpty || words.contains("rainctl"))
     }
 
+    /// Remedies whose options only signing in has, though other commands fail with their errors: `account refresh` of a public client wants its
+    /// secret, any command a session.
+    static let ofSigningIn: [Remedy] = [
+        .signIn, .signInPage, .pastedAddress, .otherCallbackPort, .baseURL, .clientID, .clientSecret,
+        .parameter(name: "companyId"), .gateCredentials, .applicationID, .redirectURI, .rememberedSettings(["loginBy"]),
+        .rememberedSettings([]), .fileStore,
+    ]
+
+    @Test("name the command that has the option, where the one that failed may lack it", arguments: ofSigningIn)
+    func fromElsewhere(remedy: Remedy) throws {
+        #expect(remedy.instruction.contains("rainctl login"), "\(remedy.instruction)")
+        for option in remedy.instruction.split(separator: " ") where option.hasPrefix("--") {
+            #expect(try Self.help("login").contains("  \(option) "), "\(option)")
+            #expect(try !Self.help("account refresh").contains("  \(option) "), "\(option)")
+        }
+    }
+
     @Test("are one sentence after the message, which has all of them")
     func sentence() {
         #expect("No.".withAdvice([]) == "No.")
-        #expect("No.".withAdvice([.signInPage]) == "No. Sign in with --browser.")
+        #expect("No.".withAdvice([.signInPage]) == "No. Sign in with rainctl login --browser.")
         #expect(
             "No.".withAdvice([.networkName, .moreTime])
                 == "No. Name the network with rainctl provision --ssid, or give it longer with --timeout.")

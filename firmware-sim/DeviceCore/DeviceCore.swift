@@ -97,6 +97,7 @@ extension DeviceCore {
         machine.advance(to: now)
         guard serves(endpoint) else { return .refused }
         if session.id != id { openSession(id) }
+        if machine.state == .stopping, configuration.hasProofOfPossession { session.freeProof() }
         switch endpoint.name {
         case Endpoint.version.name: return .reply(configuration.versionText)
         case Endpoint.session.name: return shakeHands(request, now: now)

@@ -19,6 +19,10 @@ struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
     private var cipher: Security.Cipher?
     /// The first command of this session's handshake has been answered.
     private var isHandshaking = false
+    /// The firmware has freed its proof of possession: the keys of handshakes that begin from then on are wrong.
+    private var isProofFreed = false
+    /// The key of this handshake was derived from freed memory.
+    private var isKeyWrong = false
 
     init(_ version: SecurityVersion, _ security: Security) {
         self.version = version
@@ -28,7 +32,11 @@ struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
     /// Ends the session that exists, and begins another.
     mutating func open(_ id: UInt32) { (self.id, cipher, isHandshaking) = (id, nil, false) }
 
-    mutating func close() { (id, cipher, isHandshaking) = (nil, nil, false) }
+    mutating func close() { (id, cipher, isHandshaking, isProofFreed) = (nil, nil, false, false) }
+
+    /// `network_prov_mgr_stop_service` frees the proof of Security 1, of which protocomm has only a shallow copy and which it goes on using
+    /// until the service ends. The key is derived at the first command, so a handshake that is under way succeeds.
+    mutating func freeProof() { isProofFreed = version == .security1 }
 
     mutating func shakeHands(_ request: [UInt8]) -> Handshake {
         do throws(HandshakeError) {
@@ -36,10 +44,12 @@ struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
             case .reply(let reply):
                 cipher = nil
                 isHandshaking = true
+                isKeyWrong = isProofFreed
                 return .reply(reply)
             case .established(let reply, let cipher):
                 // A new session does not inherit the handshake that another one began.
                 guard isHandshaking || version == .security0 else { return .refused }
+                guard !isKeyWrong else { return .wrongProof }
                 self.cipher = cipher
                 return .established(reply)
             }

@@ -5,7 +5,7 @@ struct BootLoopWatch: Sendable {
     static let starts = 3
     static let span = Duration.seconds(30)
 
-    /// The last error that the board has told of.
+    /// The last error that the board has logged, without secrets.
     var lastError: String?
     private var times: [Duration] = []
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads what a panic prints (ESP-IDF's `panic.c` and `riscv/panic_arch.c`): the reason, and in the first row of registers the address
-/// (`MEPC`) and the caller (`RA`).
+/// Reads what a panic prints (ESP-IDF's `panic.c`, `riscv/panic_arch.c`, `xtensa/panic_arch.c`): the reason, and in the first row of
+/// registers the address and the caller (`MEPC` and `RA`; on Xtensa chips `PC` and `A0`).
 struct CrashReader: Sendable {
     private var reason: String?
 
@@ -12,14 +12,14 @@ struct CrashReader: Sendable {
             return found
         }
         if let rest = text.after("Guru Meditation Error: "), let said = rest.behind("panic'ed (") {
-            reason = said.split(separator: ")").first.map { String($0.prefix(64)) } ?? "unknown"
+            reason = said.split(separator: ")").first.map { BootTrouble.excerpt(String($0.prefix(64))) } ?? "unknown"
             return nil
         }
         guard let reason else { return nil }
-        if text.hasPrefix("MEPC") {
+        for (place, caller) in [("MEPC", "RA"), ("PC", "A0")] where text.hasPrefix("\(place) ") {
             self.reason = nil
             return .crash(
-                reason: reason, address: Self.register("MEPC", in: text), caller: Self.register("RA", in: text))
+                reason: reason, address: Self.register(place, in: text), caller: Self.register(caller, in: text))
         }
         if let task = text.after("Detected in task \"")?.split(separator: "\"").first {
             self.reason = nil
@@ -36,7 +36,7 @@ struct CrashReader: Sendable {
         if text.hasPrefix("abort() was called at PC ") || text.hasPrefix("assert failed: ")
             || text.hasPrefix("ESP_ERROR_CHECK failed: ")
         {
-            return .stopped(why: String(text.prefix(120)))
+            return .stopped(why: BootTrouble.excerpt(text))
         }
         guard let rest = text.after("***ERROR*** A stack overflow in task ") else { return nil }
         return .stackOverflow(task: rest.split(separator: " ").first.map { String($0.prefix(32)) } ?? "?")

@@ -12,6 +12,8 @@ public final class DeviceLog: Sendable {
         var nameHeard: Duration?
         var failedStarts = FailedStarts()
         var lastTrouble: DeviceTrouble?
+        /// The last line ended behind the name of a secret.
+        var awaitsSecret = false
     }
 
     /// What a moment of the log is.
@@ -88,12 +90,19 @@ extension DeviceLog.State {
         var shown: [Read] = []
         for byte in bytes {
             if let line = assembler.append(byte) {
-                shown.append(Read(text: LogMask.text(line), events: take(line: line, at: time)))
+                shown.append(Read(text: masked(line), events: take(line: line, at: time)))
             } else if byte == UInt8(ascii: " "), assembler.pending == ConsoleTranscript.prompt {
                 hasPrompt = true
             }
         }
         return shown
+    }
+
+    private mutating func masked(_ line: [UInt8]) -> String {
+        let isSecret = awaitsSecret && DeviceLogLine(line).level == nil && !BootLoader.says(line)
+        let (text, awaitsValue) = LogMask.masked(line)
+        awaitsSecret = awaitsValue
+        return isSecret ? "***" : text
     }
 
     private mutating func take(line: [UInt8], at time: Duration) -> [DeviceLogEvent] {
@@ -104,7 +113,8 @@ extension DeviceLog.State {
                 nameHeard = nil
                 hasPrompt = false
                 failedStarts.restarted()
-            case .provisioningStarted, .code, .announced, .alreadyProvisioned: nameHeard = nameHeard ?? time
+            case .provisioningStarted, .code, .announced, .unnamedProvisioning, .alreadyProvisioned:
+                nameHeard = nameHeard ?? time
             case .trouble(let trouble):
                 lastTrouble = trouble
                 guard trouble.isFatal else { continue }

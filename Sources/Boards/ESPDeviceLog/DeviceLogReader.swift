@@ -2,16 +2,18 @@
 import ESPProvisioning
 import RainCore
 
-/// Reads the log of a board on an ESP chip, line by line: the ROM's, the boot loader's, ESP-IDF's and RainMaker's own words.
+/// Reads the log of a board on an ESP chip line by line: the lines of its ROM, its boot loader, ESP-IDF, RainMaker and Arduino's libraries.
 ///
-/// A value without a clock: whoever reads the port says when a line came. A line that is torn, or that only looks like one of these, tells
-/// nothing.
+/// A value without a clock: the caller says when a line came. A line that is torn, or that only looks like one of these, has no effect.
 public struct DeviceLogReader: Sendable {
     /// What is known so far.
     public private(set) var summary = DeviceSummary()
     private var crash = CrashReader()
     private var loops = BootLoopWatch()
     private var legibility = Legibility()
+    private var checksum = ImageChecksum()
+    /// A watchdog has restarted the chip, and the lines that follow may say why.
+    private var hasWatchdogReset = false
 
     public init() {}
 
@@ -25,30 +27,68 @@ public struct DeviceLogReader: Sendable {
         let text = parsed.whole
         if parsed.level != nil, !parsed.tag.isEmpty { summary.hasLog = true }
         if let restart = restart(text, at: time) { return restart }
-        if parsed.level == .error { loops.lastError = parsed.whole }
-        if let found = crash.trouble(in: text) ?? BootTrouble.read(parsed, text) ?? ApplicationTrouble.read(parsed) {
+        if parsed.level == .error { loops.lastError = BootTrouble.excerpt(text) }
+        if let found = complaint(in: parsed, text) {
+            hasWatchdogReset = false
             return [trouble(found)]
         }
+        var events: [DeviceLogEvent] = []
+        if parsed.level != nil {
+            // The image in the flash runs.
+            checksum.applicationStarted()
+            events += watchdogReset()
+        }
         summary.learn(from: parsed)
-        return event(in: parsed).map { [$0] } ?? []
+        if let event = event(in: parsed) { events.append(event) }
+        if parsed.text.hasPrefix("Project name:"), let name = OtherFirmware.name(ofProject: summary.project ?? "") {
+            events.append(trouble(.otherFirmware(name)))
+        }
+        return events
+    }
+
+    private mutating func complaint(in line: DeviceLogLine, _ text: String) -> DeviceTrouble? {
+        let chip = summary.chip.map(Chip.init)
+        if let found = crash.trouble(in: text) ?? BootTrouble.read(line, text, on: chip)
+            ?? ApplicationTrouble.read(line)
+        {
+            return found
+        }
+        guard line.level == nil else { return nil }
+        if checksum.isDamaged(text, after: summary.reset) { return .damagedImage(chip) }
+        return OtherFirmware.name(of: text).map { .otherFirmware($0) }
     }
 
     private mutating func restart(_ text: String, at time: Duration) -> [DeviceLogEvent]? {
-        if text.hasPrefix("ESP-ROM:") {
-            summary.restart()
-            summary.chip = text.dropFirst("ESP-ROM:".count).split(separator: "-").first.map(String.init)
-            crash = CrashReader()
-            guard let loop = loops.restarted(at: time) else { return [.restarted] }
-            return [.restarted, trouble(loop)]
+        if let chip = Chip(firstLine: text) {
+            let before = begin(at: time)
+            summary.chip = chip.name.isEmpty ? nil : chip.name
+            return before
         }
         guard let reason = ResetReason(text) else { return nil }
         // The ROM's first line may have been lost.
         let isNew = summary.starts == 0 || summary.reset != nil
-        if isNew { summary.restart() }
+        var events = isNew ? begin(at: time) : []
         summary.reset = reason
-        var events: [DeviceLogEvent] = isNew ? [.restarted] : []
-        if let found = BootTrouble.of(reason) { events.append(trouble(found)) }
+        if reason.isDownload(on: summary.chip.map(Chip.init)) { events.append(trouble(.downloadMode)) }
+        if reason.number == 0xF { events.append(trouble(.brownOut)) }
+        hasWatchdogReset = reason.isWatchdog
         return events
+    }
+
+    private mutating func begin(at time: Duration) -> [DeviceLogEvent] {
+        let before = watchdogReset()
+        summary.restart()
+        crash = CrashReader()
+        checksum.restarted()
+        guard let loop = loops.restarted(at: time) else { return before + [.restarted] }
+        return before + [.restarted, trouble(loop)]
+    }
+
+    /// A watchdog's reset, unless something was found since that explains it.
+    private mutating func watchdogReset() -> [DeviceLogEvent] {
+        guard hasWatchdogReset else { return [] }
+        hasWatchdogReset = false
+        return [trouble(.watchdogReset)]
     }
 
     private mutating func trouble(_ trouble: DeviceTrouble) -> DeviceLogEvent {
@@ -57,16 +97,24 @@ public struct DeviceLogReader: Sendable {
     }
 
     private mutating func event(in line: DeviceLogLine) -> DeviceLogEvent? {
-        if let payload = PrintedCode.payload(in: line) {
+        switch PrintedCode.read(line) {
+        case .code(let payload)?:
             summary.code = payload
             summary.serviceName = summary.serviceName ?? payload.name
             return .code(payload)
+        case .faulty(let sentence)?:
+            summary.codeFault = sentence
+            return nil
+        case nil: break
         }
-        if let (name, proof) = PrintedCode.announcement(in: line) {
-            summary.serviceName = name
-            summary.announcedProof = proof
-            return .announced(name: name, proof: proof)
+        if let found = PrintedCode.announcement(in: line) {
+            summary.serviceName = found.name
+            summary.announcedProof = found.proof
+            summary.announcedTransport = found.transport
+            summary.announcedPassphrase = found.passphrase
+            return .announced(name: found.name, proof: found.proof)
         }
+        if let event = arduino(line) { return event }
         let text = line.text
         switch line.tag {
         case "network_prov_mgr", "wifi_prov_mgr":
@@ -93,6 +141,21 @@ public struct DeviceLogReader: Sendable {
         }
         if text == "Secured session established!" { return .sessionEstablished }
         return text.after("Connected with IP Address:").flatMap { joined($0) }
+    }
+
+    /// What sketches with Arduino's WiFiProv print themselves, without a level.
+    private mutating func arduino(_ line: DeviceLogLine) -> DeviceLogEvent? {
+        let text = line.whole
+        // The library's own line, `[  1234][I][WiFiProv.cpp:190] beginProvision(): Already Provisioned`.
+        if text.behind("beginProvision(): Already Provisioned") != nil {
+            summary.isProvisioned = true
+            return .alreadyProvisioned
+        }
+        if text.hasPrefix("Give Credentials of your access point") {
+            summary.isUnnamed = true
+            return .unnamedProvisioning
+        }
+        return text.after("Connected IP address : ").flatMap { joined($0) }
     }
 
     private mutating func joined(_ text: Substring) -> DeviceLogEvent? {

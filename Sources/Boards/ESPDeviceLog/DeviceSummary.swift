@@ -2,7 +2,7 @@
 import ESPProvisioning
 import RainCore
 
-/// What is known of a board from its log since it last started. Nothing in it is a secret but ``code``'s proof of possession, which is one.
+/// What is known of a board from its log since it last started. Proofs and passwords in it are of types that cannot be printed.
 public struct DeviceSummary: Sendable {
     /// Such as `esp32c3` (`ESP-ROM:esp32c3-api1-20210207`).
     public var chip: String?
@@ -24,8 +24,16 @@ public struct DeviceSummary: Sendable {
     public var serviceName: String?
     /// What its QR code says.
     public var code: QRPayload?
+    /// Why the QR code that it prints cannot be used, in a sentence.
+    public var codeFault: String?
     /// The proof of possession that an application without a code names.
     public var announcedProof: ProofOfPossession?
+    /// The transport that it names; nil if it names none.
+    public var announcedTransport: QRPayload.Transport?
+    /// The password of its access point that it names.
+    public var announcedPassphrase: Secret?
+    /// It says that it can be provisioned, and not under which name.
+    public var isUnnamed = false
     /// It has Wi-Fi settings of earlier, and starts no provisioning.
     public var isProvisioned = false
     /// The application reads commands at its first UART (`rmaker_console`), which is not the chip's own USB.
@@ -66,9 +74,9 @@ public struct DeviceSummary: Sendable {
     }
 
     /// Whether anything that was heard is what an ESP chip or its firmware prints.
-    public var isESP: Bool { starts > 0 || hasLog || serviceName != nil || !troubles.isEmpty }
+    public var isESP: Bool { starts > 0 || hasLog || serviceName != nil || isUnnamed || !troubles.isEmpty }
 
-    /// Whether it will not come up until somebody mends something.
+    /// Whether it does not come up until somebody fixes something.
     public var isDown: Bool { serviceName == nil && troubles.contains(where: \.isFatal) }
 
     /// What is wrong with a board that has not named its service: the last trouble that keeps it down, and for one that restarts again and
@@ -77,5 +85,6 @@ public struct DeviceSummary: Sendable {
         guard serviceName == nil else { return nil }
         if let fatal = troubles.last(where: { $0.isFatal && !$0.isLoop }) { return fatal }
         return troubles.last { !$0.isLoop && $0 != .watchdogReset } ?? troubles.last
+            ?? (reset?.isWatchdog == true && project == nil && !isProvisioned && !isUnnamed ? .watchdogReset : nil)
     }
 }

@@ -14,8 +14,18 @@ public enum DeviceTrouble: Sendable, Equatable {
     case brownOut
     /// A watchdog restarted the chip.
     case watchdogReset
-    /// Where the boot loader should be there is none.
-    case emptyFlash
+    /// The flash is erased where the chip looks for its boot loader.
+    case emptyFlash(Chip?)
+    /// The flash holds something else than a boot loader there: its first four bytes as the ROM prints them.
+    case invalidHeader(String, Chip?)
+    /// The ROM could not read its flash.
+    case unreadableFlash(Chip?)
+    /// The image in the flash does not have its checksum, and does not start.
+    case damagedImage(Chip?)
+    /// Secure boot refuses the firmware.
+    case secureBoot(why: String)
+    /// The board runs firmware of that name, which has no provisioning service.
+    case otherFirmware(String)
     /// The boot loader finds no application that it can start.
     case noApplication(why: String)
     /// The firmware was built for a larger flash than the board has.
@@ -32,6 +42,10 @@ public enum DeviceTrouble: Sendable, Equatable {
     case provisioningTimedOut
     /// Too many wrong proofs of possession were tried.
     case proofsSpent
+    /// The board's flash has no random bytes, of which firmware makes the proof of possession.
+    case noProof
+    /// The board was put on Wi-Fi without the claim that its firmware waits for.
+    case claimSkipped
     /// The firmware has no credentials for the cloud and does not claim them itself.
     case noCloudCredentials
     /// It could not be claimed.
@@ -47,6 +61,11 @@ public enum DeviceTrouble: Sendable, Equatable {
         case .brownOut: "brown_out"
         case .watchdogReset: "watchdog_reset"
         case .emptyFlash: "empty_flash"
+        case .invalidHeader: "invalid_header"
+        case .unreadableFlash: "unreadable_flash"
+        case .damagedImage: "damaged_image"
+        case .secureBoot: "secure_boot"
+        case .otherFirmware: "other_firmware"
         case .noApplication: "no_application"
         case .flashTooSmall: "flash_too_small"
         case .wrongChip: "wrong_chip"
@@ -55,16 +74,19 @@ public enum DeviceTrouble: Sendable, Equatable {
         case .unreadable: "unreadable_log"
         case .provisioningTimedOut: "provisioning_timed_out"
         case .proofsSpent: "proofs_spent"
+        case .noProof: "no_proof"
+        case .claimSkipped: "claim_skipped"
         case .noCloudCredentials: "no_cloud_credentials"
         case .claimFailed: "claim_failed"
         }
     }
 
-    /// Whether no firmware that could be provisioned will come up until somebody mends that.
+    /// Whether no firmware that could be provisioned comes up until somebody fixes this.
     public var isFatal: Bool {
         switch self {
-        case .emptyFlash, .noApplication, .flashTooSmall, .wrongChip, .downloadMode, .bootLoop, .provisioningTimedOut,
-            .proofsSpent, .unreadable:
+        case .emptyFlash, .invalidHeader, .unreadableFlash, .damagedImage, .secureBoot, .noApplication, .flashTooSmall,
+            .wrongChip, .downloadMode, .otherFirmware, .noProof, .bootLoop, .provisioningTimedOut, .proofsSpent,
+            .unreadable:
             true
         default: false
         }
@@ -76,7 +98,9 @@ public enum DeviceTrouble: Sendable, Equatable {
     /// Whether it is over once an application starts, from another partition or another start than the one that failed.
     var endsWithApplication: Bool {
         switch self {
-        case .emptyFlash, .noApplication, .wrongChip, .downloadMode: true
+        case .emptyFlash, .invalidHeader, .unreadableFlash, .damagedImage, .secureBoot, .noApplication, .wrongChip,
+            .downloadMode, .otherFirmware:
+            true
         default: false
         }
     }

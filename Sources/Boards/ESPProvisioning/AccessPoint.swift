@@ -22,6 +22,14 @@ public struct AccessPoint: Sendable, Equatable {
     }
 }
 
+extension [AccessPoint] {
+    /// Whether the board may hear more networks than it lists, strong ones too. Firmware keeps 16 unless it is built for more
+    /// (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`), and the networks of the channel that it scans last push out others, whatever their strength.
+    public var mayLackNetworks: Bool { count == Self.usualMaximum }
+
+    private static var usualMaximum: Int { 16 }
+}
+
 /// How a network is protected: ESP-IDF's `wifi_auth_mode_t`, which firmware passes through unfiltered.
 public struct NetworkProtection: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: Int
@@ -31,6 +39,9 @@ public struct NetworkProtection: Sendable, Hashable, CustomStringConvertible {
     public static let open = NetworkProtection(rawValue: 0)
     /// Whether it is joined without a passphrase: open, or encrypted by OWE.
     public var isOpen: Bool { rawValue == 0 || rawValue == 9 }
+
+    /// Whether it asks for the name or the certificate of a user (IEEE 802.1X).
+    public var isEnterprise: Bool { [5, 10, 14, 15, 16].contains(rawValue) }
 
     private static let names = [
         "open", "wep", "wpa_psk", "wpa2_psk", "wpa_wpa2_psk", "wpa2_enterprise", "wpa3_psk", "wpa2_wpa3_psk",

@@ -21,6 +21,8 @@ public struct BoardIdentity: Sendable, Equatable {
     public var capabilities: [String]
     /// Whether the board is put into an account over its network, once it is there: the way to it knows of Wi-Fi alone.
     public var associatesOnNetwork = false
+    /// Whether the board takes a network's key of 64 hexadecimal digits in the place of a passphrase.
+    public var takesWiFiKey = false
     /// Whether the board is on its network already: it takes no Wi-Fi settings, and needs none.
     public var isOnNetwork = false
     /// Where the board is talked to, in the place of where it was looked for: a cable on which its log named another way. Nil where it is one.

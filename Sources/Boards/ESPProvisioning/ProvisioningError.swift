@@ -66,6 +66,8 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
     public var remedies: [Remedy]
     /// How many proofs the board has refused and counted so far (`wrongProofOfPossession`), with ``BoardCredentials/refusedBefore``.
     package var refusedProofs = 0
+    /// The board is ending its provisioning service (`deviceLost`, `mayBeJoining`), so that asking it again is no use.
+    package var isLeaving = false
 
     public init(
         _ code: Code, message: String, cause: String? = nil, reason: String? = nil, remedies: [Remedy] = []

@@ -35,17 +35,21 @@ public struct QRPayload: Sendable {
 
     /// Reads the text of a scanned code, in any of the forms; white space around it is ignored.
     ///
-    /// - Throws: `malformed` for a text that is longer than ``maximumBytes``, has none of the forms or names no board, and for a security
-    ///   version other than 0, 1 and 2.
+    /// - Throws: `malformed` for a text that is longer than ``maximumBytes``, has none of the forms or names no board, for a security version
+    ///   other than 0, 1 and 2, and for a member of the wrong JSON type, which the message names.
     public init(_ text: [UInt8]) throws(ProvisioningError) {
         guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
         var text = text[...]
+        // Some editors put a byte order mark before a file's text.
+        if text.starts(with: Self.mark) { text = text.dropFirst(Self.mark.count) }
         while let last = text.last, Self.isSpace(last) { text = text.dropLast() }
         text = text.drop(while: Self.isSpace)
         if let found = ForeignCode.name(of: text) { throw Self.unreadable("it is \(found)") }
         if text.prefix(4).map({ $0 | 0x20 }) == Array("http".utf8) {
             guard let start = Self.start(ofData: text) else { throw Self.unreadable("the URL has no data= part") }
-            text = Self.percentDecoded(text[start...])[...]
+            let data = text[start...].drop(while: Self.isSpace)
+            // Firmware prints the text as it is, and a "%" in it belongs to it; some printers of labels encode all of it.
+            text = Self.isRaw(data) ? data : Self.percentDecoded(data)[...]
         }
         if text.starts(with: Self.compactPrefix) {
             try self.init(compact: text.dropFirst(Self.compactPrefix.count))
@@ -55,6 +59,15 @@ public struct QRPayload: Sendable {
     }
 
     private static let compactPrefix = Array("NP:".utf8)
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// Whether the part behind `data=` is a code's text that nobody has encoded: JSON with its brace and quotation marks, or the compact form
+    /// with its bars.
+    private static func isRaw(_ data: ArraySlice<UInt8>) -> Bool {
+        if data.first == UInt8(ascii: "{") { return data.contains(UInt8(ascii: "\"")) }
+        return data.starts(with: compactPrefix) && data.contains(UInt8(ascii: "|"))
+    }
+
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 }
 
     private init(json: [UInt8]) throws(ProvisioningError) {
@@ -68,22 +81,41 @@ public struct QRPayload: Sendable {
                     ? "its JSON is damaged (\(error.message))" : "it is neither JSON nor NP:name|pop|transport")
         }
         guard document.members != nil else { throw Self.unreadable("its JSON is not an object") }
-        func text(_ key: String) -> String? {
-            guard case .string(let value)? = document[key], !value.isEmpty else { return nil }
-            return value
+        try self.init(object: document)
+    }
+
+    /// A member of the wrong type is refused. If it counted as absent, the protection that the label asks for would be lost.
+    private init(object document: JSONValue) throws(ProvisioningError) {
+        do throws(JSONError) {
+            let members = try JSONMembers(document, takesNull: false)
+            func text(_ name: String) throws(JSONError) -> String? {
+                guard let text = try members.text(name), !text.isEmpty else { return nil }
+                return text
+            }
+            name = try text("name") ?? ""
+            proofOfPossession = try text("pop").map { ProofOfPossession($0) }
+            transport = try text("transport").flatMap { Transport(rawValue: $0) }
+            username = try text("username")
+            accessPointPassphrase = try text("password").map { Secret($0) }
+            securityVersion = try members.integer("security")
+            network = try text("network")
+        } catch {
+            throw Self.unusable(error.message)
         }
-        guard let name = text("name") else { throw Self.unreadable("it names no board") }
-        self.name = name
-        proofOfPossession = text("pop").map { ProofOfPossession($0) }
-        transport = text("transport").flatMap { Transport(rawValue: $0) }
-        username = text("username")
-        accessPointPassphrase = text("password").map { Secret($0) }
-        if case .integer(let version)? = document["security"] {
-            guard (0...2).contains(version) else { throw Self.unreadable("it names Security \(version)") }
-            securityVersion = Int(version)
+        // Another reader might take `Pop` for `pop`.
+        if let name = (document.members ?? []).map(\.name).first(where: Self.isMisspelt) {
+            throw Self.unusable("\"\(name)\" has capital letters and must be \"\(name.lowercased())\"")
         }
-        network = text("network")
+        guard !name.isEmpty else { throw Self.unreadable("it names no board") }
+        if let version = securityVersion, !(0...2).contains(version) {
+            throw Self.unreadable("it names Security \(version)")
+        }
         leastSecurity = least(username == nil ? 1 : 2)
+    }
+
+    private static func isMisspelt(_ name: String) -> Bool {
+        let known = ["name", "pop", "transport", "username", "password", "security", "network"]
+        return known.contains(name.lowercased()) && !known.contains(name)
     }
 
     /// - Parameter implied: the scheme of a code that has a proof of possession and names no scheme.
@@ -120,7 +152,6 @@ public struct QRPayload: Sendable {
         }
     }
 
-    /// Firmware prints the object as it is; some printers of labels encode it.
     private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         guard text.contains(UInt8(ascii: "%")) else { return Array(text) }
         var result: [UInt8] = []
@@ -135,6 +166,12 @@ public struct QRPayload: Sendable {
             }
         }
         return result
+    }
+
+    /// For a code that is a board's and has a fault. Only this error has a cause.
+    private static func unusable(_ why: String) -> ProvisioningError {
+        ProvisioningError(
+            .malformed, message: "The board's QR code cannot be used: \(why).", cause: "a member of the QR code")
     }
 
     private static func unreadable(_ why: String) -> ProvisioningError {

@@ -5,22 +5,47 @@ import RainCore
 public struct WiFiNetwork: Sendable {
     /// The network's name, of 1 to 32 bytes.
     public let ssid: SSID
-    /// At most 63 bytes; empty for an open network.
+    /// At most 63 bytes, or the key itself as 64 hexadecimal digits, which few boards take (``isKey``); empty for an open network.
     public let passphrase: Secret
 
-    /// Throws `invalidArgument` for what firmware refuses: a name of 0 or more than 32 bytes, a passphrase over 63.
+    /// Throws `invalidArgument` for what no board takes: a name of 0 or more than 32 bytes, a passphrase over 63 that is not a key.
     public init(ssid: SSID, passphrase: Secret) throws(ProvisioningError) {
         guard (1...32).contains(ssid.bytes.count) else {
             throw ProvisioningError(
                 .invalidArgument, message: "A network name has 1 to 32 bytes, this one has \(ssid.bytes.count).")
         }
-        guard passphrase.count <= 63 else {
+        guard passphrase.count <= 63 || passphrase.isKey else {
+            let remark = passphrase.remark(as: "Wi-Fi password").map { " \($0)" } ?? ""
             throw ProvisioningError(
                 .invalidArgument,
-                message: "A passphrase has at most 63 bytes; boards do not take the 64-digit form of the key.")
+                message: "A Wi-Fi password has at most 63 bytes, and this one has \(passphrase.count).\(remark)")
         }
         self.ssid = ssid
         self.passphrase = passphrase
+    }
+}
+
+extension WiFiNetwork {
+    /// Whether ``passphrase`` is the network's key itself in 64 hexadecimal digits (IEEE 802.11, J.4.1).
+    public var isKey: Bool { passphrase.isKey }
+
+    /// Throws `invalidArgument` for a key where the board takes passphrases alone, as protocomm's do (`char password[64]`).
+    package func checkIsPassphrase() throws(ProvisioningError) {
+        guard isKey else { return }
+        throw ProvisioningError(
+            .invalidArgument,
+            message:
+                "This board takes no Wi-Fi key of 64 hexadecimal digits. Give the password that the key was made of; it has 8 to 63 bytes.",
+            reason: "key_not_taken")
+    }
+}
+
+extension Secret {
+    fileprivate var isKey: Bool {
+        count == 64
+            && reveal { bytes in
+                bytes.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x46).contains($0 & 0xDF) && $0 > 0x40 }
+            }
     }
 }
 

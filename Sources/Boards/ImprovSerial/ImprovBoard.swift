@@ -61,6 +61,7 @@ public actor ImprovBoard: Board {
             association: .challengeResponse, canScan: true,
             version: words.prefix(2).joined(separator: " "), capabilities: ["improv.wifi"])
         identity.associatesOnNetwork = true
+        identity.takesWiFiKey = true
         return identity
     }
 
@@ -141,7 +142,8 @@ public actor ImprovBoard: Board {
                 .wifiAuthenticationFailed,
                 message:
                     "The board could not join the network: check its name and password, that it is on 2.4 GHz and in reach. Improv does "
-                    + "not say which it was.", reason: "unable_to_connect")
+                    + "not say which it was.", reason: "unable_to_connect"
+            ).remarking(on: asked)
         case .notAuthorized:
             throw ProvisioningError(
                 .rejected, message: "The board waits for its button to be pressed before it takes a network.",

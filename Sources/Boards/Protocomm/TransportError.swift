@@ -11,7 +11,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         private let value: Value
         public var description: String { value.rawValue }
 
-        /// The board, port or host is not there; nothing was sent.
+        /// The board, port or host is not there and nothing was sent; or something else answers in its place (`not_a_board`).
         public static let unreachable = Code(value: .unreachable)
         /// The board took the request and answered with nothing: protocomm's only way to say that a handler failed.
         public static let refused = Code(value: .refused)

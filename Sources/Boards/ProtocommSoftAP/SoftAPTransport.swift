@@ -122,6 +122,9 @@ extension SoftAPTransport {
     }
 
     private func answer(_ response: HTTPResponse, _ endpoint: Endpoint) throws(TransportError) -> [UInt8] {
+        if endpoint == .version, let found = Self.isNotBoard(response, names) {
+            throw notBoard("it answered the first request with \(found)")
+        }
         switch response.status {
         case 200 where response.body.isEmpty:
             throw error(.refused, endpoint, "The board answered with nothing.")
@@ -142,9 +145,30 @@ extension SoftAPTransport {
         }
     }
 
+    /// What a server answered on the version, which every board has, that no board answers; nil for an answer that may be a board's.
+    private static func isNotBoard(_ response: HTTPResponse, _ names: HTTPEndpointNames) -> String? {
+        let head = String(decoding: response.body.prefix(64).drop { $0 <= 0x20 }, as: UTF8.self).lowercased()
+        switch response.status {
+        case 200: return head.hasPrefix("<") ? "a web page" : nil
+        // ESP-IDF's server in a board on its network whose firmware has no such service.
+        case 404
+        where names == .localControl && (head.hasPrefix("nothing matches") || head.hasPrefix("this uri does not")):
+            return nil
+        case 300..<400: return "a redirect (HTTP status \(response.status))"
+        default: return "HTTP status \(response.status)"
+        }
+    }
+
+    private func notBoard(_ why: String) -> TransportError {
+        error(
+            .unreachable, .version,
+            "The server at \(peer) is not a board: \(why). Check the address, and that this machine is in the board's network.",
+            reason: "not_a_board")
+    }
+
     private func error(_ error: HTTPError, _ endpoint: Endpoint) -> TransportError {
         switch error.code {
-        case .unresolved, .unreachable, .invalidRequest:
+        case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
             self.error(
                 .unreachable, endpoint,
                 "No connection to the board: \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Is this machine in the board's network?"
@@ -161,7 +185,9 @@ extension SoftAPTransport {
         case .cancelled:
             self.error(.cancelled, endpoint, "The exchange was cancelled.")
         default:
-            self.error(.malformed, endpoint, "What answers there is not a board: \(error.message)")
+            endpoint == .version
+                ? notBoard("its answer cannot be read as HTTP (\(error.message))")
+                : self.error(.malformed, endpoint, "What answers there is not a board: \(error.message)")
         }
     }
 

@@ -190,7 +190,8 @@ public actor RainMakerConsoleBoard: Board {
             case .authenticationFailed:
                 throw ProvisioningError(
                     .wifiAuthenticationFailed,
-                    message: "The network \(network.ssid) refused the board. Check the passphrase.")
+                    message: "The network \(network.ssid) refused the board. Check the passphrase."
+                ).remarking(on: network)
             case .networkNotFound:
                 throw ProvisioningError(
                     .wifiNetworkNotFound,

@@ -23,23 +23,27 @@ public struct Introspection: Sendable, Equatable {
     /// Everything the server said, in its order.
     public var members: [JSONValue.Member]
 
-    /// - Throws: `missing` if the answer does not say whether the token is active.
+    /// - Throws: `missing` if the answer does not say whether the token is active, `malformed` for a member of the wrong type.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
-        guard let members = json.members else {
-            throw OAuth2FormatError(.malformed, "an introspection response is a JSON object")
+        let active: Bool?
+        do throws(JSONError) {
+            let own = try JSONMembers(json)
+            active = try own.flag("active")
+            scope = try own.text("scope").map { $0.split(separator: " ").map(String.init) }
+            clientID = try own.text("client_id")
+            userName = try own.text("username")
+            subject = try own.text("sub")
+            issuer = try own.text("iss")
+            tokenType = try own.text("token_type")
+            expires = try own.number("exp")
+        } catch {
+            throw OAuth2FormatError(error)
         }
-        guard let isActive = json["active"]?.bool else {
+        guard let active else {
             throw OAuth2FormatError(.missing, "the introspection response does not say whether the token is active")
         }
-        self.isActive = isActive
-        self.members = members
-        scope = json["scope"]?.string.map { $0.split(separator: " ").map(String.init) }
-        clientID = json["client_id"]?.string
-        userName = json["username"]?.string
-        subject = json["sub"]?.string
-        issuer = json["iss"]?.string
-        tokenType = json["token_type"]?.string
-        expires = json["exp"]?.double
+        isActive = active
+        members = json.members ?? []
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainJSON
 
 /// Why bytes are not the OAuth 2.0 message that was expected. It never quotes them: they may hold a code or a token.
 public struct OAuth2FormatError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -33,4 +34,9 @@ public struct OAuth2FormatError: Error, Sendable, Equatable, CustomStringConvert
     }
 
     public var description: String { "\(code): \(message)" }
+}
+
+extension OAuth2FormatError {
+    /// For a member of the wrong type, which the message names.
+    init(_ error: JSONError) { self.init(.malformed, error.message) }
 }

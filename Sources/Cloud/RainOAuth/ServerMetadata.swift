@@ -42,31 +42,39 @@ public struct ServerMetadata: Sendable, Equatable {
     /// What the metadata may cost its reader.
     public static let limits = JSONLimits(maximumBytes: 256 << 10, maximumDepth: 16, maximumValues: 5000)
 
-    /// - Throws: `missing` without an issuer, `malformed` for what is no object.
+    /// - Throws: `missing` without an issuer, `malformed` for what is no object, and for a member of the wrong type.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
-        guard json.members != nil else { throw OAuth2FormatError(.malformed, "server metadata is a JSON object") }
-        guard let issuer = json["issuer"]?.string, !issuer.isEmpty else {
-            throw OAuth2FormatError(.missing, "the server metadata has no issuer")
+        do throws(JSONError) {
+            try self.init(JSONMembers(json))
+        } catch {
+            throw OAuth2FormatError(error)
         }
-        let text = { (name: String) in json[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
-        let list = { (name: String) in json[name]?.array?.compactMap(\.string) }
-        self.issuer = issuer
-        authorizationEndpoint = text("authorization_endpoint")
-        tokenEndpoint = text("token_endpoint")
-        userInfoEndpoint = text("userinfo_endpoint")
-        revocationEndpoint = text("revocation_endpoint")
-        introspectionEndpoint = text("introspection_endpoint")
-        deviceAuthorizationEndpoint = text("device_authorization_endpoint")
-        endSessionEndpoint = text("end_session_endpoint")
-        registrationEndpoint = text("registration_endpoint")
-        keysURL = text("jwks_uri")
-        identityTokenAlgorithms = list("id_token_signing_alg_values_supported") ?? []
-        scopes = list("scopes_supported") ?? []
-        responseTypes = list("response_types_supported") ?? []
-        grantTypes = list("grant_types_supported")?.map(GrantType.init)
-        codeChallengeMethods = (list("code_challenge_methods_supported") ?? []).map(CodeChallenge.Method.init)
-        tokenEndpointAuthenticationMethods = list("token_endpoint_auth_methods_supported")
-        namesIssuerInResponses = json["authorization_response_iss_parameter_supported"]?.bool ?? false
+        guard !issuer.isEmpty else { throw OAuth2FormatError(.missing, "the server metadata has no issuer") }
+    }
+
+    private init(_ members: JSONMembers) throws(JSONError) {
+        func text(_ name: String) throws(JSONError) -> String? {
+            guard let text = try members.text(name), !text.isEmpty else { return nil }
+            return text
+        }
+        issuer = try members.text("issuer") ?? ""
+        authorizationEndpoint = try text("authorization_endpoint")
+        tokenEndpoint = try text("token_endpoint")
+        userInfoEndpoint = try text("userinfo_endpoint")
+        revocationEndpoint = try text("revocation_endpoint")
+        introspectionEndpoint = try text("introspection_endpoint")
+        deviceAuthorizationEndpoint = try text("device_authorization_endpoint")
+        endSessionEndpoint = try text("end_session_endpoint")
+        registrationEndpoint = try text("registration_endpoint")
+        keysURL = try text("jwks_uri")
+        identityTokenAlgorithms = try members.texts("id_token_signing_alg_values_supported") ?? []
+        scopes = try members.texts("scopes_supported") ?? []
+        responseTypes = try members.texts("response_types_supported") ?? []
+        grantTypes = try members.texts("grant_types_supported")?.map(GrantType.init)
+        codeChallengeMethods = (try members.texts("code_challenge_methods_supported") ?? []).map(
+            CodeChallenge.Method.init)
+        tokenEndpointAuthenticationMethods = try members.texts("token_endpoint_auth_methods_supported")
+        namesIssuerInResponses = try members.flag("authorization_response_iss_parameter_supported") ?? false
     }
 
     /// Where the metadata of an issuer is: behind the issuer's path for OpenID Connect (Discovery 1.0, section 4.1), before it for
@@ -79,6 +87,16 @@ public struct ServerMetadata: Sendable, Equatable {
             let path = issuer[scheme.upperBound...].firstIndex(of: "/")
         else { return issuer + "/.well-known/oauth-authorization-server" }
         return issuer[..<path] + "/.well-known/oauth-authorization-server" + issuer[path...]
+    }
+
+    /// Whether two issuers are equal but for slashes at the end. They are different issuers (RFC 8414, section 3.3), and easily confused.
+    package static func differOnlyInSlash(_ one: String, _ other: String) -> Bool {
+        func name(_ issuer: String) -> Substring {
+            var rest = issuer[...]
+            while rest.last == "/" { rest.removeLast() }
+            return rest
+        }
+        return one != other && name(one) == name(other)
     }
 
     /// Whether this is the metadata that was asked for: the issuer must be the very one (RFC 8414, section 3.3).

@@ -16,7 +16,7 @@ public struct AccountAccess: Sendable {
     public let session: AccountSession
     /// Where the session is kept.
     public let place: SessionPlace
-    /// The place for the session of someone who signs in by ``RainKitClient/newAccount(user:in:)``.
+    /// The place for the session of someone who signs in by ``RainKitClient/newAccount(user:in:savingCredentials:)``.
     public let newSession: NewAccountStore?
     /// What can be done with an account of RainMaker's; nil for any other.
     public let rainMaker: RainMakerAccount?
@@ -67,7 +67,7 @@ extension AccountAccess {
     /// - Throws: `unsupported` for any other.
     public func rainMakerAccount() throws(AccountError) -> RainMakerAccount {
         if let rainMaker { return rainMaker }
-        throw AccountError(.unsupported, message: "\(name) cannot do this; RainMaker can")
+        throw AccountError(.unsupported, message: "\(provider?.title ?? name) cannot do this; RainMaker can")
     }
 }
 

@@ -67,10 +67,13 @@ public struct AccountDirectory: Sendable {
     /// - Parameters:
     ///   - name: what the account shall be called; its user name if nil.
     ///   - user: who signs in, as far as that is known before.
+    ///   - savesCredentials: whether to keep a session that proves itself with the user's password, or with cookies that are renewed with
+    ///     it (``CredentialKind/basic``, ``CredentialKind/cookie``). Without it such a session ends with the process.
     /// - Throws: `storeAbsent`, `storeLocked`, `storeNotAnswering` or `cannotStore` when the store that was asked for, or is remembered
     ///   for this account, cannot be used now.
     public func newAccount(
-        at deployment: String, named name: String? = nil, user: String? = nil, in choice: StoreChoice = .automatic
+        at deployment: String, named name: String? = nil, user: String? = nil, in choice: StoreChoice = .automatic,
+        savingCredentials savesCredentials: Bool = false
     ) async throws(AccountError) -> NewAccountStore {
         let content = try known.load()
         let earlier = (name ?? user).flatMap { wanted in
@@ -92,8 +95,13 @@ public struct AccountDirectory: Sendable {
             }
         }
         return NewAccountStore(
-            directory: self, deployment: deployment, name: name ?? earlier?.name, kind: chosen.kind,
-            isAsked: choice != .automatic, note: chosen.note)
+            directory: self, deployment: deployment, name: name ?? earlier?.name, user: user, kind: chosen.kind,
+            isAsked: choice != .automatic, savesCredentials: savesCredentials,
+            earlier: try earlier.map { entry throws(AccountError) in
+                KeptAccount(
+                    key: try CredentialKey(deployment, account: entry.name), kind: entry.store,
+                    store: store(entry.store))
+            }, note: chosen.note)
     }
 
     /// For another process's turn. The Secret Service has a deadline of its own.

@@ -6,36 +6,56 @@ import Synchronization
 /// The store of someone who is about to sign in: only when the session is there is it known whose it is.
 ///
 /// Saving notes the account in the list, puts the session under its name into the store that was chosen, and removes what an earlier
-/// sign-in left in another store. From then on this store is that one. Where it fails, all is as it was.
-public final class NewAccountStore: CredentialStore {
+/// sign-in left in another store. From then on this store is that one. Where it fails, all is as it was. A session that is not to be kept
+/// stays in memory, and what is stored and listed stays as it is.
+public final class NewAccountStore: CredentialStore, NewSessionStore {
     /// The kind of store that was tried; what is remembered for an account may lead to another (``account``).
     public let kind: StoreKind
     /// Why it is not the place that one would expect, for the person to read.
-    public let note: String?
+    public var note: String? { outlivesProcess ? storedNote : nil }
+    private let storedNote: String?
     private let directory: AccountDirectory
     private let deployment: String
     private let name: String?
+    /// The user name that the person gave.
+    private let user: String?
     /// Whether the person named the store; then what is remembered does not count.
     private let isAsked: Bool
+    /// Whether a session that proves itself with the user's password, or with cookies that are renewed with it, may be kept.
+    private let savesCredentials: Bool
+    /// Where the session of an earlier sign-in is, if it is known before who signs in.
+    private let earlier: AccountDirectory.KeptAccount?
     private let saved = Mutex<AccountDirectory.KeptAccount?>(nil)
 
     init(
-        directory: AccountDirectory, deployment: String, name: String?, kind: StoreKind, isAsked: Bool, note: String?
+        directory: AccountDirectory, deployment: String, name: String?, user: String?, kind: StoreKind, isAsked: Bool,
+        savesCredentials: Bool, earlier: AccountDirectory.KeptAccount?, note: String?
     ) {
         self.directory = directory
         self.deployment = deployment
         self.name = name
+        self.user = user
         self.kind = kind
         self.isAsked = isAsked
-        self.note = note
+        self.savesCredentials = savesCredentials
+        self.earlier = earlier
+        storedNote = note
     }
 
     /// Where the session is, once there is one.
     public var account: AccountDirectory.KeptAccount? { saved.withLock { $0 } }
 
+    /// False for a session that is kept in memory.
+    public var outlivesProcess: Bool { (account?.kind ?? kind) != .memory }
+
     public func load(_ key: CredentialKey) async throws(AccountError) -> SavedSession? {
         guard let account else { return nil }
         return try await account.store.load(account.key)
+    }
+
+    package func earlierSession() async throws(AccountError) -> SavedSession? {
+        guard let earlier else { return nil }
+        return try await earlier.store.load(earlier.key)
     }
 
     public func exclusively<Result: Sendable>(
@@ -58,12 +78,21 @@ public final class NewAccountStore: CredentialStore {
         func remove() async throws(AccountError) {}
     }
 
+    /// The user name, or a name made of the user's id.
+    private func usualName(_ session: SavedSession) throws(AccountError) -> String {
+        let name = session.userName
+        if name.isEmpty || name == session.userID.rawValue { return AccountName.made(from: session.userID.rawValue) }
+        if name != user { try AccountName.check(name, from: "the server", .untrustedAnswer) }
+        return name
+    }
+
     private func keep(_ session: SavedSession, within limit: Duration) async throws(AccountError) {
-        let name = name ?? (session.userName.isEmpty ? session.userID.rawValue : session.userName)
+        let name = if let name { name } else { try usualName(session) }
         let key = try CredentialKey(deployment, account: name)
         let earlier = try directory.known.load().entry(name, at: deployment)
+        let isSecretOfUser = session.tokens.kind != .oauth
         // Who signs in by browser is known only now: what is remembered for that account still counts.
-        let kind = isAsked ? kind : earlier?.store ?? kind
+        let kind = isSecretOfUser && !savesCredentials ? .memory : isAsked ? kind : earlier?.store ?? kind
         let store = directory.store(kind)
         let entry = KnownAccounts.Entry(
             deployment: deployment, name: name, userName: session.userName, userID: session.userID.rawValue, store: kind
@@ -85,7 +114,7 @@ public final class NewAccountStore: CredentialStore {
             }
         }
         saved.withLock { $0 = AccountDirectory.KeptAccount(key: key, kind: kind, store: store) }
-        if let earlier, earlier.store != kind {
+        if let earlier, earlier.store != kind, kind != .memory {
             // The old place may be away: then what is there is left to expire.
             try? await directory.store(earlier.store).exclusively(key, within: limit) {
                 access async throws(AccountError) in

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import IdentityProviders
 import RainAccount
 import RainCore
 import RainMaker
 import RainOnboarding
+import RainWaiting
 
 /// The cloud's part of setting up a board: who is signed in, and where the cloud hears whose the board is.
 extension RainKitClient {
@@ -11,6 +13,29 @@ extension RainKitClient {
     /// - Parameter notes: what is to be remembered with the board, for which the user's own cloud may have no place (`unsupported`).
     public func checkCanProvision(_ notes: MappingNotes = MappingNotes()) async throws(AccountError) {
         try (try await onboardingCloud().mapping as? HTTPNodeMapping)?.check(notes)
+    }
+
+    /// Gives up what earlier runs left for the signed-in user: the cloud is not asked about it again. Nothing is sent, and a board that was
+    /// left can be set up anew. What another run is at work on stays.
+    /// - Returns: the nodes whose mappings were given up.
+    @discardableResult
+    public func forgetPendingMappings() async throws(OnboardingError) -> [NodeID] {
+        let account: AccountAccess
+        let user: UserID
+        do throws(AccountError) {
+            account = try self.account()
+            user = try await account.session.userID()
+        } catch {
+            throw OnboardingError(
+                error.code == .cancelled ? .cancelled : .account(error), step: .resume, message: error.message)
+        }
+        do throws(RecordStoreError) {
+            return try await records(at: account.name).pending.forgetAll(of: user)
+        } catch {
+            throw OnboardingError(
+                .cannotKeepPending(error), step: .resume,
+                message: "What earlier runs left could not be given up: \(error).")
+        }
     }
 
     func signedInCloud() async throws(OnboardingError) -> Onboarder.Cloud {
@@ -26,14 +51,35 @@ extension RainKitClient {
         try checkBackend()
         let account = try account()
         let user = try await account.session.userID()
+        let mapping = try mapping(account, user: user)
+        try await (mapping as? HTTPNodeMapping)?.checkSession()
         let records = records(at: account.name)
         return Onboarder.Cloud(
-            name: account.name, mapping: try mapping(account, user: user), claiming: claiming(account),
-            pending: records.pending,
+            name: account.name, mapping: mapping, claiming: claiming(account), pending: records.pending,
             claimed: records.claimed
         ) { () async throws(AccountError) in
-            try await account.session.user().userID
+            let user = try await account.session.user().userID
+            // A backend that refuses does so before the board is told anything.
+            try await mapping.beginSession()
+            return user
         }
+    }
+
+    /// How long a backend has to answer a sign-out.
+    private static let signOutDeadline = Duration.seconds(2)
+
+    /// Ends what a run has begun at the cloud, whatever came of the run.
+    func endSession(at cloud: Onboarder.Cloud?) async {
+        guard let mapping = cloud?.mapping else { return }
+        let (timer, logger) = (configuration.tools.timer, configuration.logger)
+        // Not a child of the caller's task: a cancelled task cannot send. It is awaited, and ends by its deadline.
+        await Task {
+            let outcome = await withDeadline(Self.signOutDeadline, sleep: { try await timer.sleep(for: $0) }) {
+                () async throws(AccountError) in try await mapping.endSession()
+            }
+            if case .success? = outcome { return }
+            logger.debug("the backend was not signed out of")
+        }.value
     }
 
     /// RainMaker's cloud knows RainMaker's users. Those of any other identity system belong to a cloud that only the user knows.
@@ -41,16 +87,23 @@ extension RainKitClient {
         guard let provider = configuration.provider, configuration.backend == nil else { return }
         throw AccountError(
             .missingParameter,
-            message: "users of \(provider.name) belong to a cloud of your own, and none is described here",
+            message: "users of \(title(of: provider)) belong to a cloud of your own, and none is described here",
             remedies: [.backend])
     }
 
     private func mapping(_ account: AccountAccess, user: UserID) throws(AccountError) -> any NodeMapping {
         if let nodes = account.nodes { return nodes }
         guard let backend = configuration.backend else {
-            throw AccountError(.unsupported, message: "boards cannot be put into an account at \(account.name)")
+            throw AccountError(
+                .unsupported,
+                message: "boards cannot be put into an account at \(account.provider?.title ?? account.name)")
         }
-        return try HTTPNodeMapping(backend, session: account.session, user: user, http: account.http)
+        // Tokens are not shared with a backend where the provider has codes for that (SPiD's documentation, "Login").
+        var codes: HTTPNodeMapping.CodeSource?
+        if let provider = account.provider, let spid = try? SPiDAccount(account.session, provider) {
+            codes = { client throws(AccountError) in try await spid.code(for: .code(forClient: client)) }
+        }
+        return try HTTPNodeMapping(backend, session: account.session, user: user, http: account.http, codes: codes)
     }
 
     private func claiming(_ account: AccountAccess) -> (any NodeClaiming)? {

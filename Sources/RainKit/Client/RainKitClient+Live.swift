@@ -14,24 +14,21 @@ extension RainKitClient {
     /// ```
     ///
     /// Firmware that reports by AWS IoT's basic ingest, which is its default, cannot be heard: ask for its values as well. The sequence ends with
-    /// an error that trying again would not mend, such as `unsupported` where the deployment lets nobody listen. Leaving its loop ends the
+    /// an error that trying again would not fix, such as `unsupported` where the deployment lets nobody listen. Leaving its loop ends the
     /// connection.
     public func liveEvents(of nodes: [NodeID]) -> AsyncThrowingStream<LiveEvent, any Error> {
-        // What nobody takes is let go: newer values are worth more, and a program that is late asks the cloud.
-        let (events, continuation) = AsyncThrowingStream.makeStream(
-            of: LiveEvent.self, bufferingPolicy: .bufferingNewest(1000))
-        // Ended by the stream: when its last listener is gone, the connection is.
-        let listening = Task {
-            do throws(AccountError) {
-                let account = try account()
-                try await rainMakerNodes().listen(to: nodes, with: liveTools(account)) { continuation.yield($0) }
-                continuation.finish()
-            } catch {
-                continuation.finish(throwing: error)
-            }
-        }
-        continuation.onTermination = { _ in listening.cancel() }
-        return events
+        let queue = LiveEventQueue()
+        // Cancelled by its handle: when the loop is left, the connection ends.
+        let listening = LiveListening(
+            Task {
+                do throws(AccountError) {
+                    let account = try account()
+                    try await rainMakerNodes().listen(to: nodes, with: liveTools(account)) { queue.add($0) }
+                } catch {
+                    queue.finish(error)
+                }
+            })
+        return AsyncThrowingStream { try await listening.next(from: queue) }
     }
 
     private func liveTools(_ account: AccountAccess) -> LiveTools {

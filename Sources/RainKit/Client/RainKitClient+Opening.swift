@@ -25,9 +25,11 @@ extension RainKitClient {
     /// - Parameters:
     ///   - user: who signs in, as far as that is known before.
     ///   - choice: where the session is to be kept.
+    ///   - savesCredentials: whether to keep a session that holds the user's password, or cookies that are renewed with it. A store of the
+    ///     program's own (``RainKitConfiguration/sessions``) keeps every session.
     /// - Throws: `storeAbsent`, `storeLocked`, `storeNotAnswering` or `cannotStore` when the store cannot be used now.
     public func newAccount(
-        user: String? = nil, in choice: StoreChoice = .automatic
+        user: String? = nil, in choice: StoreChoice = .automatic, savingCredentials savesCredentials: Bool = false
     ) async throws(AccountError) -> AccountAccess {
         let provider = try configuration.provider.map { selection throws(AccountError) in
             try configuredProvider(selection)
@@ -37,7 +39,8 @@ extension RainKitClient {
             return try access(configuration.deployment, ownStore: store)
         }
         let name = provider?.name ?? configuration.deployment.name
-        let store = try await accounts.newAccount(at: name, named: configuration.account, user: user, in: choice)
+        let store = try await accounts.newAccount(
+            at: name, named: configuration.account, user: user, in: choice, savingCredentials: savesCredentials)
         let place = SessionPlace(
             AccountDirectory.KeptAccount(
                 key: try CredentialKey(name, account: configuration.account ?? user), kind: store.kind, store: store))

@@ -32,16 +32,26 @@ extension RainKitClient {
         do throws(AccountError) {
             let settings = remembered ?? RememberedProviders.Settings(provider: selection.name)
             let entry = try providerDefinitions.entry(settings.provider)
-            return try configuredProvider(
+            let found = try configuredProvider(
                 entry, try settings.withSecrets(for: entry.definition, environment: configuration.environment),
                 named: selection.name, selection.challenges)
+            // A provider without an address has no services.
+            guard remembered != nil || found.provider["base"] != nil || entry.definition.resources != nil else {
+                throw AccountError(.missingParameter, message: "\(selection.name) cannot be used without its address")
+            }
+            return found
         } catch {
             // Settings that are missing are not what keeps somebody out who never signed in.
             guard remembered == nil, error.code == .missingParameter else { throw error }
             throw AccountError(
                 .notSignedIn,
-                message: "nobody is signed in to \(selection.name) here; sign in to that provider first")
+                message: "nobody is signed in to \(title(of: selection)) here; sign in to that provider first")
         }
+    }
+
+    /// As the provider's owners write it.
+    func title(of selection: ProviderSelection) -> String {
+        (try? providerDefinitions.entry(selection.name).definition.displayName) ?? selection.name
     }
 
     private func configuredProvider(

@@ -46,7 +46,7 @@ extension RainKitClient {
         request.deadline = max(.zero, request.deadline - (ContinuousClock.now - began))
         let leavesNetwork = (try? transport(for: address))?.leavesNetwork ?? false
         if request.mapsToUser, leavesNetwork { request.fetchesChallengeFirst = true }
-        return try await onboarder(board, cloud).run(request, report: report)
+        return try await run(board, cloud, request, report)
     }
 
     /// Sets up a board that was opened by ``open(_:with:within:waitsForBoard:followsLog:)``, and closes it, however it ends.
@@ -62,7 +62,7 @@ extension RainKitClient {
             await board.close()
             throw error
         }
-        return try await onboarder(board, cloud).run(request, report: report)
+        return try await run(board, cloud, request, report)
     }
 
     /// The same as a sequence of events, with the node at its end.
@@ -81,10 +81,22 @@ extension RainKitClient {
         }
     }
 
-    private func onboarder(_ board: any Board, _ cloud: Onboarder.Cloud?) -> Onboarder {
-        Onboarder(
+    private func run(
+        _ board: any Board, _ cloud: Onboarder.Cloud?, _ request: OnboardingRequest,
+        _ report: @escaping @Sendable (OnboardingEvent) -> Void
+    ) async throws(OnboardingError) -> OnboardedNode {
+        let onboarder = Onboarder(
             board: board, cloud: cloud, time: Timekeeper(configuration.tools.timer), clock: configuration.tools.clock,
             logger: configuration.logger, randomBytes: configuration.tools.randomBytes)
+        let node: OnboardedNode
+        do throws(OnboardingError) {
+            node = try await onboarder.run(request, report: report)
+        } catch {
+            await endSession(at: cloud)
+            throw error
+        }
+        await endSession(at: cloud)
+        return node
     }
 }
 

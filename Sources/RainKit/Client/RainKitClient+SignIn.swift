@@ -21,15 +21,21 @@ extension RainKitClient {
     /// Signs in and keeps the session, in the place of any earlier one of that account. A sign-in that fails changes nothing: the client
     /// goes on with the account that it used before.
     ///
-    /// - Parameter store: where the session is to be kept. That is tried before anybody is asked for anything.
+    /// - Parameters:
+    ///   - store: where the session is to be kept. That is tried before anybody is asked for anything.
+    ///   - savesCredentials: whether to keep a session that holds the user's password, or cookies that are renewed with it, as Liferay's
+    ///     `basic` and `cookie` modes make them. Without it such a session ends with the process.
     @discardableResult
     public func signIn(
-        with method: SignInMethod, keeping store: StoreChoice = .automatic
+        with method: SignInMethod, keeping store: StoreChoice = .automatic,
+        savingCredentials savesCredentials: Bool = false
     ) async throws(AccountError) -> UserInfo {
-        try await signIn(with: method, to: try await newAccount(user: method.user, in: store))
+        try await signIn(
+            with: method,
+            to: try await newAccount(user: method.user, in: store, savingCredentials: savesCredentials))
     }
 
-    /// Signs in to an account of ``newAccount(user:in:)``, which the client uses from then on.
+    /// Signs in to an account of ``newAccount(user:in:savingCredentials:)``, which the client uses from then on.
     @discardableResult
     public func signIn(
         with method: SignInMethod, to account: AccountAccess

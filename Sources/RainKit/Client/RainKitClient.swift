@@ -78,8 +78,9 @@ public final class RainKitClient: Sendable {
 
     func use(_ account: AccountAccess) { current.withLock { $0 = account } }
 
-    /// Takes a signed-out account off the list.
+    /// Takes a signed-out account off the list. One that was never on it, because its session was not kept, leaves the list as it is.
     public func forget(_ account: AccountAccess) throws(AccountError) {
+        guard account.newSession?.outlivesProcess != false else { return }
         // After a sign-in here the list has the name that the user turned out to have.
         guard let name = account.newSession?.account?.key.account ?? account.place.account else { return }
         try accounts.known.change { $0.remove(name, at: account.name) }

@@ -66,29 +66,50 @@ public struct OfficialClientFolder: Sendable {
     }
 
     private func found(_ file: JSONFile, at deployment: Deployment) throws(AccountError) -> Found {
-        let token = { (key: String) in
-            file.value[key]?.string.flatMap { $0.isEmpty ? nil : Secret($0) }
-        }
+        let texts = try texts(["accesstoken", "refreshtoken", "idtoken"], of: file.value, in: file.path)
+        let token = { (key: String) in texts[key].flatMap { $0.isEmpty ? nil : Secret($0) } }
         guard let access = token("accesstoken") else {
             throw AccountError(.notSignedIn, message: "\(file.path) has no session: esp-rainmaker-cli is signed out")
         }
         let session = try SavedSession(
             rainMakerAccess: access, refresh: token("refreshtoken"), identity: token("idtoken"))
+        if session.userName != session.userID.rawValue {
+            try AccountName.check(session.userName, from: file.path, .storeUnreadable)
+        }
         return Found(deployment: deployment, session: session, file: file.path, isExposed: file.isExposed)
     }
 
     private func deployment(_ name: String, in profiles: JSONValue?) throws(AccountError) -> Deployment {
         for builtIn in [Deployment.global, .china] where builtIn.name == name { return builtIn }
-        guard let profile = profiles?["custom_profiles"]?[name], let host = profile["host"]?.string else {
+        guard let profile = profiles?["custom_profiles"]?[name] else {
             throw AccountError(
                 .invalidConfiguration, message: "esp-rainmaker-cli's profile \"\(name)\" is not in \(path)")
         }
+        let texts = try texts(
+            ["host", "token_url", "claim_base_url", "client_id"], of: profile, in: "\(path)/profiles/profiles.json")
+        guard let host = texts["host"] else {
+            throw AccountError(.invalidConfiguration, message: "esp-rainmaker-cli's profile \"\(name)\" names no host")
+        }
         // Keys that its own `profile add` does not write; without them it uses Espressif's services, which are not this deployment's.
-        var authorization = profile["token_url"]?.string
+        var authorization = texts["token_url"]
         if authorization?.hasSuffix("/token") == true { authorization = authorization.map { String($0.dropLast(6)) } }
         return try Deployment(
-            name: name, base: host, claim: profile["claim_base_url"]?.string, authorization: authorization,
-            clientID: profile["client_id"]?.string)
+            name: name, base: host, claim: texts["claim_base_url"], authorization: authorization,
+            clientID: texts["client_id"])
+    }
+
+    /// The members that are there. One of the wrong type is an error: without it, the session would be another than that client's.
+    private func texts(
+        _ names: [String], of json: JSONValue, in file: String
+    ) throws(AccountError) -> [String: String] {
+        var texts: [String: String] = [:]
+        do throws(JSONError) {
+            let members = try JSONMembers(json)
+            for name in names { texts[name] = try members.text(name) }
+        } catch {
+            throw AccountError(.storeUnreadable, message: "\(file) cannot be used: \(error.message)")
+        }
+        return texts
     }
 
     // MARK: Files

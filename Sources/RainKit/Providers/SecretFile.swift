@@ -8,9 +8,10 @@ enum SecretFile {
     /// The largest one that is read.
     static let maximumBytes = 4096
 
-    /// The file's bytes without one line end behind them. A pipe is read to its end, and may take five seconds for each part.
+    /// The one line of the file (``FileText/secret(_:)``). A pipe is read to its end, and may take five seconds for each part.
     ///
-    /// Throws `storeUnreadable` for a file that is not there, may not be read, is longer than a secret is, or that others may read too.
+    /// Throws `storeUnreadable` for a file that is not there, may not be read, is longer than a secret, does not hold one line of text, or
+    /// that others may read too.
     static func contents(of path: String, name: String) throws(AccountError) -> Secret {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(name, path, String(cString: strerror(errno))) }
@@ -34,9 +35,11 @@ enum SecretFile {
             count += more
         }
         guard count <= maximumBytes else { throw failure(name, path, "it is longer than \(maximumBytes) bytes") }
-        if count > 0, buffer[count - 1] == UInt8(ascii: "\n") { count -= 1 }
-        if count > 0, buffer[count - 1] == UInt8(ascii: "\r") { count -= 1 }
-        return Secret(buffer[..<count])
+        do throws(FileText.Fault) {
+            return Secret(try FileText.secret(buffer[..<count]))
+        } catch {
+            throw failure(name, path, "\(error)")
+        }
     }
 
     /// Whether other users have rights to a file: all of them, or the group of one that is the user's own. What root hands to a service

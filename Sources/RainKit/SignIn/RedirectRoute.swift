@@ -38,15 +38,15 @@ public struct RedirectRoute: Sendable {
 
     /// As the provider's definition has it, or as the person says.
     public init(_ provider: ConfiguredProvider, redirectURI: String? = nil) {
-        name = "the provider \(provider.name)"
+        name = provider.title
         let redirects = provider.definition.redirects ?? []
         for redirect in redirects {
             switch redirect.way {
             case "loopback":
                 loopbackPath = redirect.path ?? loopbackPath
                 comparesPort = redirect.exactPort ?? false
-            case "relay": relay = relay ?? redirect.uri.flatMap { provider.text($0) }
-            default: schemeRedirect = schemeRedirect ?? redirect.uri.flatMap { provider.text($0) }
+            case "relay": relay = relay ?? redirect.uri.flatMap { provider.url($0) }
+            default: schemeRedirect = schemeRedirect ?? redirect.uri.flatMap { provider.url($0) }
             }
         }
         usual = redirects.first.flatMap { Way(rawValue: $0.way) } ?? .loopback

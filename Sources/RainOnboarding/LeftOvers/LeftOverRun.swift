@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import RainAccount
+import RainCore
 import RainMaker
 
 /// Finishes at the cloud what one earlier run left. A run of its own: it knows nothing of the board at hand.
@@ -50,7 +51,7 @@ struct LeftOverRun: Sendable {
             } catch {
                 // An error from a proxy or gateway decides nothing.
                 if error.isTransient || error.isFromGateway { return .unreachable(rest, error) }
-                guard error.isRefusal else { throw StepFailure(error) }
+                guard error.isRefusal else { throw StepFailure(error.thatMayBeGivenUp) }
                 try await conversation.settle(confirmed: false)
                 context.tell(.abandoned(leftOver.mapping.node, error.message))
                 return .abandoned
@@ -64,4 +65,16 @@ struct LeftOverRun: Sendable {
     }
 
     private var rest: LeftOver { conversation.leftOver ?? leftOver }
+}
+
+extension AccountError {
+    /// Of a left-over that keeps every run from going on, the way out of it; a new sign-in is the better one where that helps.
+    fileprivate var thatMayBeGivenUp: AccountError {
+        guard ![.expired, .notSignedIn, .notRenewable, .insufficientScope, .cancelled].contains(code) else {
+            return self
+        }
+        var error = self
+        error.remedies.append(.forgottenPending)
+        return error
+    }
 }

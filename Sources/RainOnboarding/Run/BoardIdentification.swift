@@ -68,6 +68,8 @@ struct BoardIdentification: Sendable {
 }
 
 extension ProvisioningError {
-    /// Nobody is there at all, as opposed to somebody who stopped answering.
-    fileprivate var isAbsence: Bool { code == .unavailable || code == .neverAnswered }
+    /// Nothing answers at all, as opposed to a board that stopped answering, and to something else at the board's address.
+    fileprivate var isAbsence: Bool {
+        (code == .unavailable || code == .neverAnswered) && reason != "not_a_board"
+    }
 }

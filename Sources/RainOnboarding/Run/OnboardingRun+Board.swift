@@ -7,6 +7,10 @@ import RainMaker
 extension OnboardingRun {
     func setUp(_ found: IdentifiedBoard, _ account: SignedIn?) async throws(OnboardingError) -> OnboardedNode {
         let steps = plan(for: found.identity, account).steps
+        if case .given(let wanted) = network(of: found.identity), wanted.isKey, !found.identity.takesWiFiKey {
+            // Before the board is told anything.
+            try await ask(.secure) { (_) throws(ProvisioningError) in try wanted.checkIsPassphrase() }
+        }
         let means = try await means(for: found.identity, account, steps)
         try await ask(.secure) { (board) throws(ProvisioningError) in try await board.secure() }
         let board = try await claim(found, account, steps)
@@ -136,7 +140,7 @@ extension OnboardingRun {
             return handOver
         }
         return try await context.perform(.connect) { () async throws(StepFailure) in
-            try await wifi.connect(handOver)
+            try await wifi.connect(handOver, to: network)
         }
     }
 

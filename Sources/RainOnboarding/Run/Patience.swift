@@ -13,6 +13,8 @@ enum Patience {
     static let report = Duration.seconds(60)
     /// A board that says nothing of its Wi-Fi may have reported to the cloud, which is asked this often.
     static let betweenCloudChecks = Duration.seconds(2)
+    /// How long a board that could not join is asked what it hears of the network. A scan takes firmware up to 5 s.
+    static let explanation = Duration.seconds(8)
     /// Once the cloud has confirmed it, a board is on its network, and has this long to say so itself.
     static let boardAfterCloud = Duration.seconds(3)
     /// A board whose network has no internet yet may come to the cloud days later. In seconds of civil time.

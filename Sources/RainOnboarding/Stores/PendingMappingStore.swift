@@ -19,3 +19,20 @@ public protocol PendingMappingStore: Sendable {
     /// - Returns: nil, without waiting, while another run has it.
     func hold(node: NodeID) async throws(RecordStoreError) -> PendingMappingHold?
 }
+
+extension PendingMappingStore {
+    /// Removes what was left for that user, except what another run is at work on.
+    /// - Returns: the nodes whose mappings were removed.
+    package func forgetAll(of user: UserID) async throws(RecordStoreError) -> [NodeID] {
+        var nodes: [NodeID] = []
+        for mapping in try await all() where mapping.user == user {
+            guard let hold = try await hold(node: mapping.node) else { continue }
+            defer { withExtendedLifetime(hold) {} }
+            // The run that had it may have finished it since, or have begun anew.
+            guard try await all().contains(where: { $0.node == mapping.node && $0.user == user }) else { continue }
+            try await remove(node: mapping.node)
+            nodes.append(mapping.node)
+        }
+        return nodes
+    }
+}

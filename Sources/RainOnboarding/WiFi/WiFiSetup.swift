@@ -43,10 +43,10 @@ struct WiFiSetup: Sendable {
     }
 
     /// Follows the board onto its network while the cloud hears the user's half of the mapping.
-    func connect(_ handOver: HandOver) async throws(StepFailure) -> Connection {
+    func connect(_ handOver: HandOver, to network: WiFiNetwork) async throws(StepFailure) -> Connection {
         let isOffline = await context.board.isOffline
         async let announced: Void? = mapping?.announce(isOffline: isOffline)
-        let connection = try await follow(handOver)
+        let connection = try await follow(handOver, to: network)
         await announced
         return connection
     }
@@ -61,15 +61,16 @@ struct WiFiSetup: Sendable {
         context.status.update { $0.trouble = nil }
     }
 
-    private func follow(_ handOver: HandOver) async throws(StepFailure) -> Connection {
-        var handOver = handOver
+    private func follow(_ handOver: HandOver, to network: WiFiNetwork) async throws(StepFailure) -> Connection {
+        var (handOver, network) = (handOver, network)
         while case .accepted(let since) = handOver {
             switch await watch() {
-            case .success(let network)?:
-                context.tell(.connected(network))
+            case .success(let joined)?:
+                context.tell(.connected(joined))
                 try await mapping?.keep { $0.stage = .online }
-                return .connected(network)
-            case .failure(let error)? where error.isWiFiVerdict: handOver = try await tryAnother(after: error)
+                return .connected(joined)
+            case .failure(let error)? where error.isWiFiVerdict:
+                (handOver, network) = try await tryAnother(after: await explained(error, network))
             case .failure(let error)? where error.code == .deviceLost && mapping != nil:
                 context.status.emit(.deferred(LostBoard.sentence))
                 return .lost(lost(error, toldToJoin: since))
@@ -93,7 +94,7 @@ struct WiFiSetup: Sendable {
     }
 
     /// Other credentials in the same session, where the caller has some.
-    private func tryAnother(after verdict: ProvisioningError) async throws(StepFailure) -> HandOver {
+    private func tryAnother(after verdict: ProvisioningError) async throws(StepFailure) -> (HandOver, WiFiNetwork) {
         try await mapping?.keep { $0.stage = .associated }
         let other = await context.request.otherNetwork?(verdict)
         do throws(ProvisioningError) {
@@ -107,7 +108,17 @@ struct WiFiSetup: Sendable {
         guard let other else { throw StepFailure(verdict) }
         context.status.emit(.failed(context.status.error(StepFailure(verdict))))
         context.status.update { $0.attempt += 1 }
-        return try await handOverAnew(other)
+        return (try await handOverAnew(other), other)
+    }
+
+    /// The verdict with its cause, if the board hears how the network is protected.
+    private func explained(_ verdict: ProvisioningError, _ network: WiFiNetwork) async -> ProvisioningError {
+        let context = context
+        let heard = await withDeadline(Patience.explanation, sleep: { try await context.time.sleep($0) }) {
+            () async throws(ProvisioningError) in try await context.board.scan()
+        }
+        guard case .success(let points)? = heard else { return verdict }
+        return verdict.explained(by: points, joining: network)
     }
 
     /// The two steps begin again, each told as it was the first time.

@@ -21,8 +21,16 @@ public enum Remedy: Hashable, Sendable {
     case accessPoint
     /// Name the network instead of choosing from those that the board hears.
     case networkName
+    /// Give the password of the network that the board is to join.
+    case networkPassword
+    /// Say that the network has no password.
+    case openNetwork
     /// Name the deployment's claim service.
     case claimService
+    /// Claim the board over its cable, in the place of its firmware.
+    case claimOverCable
+    /// Read what the board prints from its start on.
+    case boardLog
     /// Set up the board's Wi-Fi alone, without an account.
     case withoutMapping
     /// Give the run more time.
@@ -46,6 +54,10 @@ public enum Remedy: Hashable, Sendable {
 
     /// Sign in, or sign in anew.
     case signIn
+    /// Sign in to that provider in one of these modes, which give an access token.
+    case signInMode(provider: String, modes: [String])
+    /// Give up what earlier runs left for the cloud to confirm.
+    case forgottenPending
     /// Sign in at the provider's page, in a browser.
     case signInPage
     /// Sign in by handing over the address that the browser ended at.
@@ -62,8 +74,18 @@ public enum Remedy: Hashable, Sendable {
     case clientSecret
     /// Give the provider's parameter of this name.
     case parameter(name: String)
+    /// Give the name and password that a server in front of the provider asks for.
+    case gateCredentials
+    /// Give the id that the application has at a third party, such as Facebook.
+    case applicationID
+    /// Give the redirect URI that a code belongs to.
+    case redirectURI
+    /// Change the settings that an earlier sign-in has left behind: parameters of these names can be forgotten.
+    case rememberedSettings([String])
     /// Choose one of the accounts, deployments or providers that are known here.
     case knownAccount, knownDeployment, knownProvider
+    /// Give the account a name of the user's own.
+    case accountName
     /// Remove the deployment that has the name.
     case removedDeployment
     /// Keep the session in a file.

@@ -5,7 +5,8 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case unresolved, unreachable, closed, timeout, tls, tooLarge, malformed, cancelled, invalidRequest
+            case unresolved, unreachable, closed, timeout, tls, tooLarge, malformed, cancelled, invalidRequest, proxy
+            case proxyRefused
         }
         private let value: Value
         public var description: String { value.rawValue }
@@ -26,6 +27,10 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let malformed = Code(value: .malformed)
         /// The calling task was cancelled.
         public static let cancelled = Code(value: .cancelled)
+        /// The proxy cannot be reached, broke the connection, or cannot reach the host. Trying again may work.
+        public static let proxy = Code(value: .proxy)
+        /// The proxy does not serve this request, or is not one. Another setting is needed.
+        public static let proxyRefused = Code(value: .proxyRefused)
         /// The request itself cannot be sent: a bad URL, a header with a line break.
         public static let invalidRequest = Code(value: .invalidRequest)
     }
@@ -34,7 +39,7 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     public var code: Code
     /// `host` or `host:port`.
     public var host: String
-    /// What went wrong, for a person.
+    /// What went wrong, for a person: the end of a sentence such as "HOST cannot be reached: …".
     public var message: String
     /// Whether the response had begun to arrive: at least its status line.
     public var receivedBytes: Bool

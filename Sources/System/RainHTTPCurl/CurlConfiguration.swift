@@ -7,6 +7,21 @@ public struct CurlConfiguration: Sendable {
     public var certificateAuthorities: String?
     /// A folder of certificate authorities, as `c_rehash` makes it.
     public var certificateAuthorityFolder: String?
+    /// What tests put in the place of the environment.
+    package var overrides: Overrides?
+
+    package struct Overrides: Sendable {
+        /// As `https_proxy` names it.
+        package var proxy: String?
+        /// As CURLOPT_RESOLVE takes them: `host:port:address`.
+        package var addresses: [String]
+
+        package init(proxy: String? = nil, addresses: [String] = []) {
+            (self.proxy, self.addresses) = (proxy, addresses)
+        }
+
+        var proxySetting: ProxySetting? { proxy.map { ProxySetting($0, variable: "https_proxy") } }
+    }
 
     /// Without a file, what `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR` name counts; without those, the system's store.
     public init(certificateAuthorities: String? = nil) {
@@ -17,7 +32,7 @@ public struct CurlConfiguration: Sendable {
     }
 }
 
-private func environment(_ name: String) -> String? {
+func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
 }

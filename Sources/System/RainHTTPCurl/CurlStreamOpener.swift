@@ -64,12 +64,20 @@ private final class CurlSocket: LayeredSocket, @unchecked Sendable {
         rk_curl_setopt_long(curl, easy, CURLOPT_HTTPPROXYTUNNEL, 1)
         if !target.mayUseProxy { rk_curl_setopt_string(curl, easy, CURLOPT_NOPROXY, "*") }
         rk_curl_setopt_long(curl, easy, CURLOPT_TIMEOUT_MS, Int(clamping: milliseconds(until: deadline)))
+        let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.pointee = 0
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_ERRORBUFFER, errorText)
         let code = curl.pointee.easy_perform(easy)
+        rk_curl_setopt_pointer(curl, easy, CURLOPT_ERRORBUFFER, nil)
+        defer { errorText.deallocate() }
         var descriptor: curl_socket_t = -1
         guard code == CURLE_OK, rk_curl_getinfo_socket(curl, easy, &descriptor) == CURLE_OK, descriptor >= 0 else {
-            let message = String(cString: curl.pointee.easy_strerror(code))
+            let fault = TransferFault(code, easy, target, errorText: String(cString: errorText)).meaning
             curl.pointee.easy_cleanup(easy)
-            return .failure(ByteStreamError(streamCode(errorCode(code)), peer: target.host, message: "\(message)."))
+            return .failure(
+                ByteStreamError(
+                    streamCode(fault.code), peer: target.host,
+                    message: "\(target.host) cannot be reached: \(fault.message)."))
         }
         return .success(CurlSocket(easy, descriptor))
     }
@@ -99,7 +107,7 @@ private final class CurlSocket: LayeredSocket, @unchecked Sendable {
 private func streamCode(_ code: HTTPError.Code) -> ByteStreamError.Code {
     switch code {
     case .unresolved: .notFound
-    case .unreachable: .refused
+    case .unreachable, .proxy, .proxyRefused: .refused
     case .timeout: .timedOut
     case .tls: .untrusted
     case .closed: .lost

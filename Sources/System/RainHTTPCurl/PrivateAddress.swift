@@ -3,7 +3,7 @@ import Glibc
 
 /// Whether a host is this machine or, given as an address, in a private or link-local network (RFC 1918, 3927, 4193, 4291).
 /// A proxy cannot reach such an address.
-func isNearby(_ host: String) -> Bool {
+package func isNearby(_ host: String) -> Bool {
     let name = host.lowercased()
     if name == "localhost" || name == "localhost." || name.hasSuffix(".localhost") || name.hasSuffix(".local") {
         return true

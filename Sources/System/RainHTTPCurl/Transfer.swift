@@ -21,8 +21,16 @@ final class Transfer {
     private var refusal: HTTPError?
     /// How much of the body was last said to be sent.
     private var told = 0
+    /// The addresses to which a connection was begun.
+    private var addresses: [String] = []
+    private let overrides: CurlConfiguration.Overrides?
+    private var resolvedList: UnsafeMutablePointer<curl_slist>?
 
-    init(_ pending: PendingTransfer, easy: UnsafeMutableRawPointer, share: UnsafeMutableRawPointer?) {
+    init(
+        _ pending: PendingTransfer, easy: UnsafeMutableRawPointer, share: UnsafeMutableRawPointer?,
+        _ overrides: CurlConfiguration.Overrides?
+    ) {
+        self.overrides = overrides
         self.easy = easy
         self.pending = pending
         body = .allocate(capacity: pending.request.body.count)
@@ -40,6 +48,10 @@ final class Transfer {
         rk_curl_setopt_pointer(curl, easy, CURLOPT_OPENSOCKETDATA, nil)
         long(CURLOPT_NOPROGRESS, 1)
         curl.pointee.slist_free_all(headerList)
+        if overrides != nil {
+            rk_curl_setopt_pointer(curl, easy, CURLOPT_RESOLVE, nil)
+            curl.pointee.slist_free_all(resolvedList)
+        }
         for index in body.indices { body[index] = 0 }
         body.deallocate()
         errorText.deallocate()
@@ -95,6 +107,13 @@ final class Transfer {
 
         setBody()
         setHeaders()
+        if let overrides {
+            for entry in overrides.addresses {
+                resolvedList = curl.pointee.slist_append(resolvedList, entry) ?? resolvedList
+            }
+            rk_curl_setopt_pointer(curl, easy, CURLOPT_RESOLVE, resolvedList)
+            Self.optionalString(easy, CURLOPT_PROXY, overrides.proxy)
+        }
 
         let context = Unmanaged.passUnretained(self).toOpaque()
         rk_curl_setopt_pointer(curl, easy, CURLOPT_ERRORBUFFER, errorText.baseAddress)
@@ -158,7 +177,8 @@ final class Transfer {
 
     // MARK: Events, called by libcurl on the driver's thread
 
-    fileprivate func opened(_ descriptor: Int32) {
+    fileprivate func opened(_ descriptor: Int32, to address: UnsafePointer<curl_sockaddr>) {
+        if let text = addressText(address) { addresses.append(text) }
         guard pending.target.isEncrypted else { return }
         ConnectingSockets.shared.opened(descriptor, for: pending)
     }
@@ -212,19 +232,17 @@ final class Transfer {
     }
 
     private func httpError(_ code: CURLcode) -> HTTPError {
-        let general =
-            switch code {
-            // libcurl's answer to a header line that is longer than 100 kB.
-            case CURLE_OUT_OF_MEMORY: Self.tooManyHeaders
-            // Its answer to a Content-Length beyond the limit.
-            case CURLE_FILESIZE_EXCEEDED: "more than \(pending.request.maximumResponseBytes) bytes"
-            default: String(cString: curl.pointee.easy_strerror(code))
-            }
-        let precise = errorText.baseAddress.map { String(cString: $0) } ?? ""
-        let kind = errorCode(code)
-        // libcurl's detailed message may quote the response. About connecting it names host, address and certificate only.
-        let mayQuote = [.unresolved, .unreachable, .tls].contains(kind) && !precise.isEmpty
-        var error = pending.error(kind, mayQuote ? precise : general)
+        // libcurl's answers to a header line beyond 100 kB, and to a Content-Length beyond the limit.
+        if code == CURLE_OUT_OF_MEMORY { return pending.error(.tooLarge, Self.tooManyHeaders) }
+        if code == CURLE_FILESIZE_EXCEEDED {
+            return pending.error(.tooLarge, "more than \(pending.request.maximumResponseBytes) bytes")
+        }
+        let text = errorText.baseAddress.map { String(cString: $0) } ?? ""
+        var fault = TransferFault(
+            code, easy, pending.target, errorText: text, addresses: addresses, proxy: overrides?.proxySetting)
+        fault.isNewConnection = !addresses.isEmpty
+        let meaning = fault.meaning
+        var error = pending.error(meaning.code, meaning.message)
         // A peer that ended the connection in order is told as an empty reply.
         error.isReset = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR
         return error
@@ -241,7 +259,7 @@ private func openPrivateSocket(
     let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
     if descriptor >= 0 {
         setUpProbes(descriptor)
-        if let context { Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().opened(descriptor) }
+        if let context { Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().opened(descriptor, to: address) }
     }
     return descriptor
 }

@@ -151,7 +151,7 @@ final class TransferTable {
             finish(pending, .failure(pending.error(.unreachable, "out of memory")))
             return release(pending)
         }
-        let transfer = Transfer(pending, easy: easy, share: share)
+        let transfer = Transfer(pending, easy: easy, share: share, configuration.overrides)
         if suspects.contains(where: { running[$0].map { $0.isPooled(to: pending.target.host) } ?? false }),
             pending.request.connection == .pooled
         {

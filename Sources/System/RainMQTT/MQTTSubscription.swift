@@ -129,6 +129,8 @@ public struct MQTTSubscription: Sendable {
                 }
                 liveness.heard()
                 for action in try state.receive(bytes) {
+                    // Where messages come without pause, reading alone would never notice.
+                    if Task.isCancelled { throw MQTTError(.cancelled, "cancelled") }
                     switch action {
                     case .send(let bytes): try await write(bytes, to: stream)
                     case .subscribed:

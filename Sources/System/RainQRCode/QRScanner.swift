@@ -18,50 +18,29 @@ public enum QRScanner {
     /// Throws `libraryMissing`, `unreadableImage`, `imageTooLarge`, and `noCode` where there is none.
     public static func payloads(inPicture bytes: [UInt8]) throws(QRCodeError) -> [[UInt8]] {
         guard bytes.count <= maximumBytes else { throw QRCodeError(.imageTooLarge) }
-        let zbar = try ZBar()
-        let found: [[UInt8]]
+        let picture: GreyImage
+        var isDamaged = false
         if bytes.starts(with: pngMark) {
-            found = try zbar.codes(in: try PNG.decoded(bytes))
+            picture = try PNG.decoded(bytes)
         } else if bytes.starts(with: jpegMark) {
-            guard let size = JPEGHeader.size(of: bytes) else { throw QRCodeError(.unreadableImage) }
-            guard GreyImage.isBounded(size.width, size.height) else { throw QRCodeError(.imageTooLarge) }
-            found = try zbar.codes(inJPEG: bytes, width: size.width, height: size.height)
+            (picture, isDamaged) = try JPEG.decoded(bytes)
         } else {
             throw QRCodeError(.unreadableImage)
         }
-        if found.isEmpty { throw QRCodeError(.noCode) }
+        let found = try ZBar().codes(in: picture)
+        if found.isEmpty { throw QRCodeError(isDamaged ? .unreadableImage : .noCode) }
         var seen: Set<[UInt8]> = []
         return found.filter { seen.insert($0).inserted }
-    }
-}
-
-/// The size of a JPEG picture, from its frame header (ITU-T T.81, B.2.2): looked at before a library takes memory for it.
-enum JPEGHeader {
-    static func size(of bytes: [UInt8]) -> (width: Int, height: Int)? {
-        var index = 2
-        while index + 9 < bytes.count {
-            guard bytes[index] == 0xFF else { return nil }
-            let marker = bytes[index + 1]
-            // Fill bytes, and markers without a length.
-            if marker == 0xFF { index += 1; continue }
-            if marker == 0x01 || (0xD0...0xD8).contains(marker) { index += 2; continue }
-            let isFrame = (0xC0...0xCF).contains(marker) && ![0xC4, 0xC8, 0xCC].contains(marker)
-            if isFrame {
-                func number(_ offset: Int) -> Int { Int(bytes[index + offset]) << 8 | Int(bytes[index + offset + 1]) }
-                return (width: number(7), height: number(5))
-            }
-            // The picture's data begins, or ends, and there was no frame.
-            if marker == 0xDA || marker == 0xD9 { return nil }
-            index += 2 + (Int(bytes[index + 2]) << 8 | Int(bytes[index + 3]))
-        }
-        return nil
     }
 }
 
 extension QRScanner {
     /// The Debian packages of libraries that are not installed; empty where codes can be drawn, and read from pictures.
     public static var missingPackages: [String] {
-        [("libqrencode.so.4", "libqrencode4"), ("libzbar.so.0", "libzbar0"), ("libpng16.so.16", "libpng16-16")]
-            .compactMap { (try? SharedLibrary($0.0, package: $0.1)) == nil ? $0.1 : nil }
+        [
+            ("libqrencode.so.4", "libqrencode4"), ("libzbar.so.0", "libzbar0"), ("libpng16.so.16", "libpng16-16"),
+            ("libturbojpeg.so.0", "libturbojpeg0"),
+        ]
+        .compactMap { (try? SharedLibrary($0.0, package: $0.1)) == nil ? $0.1 : nil }
     }
 }

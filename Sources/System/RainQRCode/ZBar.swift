@@ -8,7 +8,6 @@ struct ZBar {
     private typealias SetNumber = @convention(c) (OpaquePointer?, UInt) -> Void
     private typealias SetSize = @convention(c) (OpaquePointer?, UInt32, UInt32) -> Void
     private typealias SetData = @convention(c) (OpaquePointer?, UnsafeRawPointer?, UInt, UnsafeRawPointer?) -> Void
-    private typealias Convert = @convention(c) (OpaquePointer?, UInt) -> OpaquePointer?
     private typealias Scan = @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32
     private typealias Next = @convention(c) (OpaquePointer?) -> OpaquePointer?
     private typealias Data = @convention(c) (OpaquePointer?) -> UnsafePointer<UInt8>?
@@ -28,28 +27,10 @@ struct ZBar {
 
     init() throws(QRCodeError) { library = try SharedLibrary("libzbar.so.0", package: "libzbar0") }
 
-    /// What the QR codes in a grey picture say.
+    /// The texts of the QR codes in a grey picture.
     func codes(in picture: GreyImage) throws(QRCodeError) -> [[UInt8]] {
-        try withImage(Self.fourCC("Y800"), picture.width, picture.height, picture.pixels) {
-            image throws(QRCodeError) in try scan(image)
-        }
-    }
-
-    /// The same for a JPEG file, which libzbar reads by libjpeg.
-    func codes(inJPEG bytes: [UInt8], width: Int, height: Int) throws(QRCodeError) -> [[UInt8]] {
-        let convert = try library.function("zbar_image_convert", as: Convert.self)
-        let destroy = try library.function("zbar_image_destroy", as: Destroy.self)
-        return try withImage(Self.fourCC("JPEG"), width, height, bytes) { image throws(QRCodeError) in
-            guard let grey = convert(image, Self.fourCC("Y800")) else { throw QRCodeError(.unreadableImage) }
-            defer { destroy(grey) }
-            return try scan(grey)
-        }
-    }
-
-    private func withImage(
-        _ format: UInt, _ width: Int, _ height: Int, _ data: [UInt8],
-        _ body: (OpaquePointer) throws(QRCodeError) -> [[UInt8]]
-    ) throws(QRCodeError) -> [[UInt8]] {
+        // libzbar walks by the width and the height, whatever the length is.
+        precondition(picture.pixels.count == picture.width * picture.height)
         let create = try library.function("zbar_image_create", as: Create.self)
         let destroy = try library.function("zbar_image_destroy", as: Destroy.self)
         let setFormat = try library.function("zbar_image_set_format", as: SetNumber.self)
@@ -57,11 +38,11 @@ struct ZBar {
         let setData = try library.function("zbar_image_set_data", as: SetData.self)
         guard let image = create() else { throw QRCodeError(.failed) }
         defer { destroy(image) }
-        setFormat(image, format)
-        setSize(image, UInt32(width), UInt32(height))
-        let result = data.withUnsafeBytes { buffer -> Result<[[UInt8]], QRCodeError> in
+        setFormat(image, Self.fourCC("Y800"))
+        setSize(image, UInt32(picture.width), UInt32(picture.height))
+        let result = picture.pixels.withUnsafeBytes { buffer -> Result<[[UInt8]], QRCodeError> in
             setData(image, buffer.baseAddress, UInt(buffer.count), nil)
-            do throws(QRCodeError) { return .success(try body(image)) } catch { return .failure(error) }
+            do throws(QRCodeError) { return .success(try scan(image)) } catch { return .failure(error) }
         }
         return try result.get()
     }

@@ -19,6 +19,7 @@ public final class SerialPort: Sendable {
     private let lines: OpenTerminal
     private let heard: @Sendable ([UInt8]) -> Void
     private let hasGone = Atomic(false)
+    private let loopback = Mutex(LoopbackWatch())
 
     private init(_ terminal: Terminal, heard: @escaping @Sendable ([UInt8]) -> Void) throws(SerialPortError) {
         path = terminal.path
@@ -52,7 +53,7 @@ public final class SerialPort: Sendable {
     public func read() async throws(SerialPortError) -> [UInt8] {
         do throws(ByteStreamError) {
             let bytes = try await stream.read()
-            heard(bytes)
+            take(bytes)
             return bytes
         } catch {
             throw noted(SerialPortError(error))
@@ -70,9 +71,17 @@ public final class SerialPort: Sendable {
     /// Whatever has arrived, without waiting.
     public func readAvailable() -> [UInt8] {
         let bytes = stream.readAvailable()
-        if !bytes.isEmpty { heard(bytes) }
+        if !bytes.isEmpty { take(bytes) }
         return bytes
     }
+
+    private func take(_ bytes: [UInt8]) {
+        loopback.withLock { $0.heard(bytes) }
+        heard(bytes)
+    }
+
+    /// Whether all that was read so far is what was written, so that nothing but a connection of both lines can be there.
+    public var isLoopback: Bool { loopback.withLock { $0.isLoopback } }
 
     /// Sets both lines in one call of the kernel's: one after the other would be a reset, or the BOOT button.
     func setLines(dataTerminalReady: Bool, requestToSend: Bool) throws(SerialPortError) {
@@ -81,6 +90,7 @@ public final class SerialPort: Sendable {
 
     /// Hands all bytes to the kernel, waiting while it has no room. Cancelling leaves the rest unsent.
     public func write(_ bytes: [UInt8]) async throws(SerialPortError) {
+        loopback.withLock { $0.sent(bytes) }
         do throws(ByteStreamError) { try await stream.write(bytes) } catch { throw noted(SerialPortError(error)) }
     }
 

@@ -108,11 +108,10 @@ extension Checkup {
         _ error: HTTPError, _ service: ServiceURL
     ) -> (reason: String, message: String, fix: String) {
         let host = service.authority
-        if error.code != .tls, let proxy = proxy(for: service) {
+        if [.proxy, .proxyRefused, .timeout].contains(error.code), let proxy = proxy(for: service) {
             return (
-                "proxy",
-                "\(host) cannot be reached through the proxy \(proxy.place), which \(proxy.variables[0]) names: "
-                    + "\(error.message.onOneLine).", "unset \(proxy.variables.joined(separator: " "))"
+                "proxy", "\(host) cannot be reached: \(error.message.onOneLine).",
+                "unset \(proxy.joined(separator: " "))"
             )
         }
         return switch error.code {
@@ -124,7 +123,7 @@ extension Checkup {
             )
         case .tls:
             (
-                "tls", "\(host) shows a certificate that is not trusted: \(error.message.onOneLine).",
+                "tls", "There is no trusted connection to \(host): \(error.message.onOneLine).",
                 "rainctl doctor --ca-file FILE"
             )
         case .timeout:
@@ -133,27 +132,11 @@ extension Checkup {
         }
     }
 
-    /// The proxy that libcurl asks for a service, and the variables that say so; nil where it goes there directly.
-    private func proxy(for service: ServiceURL) -> (place: String, variables: [String])? {
+    /// The variables that name the proxy of a service; nil where it is reached directly.
+    private func proxy(for service: ServiceURL) -> [String]? {
         let isSecure = service.text.hasPrefix("https://")
-        // HTTP_PROXY is what a web server sets from a request's header, and so is not read (libcurl, CURLOPT_PROXY).
+        guard ProxySetting(for: service.authority, isEncrypted: isSecure, context.variable) != nil else { return nil }
         let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
-        let given = names.filter { context.variable($0) != nil }
-        guard let first = given.first, let value = context.variable(first) else { return nil }
-        let host = String(service.authority.prefix { $0 != ":" })
-        let isAddress = host.hasPrefix("[") || host.allSatisfy { $0.isNumber || $0 == "." }
-        // Addresses at hand are never asked for through a proxy, and others are what a cloud seldom has.
-        guard !isAddress, host != "localhost", !host.hasSuffix(".local"), !host.hasSuffix(".localhost") else {
-            return nil
-        }
-        let exceptions = context.variable("no_proxy") ?? context.variable("NO_PROXY") ?? ""
-        for exception in exceptions.split(whereSeparator: { $0 == "," || $0 == " " }) {
-            let suffix = exception.first == "." ? exception.dropFirst() : exception
-            if exception == "*" || host == suffix || host.hasSuffix(".\(suffix)") { return nil }
-        }
-        // A user name and a password may stand in it, which nobody else is to see.
-        var place = value.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        if let scheme = place.firstRange(of: "://") { place = place[scheme.upperBound...] }
-        return (String(place.prefix { $0 != "/" }).onOneLine, given)
+        return names.filter { context.variable($0) != nil }
     }
 }

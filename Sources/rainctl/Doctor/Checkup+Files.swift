@@ -42,8 +42,9 @@ extension Checkup {
         return .fail("files", "unreadable_settings", obstacle.message, fix: Finding.movingAway(path))
     }
 
-    /// A project's file that says nothing, as it may be somebody else's work.
-    private static func finding(aboutIgnored path: String) -> Finding {
+    /// A project's file that is ignored, because it may be somebody else's work. Its command is only printed: running it would make what
+    /// somebody else has written count.
+    static func finding(aboutIgnored path: String) -> Finding {
         let name = path.onOneLine
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -52,9 +53,10 @@ extension Checkup {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             return .warn("files", "ignored_settings", "\(name) is ignored: it belongs to another user.")
         }
-        let finding = Finding.warn("files", "ignored_settings", "\(name) is ignored: others may write to it.")
-        return status.st_uid == geteuid()
-            ? finding.repaired(by: ["chmod", "go-w", path]) : finding.fixed(by: "sudo chmod go-w \(path.asShellWord)")
+        let command = "chmod go-w \(path.asShellWord)"
+        return .warn(
+            "files", "ignored_settings", "\(name) is ignored: others may write to it. Read it before you use it.",
+            fix: status.st_uid == geteuid() ? command : "sudo \(command)")
     }
 
     private func finding(about folder: KeptFolder) -> Finding? {

@@ -24,7 +24,7 @@ extension Checkup {
             findings.append(
                 .fail(
                     "environment", "no_ca_file", "--ca-file names \(path.onOneLine), which cannot be read.",
-                    fix: "ls -l \(path.onOneLine)"))
+                    fix: "ls -l \(path.asShellWord)"))
         }
         if let root = context.variable("RAINKIT_SYSTEM_ROOT"), access("\(root)/dev", R_OK) != 0 {
             findings.append(

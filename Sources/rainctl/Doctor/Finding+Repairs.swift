@@ -17,6 +17,9 @@ extension Finding {
             switch error.code {
             case .openFolder where Self.isOwn(folder, S_IFDIR): return repaired(by: ["chmod", "700", folder])
             case .openFolder: return fixed(by: "sudo chown \"$USER\" \(folder.asShellWord)")
+            case .notPrivate where Self.othersMayWrite(path):
+                // What others may have written must not count without a look at it.
+                return fixed(by: "chmod 600 \(path.asShellWord)")
             case .notPrivate where Self.isOwn(path, S_IFREG), .unreadable where Self.isOwn(path, S_IFREG):
                 return repaired(by: ["chmod", "600", path])
             case .symbolicLink: return fixed(by: "rm \(error.path.asShellWord)")
@@ -41,19 +44,13 @@ extension Finding {
         return "\(access(folder, W_OK) == 0 ? "" : "sudo ")mv \(path.asShellWord) \("\(path).damaged".asShellWord)"
     }
 
+    private static func othersMayWrite(_ path: String) -> Bool {
+        var status = stat()
+        return isOwn(path, S_IFREG) && lstat(path, &status) == 0 && status.st_mode & 0o022 != 0
+    }
+
     private static func isOwn(_ path: String, _ kind: mode_t) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()
-    }
-}
-
-extension String {
-    /// As a shell takes it for one word (POSIX, "Quoting").
-    var asShellWord: String {
-        let isPlain = utf8.allSatisfy {
-            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
-                || "/._-+@:,=%".utf8.contains($0)
-        }
-        return isPlain && !isEmpty ? self : "'\(replacing("'", with: #"'\''"#))'"
     }
 }

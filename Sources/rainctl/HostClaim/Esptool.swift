@@ -7,6 +7,8 @@ import RainKit
 /// Their commands are written as versions 4 and 5 take them.
 struct Esptool: Sendable {
     let python: String
+    /// Where the tools run. esptool also reads settings from there (`esptool.cfg`, `setup.cfg`, `tox.ini`).
+    var folder = "/"
     private let program: ChildProgram
 
     init(python: String, environment: [String: String]) {
@@ -35,7 +37,7 @@ struct Esptool: Sendable {
             throw CommandFailure(
                 .unavailable, reason: "no_esptool",
                 message: """
-                    \(python.onOneLine) lacks Espressif's tools: run \(python.onOneLine) -m pip install \(words), or name a Python that has \
+                    \(python.onOneLine) lacks Espressif's tools: run \(python.asShellWord) -m pip install \(words), or name a Python that has \
                     them with --python (ESP-IDF's own, or that of a virtual environment).
                     """)
         }
@@ -61,16 +63,17 @@ struct Esptool: Sendable {
         try await flash(port, Self.writing(file, to: offset), within: limit)
     }
 
-    static func writing(_ file: String, to offset: UInt32) -> [String] { ["write_flash", hex(offset), file] }
+    private static func writing(_ file: String, to offset: UInt32) -> [String] { ["write_flash", hex(offset), file] }
 
     /// The same as a whole command, for a person.
-    func writing(_ file: String, to offset: UInt32, _ port: String) -> [String] {
-        [python, "-m", "esptool", "--port", port] + Self.writing(file, to: offset)
+    func writingCommand(_ file: String, to offset: UInt32, _ port: String) -> String {
+        command(["-m", "esptool", "--port", port] + Self.writing(file, to: offset))
     }
 
     /// Makes the image of a key-value partition from rows. The generator may end well without having made one.
     func makePartition(from rows: String, size: UInt32, into file: String, within limit: Duration) async throws {
-        let outcome = try await program.run(generating(file, from: rows, size: size), within: limit)
+        let outcome = try await program.run(
+            [python] + Self.generating(file, from: rows, size: size), in: folder, within: limit)
         var status = stat()
         guard outcome.isSuccess, stat(file, &status) == 0, (1...Int(size)).contains(Int(status.st_size)) else {
             throw CommandFailure(
@@ -79,13 +82,24 @@ struct Esptool: Sendable {
         }
     }
 
-    func generating(_ file: String, from rows: String, size: UInt32) -> [String] {
-        [python, "-m", "esp_idf_nvs_partition_gen", "generate", rows, file, Self.hex(size)]
+    private static func generating(_ file: String, from rows: String, size: UInt32) -> [String] {
+        ["-m", "esp_idf_nvs_partition_gen", "generate", rows, file, hex(size)]
+    }
+
+    /// The same as a whole command, for a person.
+    func generatingCommand(_ file: String, from rows: String, size: UInt32) -> String {
+        command(Self.generating(file, from: rows, size: size))
+    }
+
+    /// For a shell in any folder: Python would load modules from there.
+    private func command(_ words: [String]) -> String {
+        "PYTHONSAFEPATH=1 " + ([python] + words).map(\.asShellWord).joined(separator: " ")
     }
 
     @discardableResult
     private func flash(_ port: String, _ words: [String], within limit: Duration) async throws -> String {
-        let outcome = try await program.run([python, "-m", "esptool", "--port", port] + words, within: limit)
+        let outcome = try await program.run(
+            [python, "-m", "esptool", "--port", port] + words, in: folder, within: limit)
         guard outcome.isSuccess else { throw Self.failure(outcome.output, at: port) }
         return outcome.output
     }

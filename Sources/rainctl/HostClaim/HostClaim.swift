@@ -12,7 +12,7 @@ struct HostClaim: Sendable {
     let context: Context
     let client: RainKitClient
     let time: TimeBudget
-    let tools: Esptool
+    var tools: Esptool
 
     /// What the options ask for.
     struct Request: Sendable {
@@ -26,14 +26,15 @@ struct HostClaim: Sendable {
     /// As the official client makes it, where the size of the board's partition is not known.
     private static let usualSize: UInt32 = 0x6000
 
-    func run(_ request: Request) async throws -> ClaimResult {
+    mutating func run(_ request: Request) async throws -> ClaimResult {
         try checkService()
-        _ = try await time.run { try await client.userID() }
+        _ = try await time.run { [client] in try await client.userID() }
         let tools = tools
         try await time.run { [time] in try await tools.check(within: time.left) }
         // Found before the claim, which counts, is spent.
         let file = try request.image.map { path throws(CommandFailure) in try NewPrivateFile(path) }
         var folder = try ClaimFolder(below: context.folders.state, run: context.runID)
+        self.tools.folder = folder.path("")
         var keeps = false
         defer { if !keeps { folder.remove() } }
 
@@ -100,20 +101,19 @@ struct HostClaim: Sendable {
     private func unfinished(
         _ error: any Error, _ board: Board, _ node: NodeID, _ folder: ClaimFolder
     ) -> CommandFailure {
-        func command(_ words: [String]) -> String { words.map(\.withoutControls.asShellWord).joined(separator: " ") }
         var failure = CommandFailure(error)
         failure.message += " The board is claimed as \(node.rawValue.onOneLine), and "
         let image = folder.path("image.bin")
-        let writing = board.port.map { "write it with \(command(tools.writing(image, to: board.offset, $0)))" }
+        let writing = board.port.map { "write it with \(tools.writingCommand(image, to: board.offset, $0))" }
         let way = writing ?? "flash it to the partition fctry"
         if folder.has("image.bin") {
             failure.message += """
-                its image is kept in \(command([image])): \(way), then delete it, since it has the board's private key.
+                its image is kept in \(image.asShellWord): \(way), then delete it, since it has the board's private key.
                 """
         } else if folder.has("rows.csv") {
             let rows = folder.path("rows.csv")
             failure.message += """
-                its credentials are kept: make the image with \(command(tools.generating(image, from: rows, size: board.size))), \(way), then \
+                its credentials are kept: make the image with \(tools.generatingCommand(image, from: rows, size: board.size)), \(way), then \
                 delete both, since they have the board's private key.
                 """
         } else {
@@ -149,7 +149,12 @@ struct HostClaim: Sendable {
             return Board(mac: mac, port: nil, offset: 0, size: Self.usualSize)
         }
         let port: String
-        if let given = request.port { port = given } else { port = try await client.onlySerialPort() }
+        if let given = request.port {
+            // The tools run in another folder. What is not a file may be an address of pyserial's, such as rfc2217://host.
+            port = access(given, F_OK) == 0 ? absolutePath(given) ?? given : given
+        } else {
+            port = try await client.onlySerialPort()
+        }
         context.output.say("asking the boot loader of the board at \(port)")
         let file = folder.path("table.bin")
         let mac = try await tools.chip(

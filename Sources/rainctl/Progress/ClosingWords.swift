@@ -26,16 +26,17 @@ enum ClosingWords {
     /// - Parameter columns: how wide the terminal is; explanations that do not fit on a line are left away.
     static func lines(for node: Node, columns: Int = TerminalSize.current.columns) -> [String] {
         let name = node.displayName.map { "\($0) (node \(node.id))" } ?? "node \(node.id)"
-        var next = [["rainctl node show \(node.id)", "what it is, and its values"]]
+        let id = node.id.rawValue.asShellWord
+        var next = [["rainctl node show \(id)", "what it is, and its values"]]
         let parts = NodeConfiguration(node.configuration)
         let switchable = (parts?.components ?? []).filter { !$0.isService }.lazy.compactMap { part in
             part.parameters.first { $0.dataType == "bool" && $0.isWritable }.map { "\(part.name).\($0.name)" }
         }.first
         if let switchable, switchable.isPlainWord {
-            next.append(["rainctl node params set \(node.id) \(switchable)=true", "switches it"])
+            next.append(["rainctl node params set \(id) \(switchable)=true", "switches it"])
         }
         if parts?.nameParameter != nil {
-            next.append(["rainctl node rename \(node.id) 'Kitchen lamp'", "gives it a name of yours"])
+            next.append(["rainctl node rename \(id) 'Kitchen lamp'", "gives it a name of yours"])
         }
         let width = next.map { $0[0].count }.max() ?? 0
         let hasRoom = next.allSatisfy { width + $0[1].count + 6 <= columns }

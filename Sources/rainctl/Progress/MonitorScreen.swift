@@ -95,7 +95,9 @@ final class MonitorScreen: Sendable {
             return true
         }
         guard isNew else { return }
-        tell(MonitorEvent("trouble", text: trouble.description, reason: trouble.code), "! \(trouble.description)")
+        // The log itself is on the screen.
+        let text = trouble.description.withAdvice(trouble.remedies.filter { $0 != .boardLog })
+        tell(MonitorEvent("trouble", text: text, reason: trouble.code), "! \(text)")
     }
 
     private func tell(_ event: MonitorEvent, _ words: String) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainJSON
 import RainKit
 
 /// The events of `login --events ndjson`: what becomes of the session, in lines with the members that every event has, and in the last
@@ -63,9 +64,9 @@ final class SignInEvents: Sendable {
 
     private func take(_ event: AccountEvent) {
         switch event {
-        case .loaded: write("credentials_loaded", .ok, EventDetail(detail: nil))
-        case .saved: write("credentials_saved", .ok, EventDetail(detail: nil))
-        case .signedIn: write("signed_in", .ok, EventDetail(detail: nil))
+        case .loaded(let status): write("credentials_loaded", .ok, SessionDetail(status))
+        case .saved(let status): write("credentials_saved", .ok, SessionDetail(status))
+        case .signedIn(let status): write("signed_in", .ok, SessionDetail(status))
         // Told once the work has thrown it, as the stream may end before.
         case .signInFailed: break
         case .refreshed: write("refreshed", .ok, EventDetail(detail: nil))
@@ -80,5 +81,28 @@ final class SignInEvents: Sendable {
                 time: Timestamp.text(Timestamp.now()), run: run, device: "", step: "sign_in", state: word,
                 code: code.name, attempt: 1, elapsedMilliseconds: Int64(began.duration(to: .now) / .milliseconds(1)),
                 nodeID: nil, more: more))
+    }
+}
+
+/// The further members of an event about a session: its user, with everything that the provider says about them.
+struct SessionDetail: Encodable {
+    let userName: String
+    let userID: String
+    /// Absent where the provider says nothing more.
+    let attributes: JSONValue?
+
+    private enum CodingKeys: String, CodingKey {
+        case userName = "user_name"
+        case userID = "user_id"
+        case attributes
+    }
+
+}
+
+extension SessionDetail {
+    init(_ status: SessionStatus) {
+        self.init(
+            userName: status.userName, userID: status.userID.rawValue,
+            attributes: status.attributes.isEmpty ? Optional.none : .object(status.attributes))
     }
 }

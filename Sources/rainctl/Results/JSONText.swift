@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 
 /// JSON as rainctl prints it: documents, lines of events and lines of the log.
@@ -18,12 +19,20 @@ enum JSONText {
     private static func text(_ content: some Encodable, isPretty: Bool) -> String {
         do throws(JSONError) {
             let text = String(decoding: try JSONCoder.value(of: content).serialized(pretty: isPretty), as: UTF8.self)
-            return text.escapingInvisible + "\n"
+            return ShownText.json(text) + "\n"
         } catch {
             // JSON lacks infinite numbers and integers of more than 64 bits, and no result has them.
             preconditionFailure("\(type(of: content)) cannot be written as JSON: \(error)")
         }
     }
+}
+
+extension JSONValue {
+    /// JSON on several lines, made safe to show.
+    var readable: String { ShownText.json(String(decoding: serialized(pretty: true), as: UTF8.self)) }
+
+    /// JSON on one line, made safe to show.
+    var compact: String { ShownText.json(String(decoding: serialized(), as: UTF8.self)) }
 }
 
 private struct Document<Content: Encodable>: Encodable {
@@ -40,28 +49,5 @@ private struct Document<Content: Encodable>: Encodable {
         try container.encode(JSONText.schemaVersion, forKey: .schemaVersion)
         try content.encode(to: encoder)
         if !warnings.isEmpty { try container.encode(warnings, forKey: .warnings) }
-    }
-}
-
-extension String {
-    /// JSON with an escape for each character that a terminal would obey or that changes the order in which text is shown. They stand in
-    /// strings alone, so the value stays the same.
-    fileprivate var escapingInvisible: String {
-        guard unicodeScalars.contains(where: \.isInvisible) else { return self }
-        return unicodeScalars.reduce(into: "") { text, scalar in
-            guard scalar.isInvisible else { return text.unicodeScalars.append(scalar) }
-            let digits = String(scalar.value, radix: 16)
-            text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        }
-    }
-}
-
-extension Unicode.Scalar {
-    /// DEL and the C1 controls, marks and controls of direction, separators of lines; all below U+10000.
-    fileprivate var isInvisible: Bool {
-        switch value {
-        case 0x7F...0x9F, 0x061C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x2069, 0xFEFF: true
-        default: false
-        }
     }
 }

@@ -82,7 +82,7 @@ struct CommandAnswers: Sendable {
         var failure = failure(error)
         if error.serverCode != RainMakerCloud.unknownRequest {
             failure.message +=
-                " The cloud has the command, and did not say what became of it: rainctl node command result \(request.rawValue.onOneLine) "
+                " The cloud has the command, and did not say what became of it: rainctl node command result \(request.rawValue.asShellWord) "
                 + "shows the answers."
         }
         if !asked.isEmpty || !records.isEmpty {

@@ -88,9 +88,9 @@ extension CommandFailure {
             case .weakPassword, .invalidUserName, .invalidPhoneNumber, .invalidName, .invalidTag, .invalidLocale,
                 .invalidInput, .missingParameter, .unknownProvider:
                 .usage
-            case .network, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
+            case .network, .proxy, .portal, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
             case .tls, .insecureURL, .invalidConfiguration, .unsupported, .notRenewable, .clientRefused, .moved,
-                .unreadableDefinition:
+                .unreadableDefinition, .proxyRefused:
                 .config
             case .cannotStore, .storeReadOnly: .cannotWrite
             case .storeAbsent, .storeLocked, .storeNotAnswering, .cannotListen: .unavailable

@@ -31,9 +31,9 @@ struct NamedProvider: Sendable, Equatable {
                 return "login --provider \(definition.id) --environment \(environment)"
             }
         }
-        return "login --provider \(name.onOneLine)"
+        return "login --provider \(name.asShellWord)"
     }
 
     /// Tells the provider's own pages, where an address is confirmed or a password reset.
-    var pages: String { "account providers \(name.onOneLine)" }
+    var pages: String { "account providers \(name.asShellWord)" }
 }

@@ -3,6 +3,9 @@ import RainKit
 
 /// What a person reads of this machine's own network, where it is left for a board's.
 enum NetworkWords {
+    static let fullScan =
+        "most boards list 16 networks at most, and leave out others, strong ones too: name yours with --ssid if it is missing"
+
     static func tell(_ change: NetworkChange, _ output: Output) {
         switch change {
         case .notRestored(let name, let why):

@@ -31,16 +31,17 @@ struct NodeChange: Sendable, Equatable {
 /// A board that is watched, as both the cloud and the board itself tell it.
 actor WatchedNode {
     private var known: Node
+    private var parameters: ReportedParameters
     /// How often the board itself has reported.
     private(set) var reports = 0
 
-    init(_ node: Node) { known = node }
+    init(_ node: Node) { (known, parameters) = (node, ReportedParameters(of: node)) }
 
     /// What is different by what the board has just reported.
     func take(_ report: NodeReport) -> [NodeChange] {
         reports += 1
         var now = known
-        now.take(report)
+        now.take(report, of: parameters)
         defer { known = now }
         return NodeChange.between(known, now)
     }
@@ -52,6 +53,7 @@ actor WatchedNode {
     func take(_ answer: Node, askedAfter reports: Int) -> [NodeChange] {
         var now = answer
         if reports != self.reports { now.parameters = known.parameters }
+        if now.configuration != known.configuration { parameters = ReportedParameters(of: now) }
         defer { known = now }
         return NodeChange.between(known, now)
     }

@@ -23,9 +23,14 @@ struct Output: Sendable {
         if isJSON {
             StandardStreams.out(JSONText.document(result, warnings: Self.warnings.all))
         } else {
-            let text = result.text
-            if !text.isEmpty { StandardStreams.out(text.hasSuffix("\n") ? text : text + "\n") }
+            StandardStreams.out(Self.shown(result))
         }
+    }
+
+    /// The lines as they are printed. Results have text of boards, servers and files in many places.
+    static func shown(_ result: some CommandResult) -> String {
+        let text = result.text.linesWithoutControls
+        return text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
     }
 
     /// Prints a line of `--events`: on standard error with `--json`, where standard output is for the document alone.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import RainKit
 
@@ -57,12 +58,21 @@ struct Payload {
     static func object(
         file: String, name: String, reason: String, within limit: Duration
     ) throws(CommandFailure) -> JSONValue {
-        let bytes = try Payload(file: file).bytes(within: limit)
-        guard let json = try? JSONValue(parsing: bytes), json.members != nil else {
+        let text = try document(try Payload(file: file).bytes(within: limit), name: name, reason: reason)
+        guard let json = try? JSONValue(parsing: text), json.members != nil else {
             throw CommandFailure(
                 .badData, reason: reason, message: "The \(name) is to be one JSON object, and this is not.")
         }
         return json
+    }
+
+    /// A text in a file, as it may be parsed (``FileText/document(_:)``).
+    static func document(_ bytes: [UInt8], name: String, reason: String) throws(CommandFailure) -> [UInt8] {
+        do throws(FileText.Fault) {
+            return try FileText.document(bytes)
+        } catch {
+            throw CommandFailure(.badData, reason: reason, message: "The \(name) cannot be read: \(error).")
+        }
     }
 
     private static func decoded(_ hex: String) -> [UInt8]? {

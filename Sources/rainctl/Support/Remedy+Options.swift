@@ -13,7 +13,11 @@ extension Remedy {
         case .otherTransport: "choose another way to the board with --transport ble or softap"
         case .accessPoint: "where the board opens an access point of its own, reach it there with --transport softap"
         case .networkName: "name the network with rainctl provision --ssid"
+        case .networkPassword: "give the Wi-Fi password with --passphrase-file"
+        case .openNetwork: "join it with --open"
         case .claimService: "remove the profile and name the claim service with rainctl profile add --claim-url"
+        case .claimOverCable: "claim the board with rainctl device claim --host"
+        case .boardLog: "see what the board prints with rainctl device monitor --restart"
         case .withoutMapping: "set up the Wi-Fi alone with rainctl provision --no-mapping"
         case .moreTime: "give it longer with --timeout"
         case .waiting: "have it waited for with --wait"
@@ -25,25 +29,41 @@ extension Remedy {
         case .backend: "describe it with --backend FILE"
         case .otherRedirect:
             "choose another --redirect, or remove the profile and add it with rainctl profile add --relay-url or --scheme-redirect"
-        case .signIn: "sign in with rainctl login"
-        case .signInPage: "sign in with --browser"
-        case .pastedAddress: "paste the address with --paste"
-        case .otherCallbackPort: "choose a port with --callback-port"
-        case .baseURL: "give the base URL with --base-url"
-        case .clientID: "give the client id with --client-id"
-        case .clientSecret: "give the client's secret with --client-secret-file"
-        case .parameter(let name): "give \(name) with --set \(name)=…"
+        case .signIn: "sign in with \(Self.login)"
+        case .signInMode(let provider, let modes):
+            "sign in with "
+                + modes.map { "rainctl login --provider \(provider) --mode \($0)" }.joined(separator: " or ")
+        case .forgottenPending: "give up what earlier runs left with rainctl provision --forget-pending"
+        case .signInPage: "sign in with \(Self.login) --browser"
+        case .pastedAddress: "paste the address with \(Self.login) --paste"
+        case .otherCallbackPort: "choose a port with \(Self.login) --callback-port"
+        case .baseURL: "give the base URL with \(Self.login) --base-url"
+        case .clientID: "give the client id with \(Self.login) --client-id"
+        case .clientSecret: "give the client's secret with \(Self.login) --client-secret-file"
+        case .parameter(let name): "give \(name) with \(Self.login) --set \(name)=…"
+        case .gateCredentials:
+            "give the name and password for that server with \(Self.login) --gate-user and --gate-password-file"
+        case .applicationID: "give the application's id with \(Self.login) --app-id"
+        case .redirectURI: "give the redirect URI with \(Self.login) --redirect-uri"
+        case .rememberedSettings(let names):
+            names.first.map {
+                "change such a setting with \(Self.login) --set \($0.onOneLine)=VALUE (an empty value forgets it)"
+            } ?? "give other values with \(Self.login)"
         case .knownAccount: "see rainctl account list"
+        case .accountName: "give the account a name of yours with --account"
         case .knownDeployment: "see rainctl profile list"
         case .removedDeployment: "remove it with rainctl profile remove"
         case .knownProvider: "see rainctl account providers"
-        case .fileStore: "keep the session in a file with --store file"
+        case .fileStore: "keep the session in a file with \(Self.login) --store file"
         case .exportedSession: "export a new session with rainctl account export"
         }
     }
 
+    /// The command that has the options for an account, also where another command has failed.
+    private static var login: String { "rainctl \(NamedProvider.ofThisCommand?.signIn ?? "login")" }
+
     private static func choice(_ words: String, _ names: [String]) -> String {
-        names.isEmpty ? words : "\(words) \(names.map(\.onOneLine).joined(separator: " or "))"
+        names.isEmpty ? words : "\(words) \(names.map(\.onOneLine.asShellWord).joined(separator: " or "))"
     }
 }
 

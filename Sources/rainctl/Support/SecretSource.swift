@@ -28,8 +28,9 @@ struct SecretSource {
     /// The largest secret that is read from a file or standard input.
     static let maximumBytes = 4096
 
-    /// The secret, or nil where none of its sources is in use. One trailing newline of a file or of standard input is dropped. An empty one
-    /// is a mistake, such as a file that was never filled, and is refused: it would mean something else than was meant.
+    /// The secret, or nil where none of its sources is in use. Byte order mark and line ends are dropped, wherever it comes from; text that
+    /// cannot be one secret is refused (``FileText``). An empty one is a mistake, such as a file that was never filled, and is refused: it
+    /// would mean something else than was meant.
     func read(environment: [String: String], output: Output) throws(CommandFailure) -> Secret? {
         let given = (value == nil ? 0 : 1) + (file == nil ? 0 : 1) + (fromStandardInput ? 1 : 0)
         guard given <= 1 else {
@@ -37,7 +38,7 @@ struct SecretSource {
                 .usage, message: "Give the \(name) once: \(flag), \(flag)-file or \(flag)-stdin.")
         }
         if let value {
-            let secret = try notEmpty(Secret(value), from: flag)
+            let secret = try notEmpty(Self.secret(Array(value.utf8)[...], name, from: flag), from: flag)
             output.warn(
                 "\(flag) on the command line can be read by other users; \(flag)-file or \(flag)-stdin cannot.",
                 reason: "secret_in_arguments")
@@ -50,7 +51,7 @@ struct SecretSource {
             return try notEmpty(Self.standardInput(name: name, within: time?.left), from: "\(flag)-stdin")
         }
         if let environmentVariable, let value = environment[environmentVariable.rawValue], !value.isEmpty {
-            return Secret(value)
+            return try Self.secret(Array(value.utf8)[...], name, from: environmentVariable.rawValue)
         }
         return nil
     }
@@ -119,7 +120,7 @@ struct SecretSource {
     }
 
     /// - Parameters:
-    ///   - isExact: whether a line end behind it belongs to it.
+    ///   - isExact: whether it is data of any kind, of which each byte counts, and no secret in one line.
     ///   - limit: the time that reading may take.
     static func contents(
         of path: String, name: String, maximumBytes: Int = Self.maximumBytes, isExact: Bool = false,
@@ -174,9 +175,17 @@ struct SecretSource {
         guard bytes.count <= maximumBytes else {
             throw CommandFailure(.badData, message: "The \(name) is longer than \(maximumBytes) bytes.")
         }
-        guard !isExact else { return Secret(bytes) }
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        return Secret(bytes)
+        return isExact ? Secret(bytes) : try secret(bytes[...], name, from: place)
+    }
+
+    private static func secret(
+        _ bytes: ArraySlice<UInt8>, _ name: String, from place: String
+    ) throws(CommandFailure) -> Secret {
+        do throws(FileText.Fault) {
+            return Secret(try FileText.secret(bytes))
+        } catch {
+            throw CommandFailure(
+                .badData, reason: "bad_secret_file", message: "The \(name) cannot be used (\(place)): \(error).")
+        }
     }
 }

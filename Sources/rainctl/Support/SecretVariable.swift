@@ -15,10 +15,12 @@ enum SecretVariable: String, CaseIterable, Sendable {
 extension Context {
     func secret(_ name: SecretVariable) -> Secret? { variable(name.rawValue).map { Secret($0) } }
 
-    /// The environment of programs that are started here: everything but ``secretVariables``.
+    /// The environment of programs that are started here: everything but ``secretVariables``, and the absolute folders of `PATH`.
     var environmentOfPrograms: [String: String] {
         let secrets = secretVariables
-        return environment.filter { !secrets.contains($0.key) }
+        var result = environment.filter { !secrets.contains($0.key) }
+        if let path = result["PATH"] { result["PATH"] = ProgramSearch(path: path).path }
+        return result
     }
 
     /// rainctl's own, and those that the definitions of identity providers name for a client's secret.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 import RainJSON
 
 /// What files say beside the commands that change settings: a project's file for those who work in its folder, the user's, and the machine's.
@@ -86,21 +87,38 @@ struct SettingsFiles: Sendable {
 
     private mutating func read(_ path: String, _ level: Level) throws(CommandFailure) {
         guard let bytes = try Self.bytes(path) else { return }
-        guard let json = try? JSONValue(parsing: bytes), let members = json.members else {
-            throw Self.unreadable(path, "it is no JSON object")
+        let text: [UInt8]
+        do throws(FileText.Fault) {
+            text = try FileText.document(bytes)
+        } catch {
+            throw Self.unreadable(path, "\(error)")
         }
+        values[level] = try Self.settings(in: text, of: level, path)
+    }
+
+    /// What a file of that level sets.
+    ///
+    /// - Throws: `unreadable_settings`, naming the member, for one that has another name or type. It does not count as absent.
+    static func settings(in bytes: [UInt8], of level: Level, _ path: String) throws(CommandFailure) -> [String: Setting]
+    {
         var found: [String: Setting] = [:]
-        for member in members {
-            guard level.names.contains(where: { $0.rawValue == member.name }) else {
-                let names = level.names.map(\.rawValue).joined(separator: ", ")
-                throw Self.unreadable(path, "\"\(member.name.onOneLine)\" is none of what it may set: \(names)")
+        do throws(JSONError) {
+            let members = try JSONMembers(JSONValue(parsing: bytes), takesNull: false)
+            for name in (members.value.members ?? []).map(\.name) {
+                guard level.names.contains(where: { $0.rawValue == name }) else {
+                    let names = level.names.map(\.rawValue).joined(separator: ", ")
+                    throw JSONError(.typeMismatch, "it sets \"\(name.onOneLine)\", and it may set only \(names)")
+                }
+                guard let text = try members.text(name), !text.isEmpty else {
+                    throw JSONError(.missing, "\"\(name)\" is empty")
+                }
+                found[name] = Setting(text: text, path: path)
             }
-            guard let text = member.value.string, !text.isEmpty else {
-                throw Self.unreadable(path, "\"\(member.name)\" is no text")
-            }
-            found[member.name] = Setting(text: text, path: path)
+        } catch {
+            let isMember = [.typeMismatch, .missing].contains(error.code)
+            throw unreadable(path, isMember ? error.message : "it is not JSON (\(error.message))")
         }
-        values[level] = found
+        return found
     }
 
     /// Nil where there is no such file.
@@ -128,6 +146,6 @@ struct SettingsFiles: Sendable {
     private static func unreadable(_ path: String, _ why: String) -> CommandFailure {
         CommandFailure(
             .config, reason: "unreadable_settings",
-            message: "The settings in \(path.onOneLine) cannot be used: \(why). Mend the file, or move it away.")
+            message: "The settings in \(path.onOneLine) cannot be used: \(why). Fix the file, or move it away.")
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
+
 extension String {
     /// `wrongProofOfPossession` as `wrong_proof_of_possession`.
     var snakeCased: String {
@@ -23,19 +25,12 @@ extension String {
     /// Text from a board, a server or a file, made safe for one line of a terminal: control characters become spaces, at most 300 characters.
     var onOneLine: String { String(String.UnicodeScalarView(unicodeScalars.prefix(300))).withoutControls }
 
-    /// The whole text with a space for each control character. Names from boards, servers and files may hold escape sequences, which a
-    /// terminal would obey. Characters that turn the direction of text around, and so may show another name than the one that is meant
-    /// (Unicode Technical Report 36, section 3.3), are written as `\u{202E}`.
-    var withoutControls: String {
-        var shown = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
-            switch scalar.value {
-            case 0..<0x20, 0x7F...0x9F: shown.append(" ")
-            case 0x202A...0x202E, 0x2066...0x2069:
-                shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
-            default: shown.append(scalar)
-            }
-        }
-        return String(shown)
-    }
+    /// The whole text, made safe to show (``ShownText``).
+    var withoutControls: String { ShownText.plain(self) }
+
+    /// The same for text of several lines.
+    var linesWithoutControls: String { ShownText.plain(self, keepsLines: true) }
+
+    /// One word of a command that is printed for copying. Shells may not be handed control characters, either.
+    var asShellWord: String { ShellWord.quoted(withoutControls) }
 }

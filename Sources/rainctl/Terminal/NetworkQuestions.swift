@@ -10,6 +10,8 @@ final class NetworkQuestions: Sendable {
         var heard: [AccessPoint] = []
         /// How many access points it hears that do not say their name.
         var hidden = 0
+        /// The board may hear more than it lists.
+        var mayLackNetworks = false
         /// The last network that the board was given.
         var last: SSID?
     }
@@ -29,7 +31,7 @@ final class NetworkQuestions: Sendable {
         var seen: Set<SSID> = []
         let networks = heard.filter { !$0.ssid.bytes.isEmpty && seen.insert($0.ssid).inserted }
         let hidden = heard.count { $0.ssid.bytes.isEmpty }
-        state.withLock { ($0.heard, $0.hidden) = (networks, hidden) }
+        state.withLock { ($0.heard, $0.hidden, $0.mayLackNetworks) = (networks, hidden, heard.mayLackNetworks) }
         return await screen.asking {
             if networks.isEmpty, hidden == 0 { screen.say("The board hears no network.") }
             return await fromList(passphrase: passphrase)
@@ -101,11 +103,19 @@ final class NetworkQuestions: Sendable {
     }
 
     private func list() -> ChoiceList {
-        let (networks, hidden) = state.withLock { ($0.heard, $0.hidden) }
+        let (networks, hidden, isFull) = state.withLock { ($0.heard, $0.hidden, $0.mayLackNetworks) }
         let lines = networks.enumerated().map { index, network in
             "\(index + 1)  \(Self.bars(network.rssi))  \(network.ssid)  \(network.protection.words)  \(network.rssi) dBm"
         }
-        return ChoiceList(lines, note: hidden == 0 ? nil : "\(hidden) hidden: type the name")
+        // Short, since it has one line of the screen.
+        let note: String? =
+            switch (hidden, isFull) {
+            case (0, false): nil
+            case (_, false): "\(hidden) hidden: type the name"
+            case (0, true): "16 is all that a board lists; type the name of another"
+            case (_, true): "16 is all that a board lists, \(hidden) hidden: type the name"
+            }
+        return ChoiceList(lines, note: note)
     }
 
     static let question = "Network (number, or any name; Enter to stop): "

@@ -27,6 +27,7 @@ enum StandardStreams {
     static let eraseLine = "\r\u{1B}[2K"
 
     static var errIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    static var outIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var inIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// - Returns: the error, where not everything could be written.

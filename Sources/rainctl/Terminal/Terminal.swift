@@ -22,12 +22,12 @@ enum Terminal {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
             StandardStreams.err("\n")
         }
-        StandardStreams.err(prompt)
+        StandardStreams.err(prompt.linesWithoutControls)
         return line(until: end)
     }
 
     static func ask(_ prompt: String, until end: WakePipe? = nil) -> String? {
-        StandardStreams.err(prompt)
+        StandardStreams.err(prompt.linesWithoutControls)
         let answer = line(until: end)
         // Without Enter, the cursor still stands behind the prompt.
         if answer == nil { StandardStreams.err("\n") }

@@ -119,4 +119,15 @@ struct DeviceLogReaderTests {
         _ = reader.take(Array("ESP-ROM:esp32c3-api1-20210207".utf8))
         #expect(!reader.summary.isProvisioned && reader.summary.address == nil && reader.summary.starts == 2)
     }
+
+    @Test("a code with a member of the wrong type names no board, and its fault is kept until the next start")
+    func faultyCode() {
+        var reader = DeviceLogReader()
+        let line =
+            #"I (1) app_network: Provisioning QR : {"ver":"v1","name":"PROV_a1b2c3","pop":12345678,"transport":"ble"}"#
+        #expect(reader.take(Array(line.utf8)).isEmpty)
+        #expect(reader.summary.code == nil && reader.summary.codeFault?.contains("\"pop\" is a number") == true)
+        _ = reader.take(Array("ESP-ROM:esp32c3-api1-20210207".utf8))
+        #expect(reader.summary.codeFault == nil)
+    }
 }

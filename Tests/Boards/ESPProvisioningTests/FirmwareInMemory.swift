@@ -31,18 +31,30 @@ final class FirmwareInMemory: Sendable {
 
     init(
         _ options: ProvisioningOptions = ProvisioningOptions(), fault: SimulatedRadio.Fault = .none,
-        joinDelay: UInt64 = 400
+        joinDelay: UInt64 = 400, security: SecurityVersion = .security1, hasProof: Bool = true
     ) {
+        let proof = hasProof ? Array("abcd1234".utf8) : []
+        let scheme: DeviceSecurity<OpenSSLCrypto, OpenSSLRandom> =
+            switch security {
+            case .security0: .security0(Security0Device())
+            case .security2:
+                .security2(
+                    Security2Device(
+                        verifier: try! Security2Verifier(
+                            username: Array("wifiprov".utf8), password: proof, salt: Array(1...16),
+                            with: OpenSSLCrypto.self), patchVersion: .countedNonce, random: OpenSSLRandom()))
+            default: .security1(Security1Device(proofOfPossession: proof, random: OpenSSLRandom()))
+            }
         let home = SimulatedAccessPoint(
             ssid: Array("Home".utf8), bssid: [2, 0x11, 0x22, 0x33, 0x44, 0x55], channel: 6, rssi: -42,
             authentication: .wpa2PSK, passphrase: Array("correct horse".utf8))
         core = Mutex(
             Core(
                 configuration: DeviceConfiguration(
-                    nodeID: Array("node1".utf8), security: .security1, provisioning: options),
+                    nodeID: Array("node1".utf8), security: security, hasProofOfPossession: hasProof,
+                    provisioning: options),
                 radio: SimulatedRadio(accessPoints: [home], joinDelay: joinDelay, fault: fault),
-                security: .security1(
-                    Security1Device(proofOfPossession: Array("abcd1234".utf8), random: OpenSSLRandom())), signer: nil))
+                security: scheme, signer: nil))
     }
 
     /// What it has been asked so far.
@@ -80,7 +92,7 @@ final class FirmwareInMemory: Sendable {
 
     /// - Parameter fault: exchanges are numbered from 0: the version, two of the handshake, and what follows.
     func board(
-        restoresLinks: Bool = false,
+        restoresLinks: Bool = false, proof: String = "abcd1234",
         fault: @escaping @Sendable (Int, Endpoint) -> InMemoryTransport.Fault? = { _, _ in nil }
     ) -> ProtocommBoard<OpenSSLCrypto, OpenSSLRandom> {
         ProtocommBoard(
@@ -88,7 +100,7 @@ final class FirmwareInMemory: Sendable {
                 request, endpoint in
                 self.answer(request, endpoint)
             },
-            credentials: BoardCredentials { ProofOfPossession("abcd1234") }, suite: OpenSSLCrypto.self,
+            credentials: BoardCredentials { ProofOfPossession(proof) }, suite: OpenSSLCrypto.self,
             random: OpenSSLRandom(), clock: clock, logger: Logger(label: "test"))
     }
 

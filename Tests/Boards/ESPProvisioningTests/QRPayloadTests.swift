@@ -25,6 +25,23 @@ struct QRPayloadTests {
         #expect(code.transport == .ble)
     }
 
+    @Test(
+        "raw text behind data= is not percent-decoded, and encoded text is",
+        arguments: [
+            (#"https://e.example/?data={"name":"PROV_1","pop":"a%41b"}"#, "PROV_1", "a%41b"),
+            (#"https://e.example/?data={"name":"100%25","pop":"%%"}"#, "100%25", "%%"),
+            ("https://e.example/?data=NP:PROV_1|a%41b|b", "PROV_1", "a%41b"),
+            ("https://e.example/?data=%7B%22name%22%3A%22PROV_1%22%2C%22pop%22%3A%22a%2541b%22%7D", "PROV_1", "a%41b"),
+            (#"https://e.example/?data= {"name":"PROV_1","pop":"%20"}"#, "PROV_1", "%20"),
+            ("https://e.example/?data={%22name%22:%22PROV_1%22,%22pop%22:%22aAb%22}", "PROV_1", "aAb"),
+        ])
+    func rawData(text: String, name: String, proof: String) throws {
+        for mark in [[], [0xEF, 0xBB, 0xBF]] as [[UInt8]] {
+            let code = try QRPayload(mark + Array(text.utf8))
+            #expect(code.name == name && code.proofOfPossession?.secret.revealString() == proof)
+        }
+    }
+
     @Test("a code without a proof of possession has none")
     func withoutProof() throws {
         #expect(try QRPayload(Array("NP:PROV_a1b2c3||s".utf8)).proofOfPossession == nil)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import Protocomm
+import ProtocommSecurity
 import ProtocommWire
 import RainKitTesting
+import Synchronization
 import Testing
 import RainCore
 
@@ -55,14 +57,39 @@ struct UnansweredApplyTests {
         #expect(error?.code == .rejected)
     }
 
-    @Test("settings that do not arrive at all are none that the board could have taken")
-    func lostBefore() async throws {
+    @Test(
+        "settings whose answer is lost are sent again in a new session, since nothing comes of them before an Apply",
+        arguments: [InMemoryTransport.Fault.loseAnswer, .loseRequest, .refuse, .fail(.lost), .truncateAnswer(3)],
+        [SecurityVersion.security0, .security1, .security2])
+    func settingsAgain(fault: InMemoryTransport.Fault, security: SecurityVersion) async throws {
+        let firmware = FirmwareInMemory(security: security)
+        // The first two requests for it, with a handshake in between.
+        let asked = Mutex(0)
+        let board = try await firmware.securedBoard { _, endpoint in
+            guard endpoint == .config else { return nil }
+            return asked.withLock { count in
+                count += 1
+                return count <= 2
+            } ? fault : nil
+        }
+        let joined = try await firmware.clock.run { () async throws in
+            try await board.join(home)
+            return try await board.watch { _ in }
+        }
+        #expect(joined.ssid == SSID("Home"))
+        #expect(firmware.clock.now.offset < .seconds(15), "\(firmware.clock.now.offset)")
+    }
+
+    @Test(
+        "settings that never arrive end with a lost board",
+        arguments: [InMemoryTransport.Fault.loseRequest, .loseAnswer, .refuse, .fail(.lost), .fail(.unreachable)])
+    func lostBefore(fault: InMemoryTransport.Fault) async throws {
         let firmware = FirmwareInMemory()
-        let board = try await firmware.securedBoard { exchange, _ in exchange == Self.apply - 1 ? .loseRequest : nil }
+        let board = try await firmware.securedBoard { exchange, _ in exchange >= Self.apply - 1 ? fault : nil }
         let error = await #expect(throws: ProvisioningError.self) {
             try await firmware.clock.run { try await board.join(home) }
         }
-        #expect(error?.code == .deviceLost)
+        #expect(error?.code == .deviceLost, "\(String(describing: error))")
     }
 
     @Test("and whose link cannot be made again is looked for no longer than that, whatever the transport would take")

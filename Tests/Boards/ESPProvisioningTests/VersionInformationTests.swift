@@ -73,12 +73,36 @@ struct VersionInformationTests {
         #expect(throws: ProvisioningError.self) { try VersionInformation(Array(text.utf8)) }
     }
 
-    @Test("members of a wrong type are not believed")
-    func wrongTypes() throws {
-        let text = #"{"rmaker":5,"rmaker_extra":{"cap":"ch_resp"},"prov":{"ver":1,"sec_ver":"2","cap":{"a":1}}}"#
+    @Test(
+        "a member of the wrong type is an error that names it, and never counts as absent",
+        arguments: [
+            (#"{"rmaker":5,"prov":{"cap":[]}}"#, "\"rmaker\" is a number and must be an object"),
+            (#"{"rmaker_extra":{"cap":"ch_resp"},"prov":{}}"#, "\"rmaker_extra.cap\" is a text and must be a list"),
+            (#"{"prov":{"sec_ver":"2"}}"#, "\"prov.sec_ver\" is a text and must be a whole number"),
+            (#"{"prov":{"sec_ver":1.5}}"#, "\"prov.sec_ver\" is a number and must be a whole number"),
+            (#"{"prov":{"sec_ver":null}}"#, "\"prov.sec_ver\" is null and must be a whole number"),
+            (#"{"prov":{"sec_ver":true}}"#, "\"prov.sec_ver\" is true or false and must be a whole number"),
+            (#"{"prov":{"sec_ver":2,"sec_patch_ver":"1"}}"#, "\"prov.sec_patch_ver\""),
+            (#"{"prov":{"sec_ver":1,"cap":"no_pop"}}"#, "\"prov.cap\" is a text and must be a list"),
+            (#"{"prov":{"sec_ver":1,"cap":{"no_pop":true}}}"#, "\"prov.cap\" is an object and must be a list"),
+            (#"{"prov":{"cap":["wifi_scan",7]}}"#, "\"prov.cap[1]\" is a number and must be a text"),
+            (#"{"prov":{"cap":[["no_sec"]]}}"#, "\"prov.cap[0]\" is a list and must be a text"),
+            (#"{"prov":{"ver":1}}"#, "\"prov.ver\" is a number and must be a text"),
+            (#"{"prov":[]}"#, "\"prov\" is a list and must be an object"),
+            (#"{"prov":null}"#, "\"prov\" is null and must be an object"),
+            (#"{"on_network":{"sec_ver":"0"}}"#, "\"on_network.sec_ver\""),
+            (#"{"local_ctrl":{"cap":"no_sec"}}"#, "\"local_ctrl.cap\""),
+        ])
+    func wrongTypes(text: String, says: String) {
+        let error = #expect(throws: ProvisioningError.self) { try VersionInformation(Array(text.utf8)) }
+        #expect(error?.code == .malformed && error?.message.contains(says) == true, "\(error as Any)")
+    }
+
+    @Test("sections of an application's own may have any form")
+    func otherSections() throws {
+        let text = #"{"app":5,"more":{"cap":["x",1]},"prov":{"sec_ver":1,"cap":["no_pop"]}}"#
         let identity = try VersionInformation(Array(text.utf8)).identity
-        #expect(identity.association == .userMapping)
-        #expect(identity.security == .init(version: 1, needsProofOfPossession: true))
-        #expect(identity.needsClaim == false)
+        #expect(identity.security == .init(version: 1, needsProofOfPossession: false))
+        #expect(identity.capabilities == ["more.x", "prov.no_pop"])
     }
 }

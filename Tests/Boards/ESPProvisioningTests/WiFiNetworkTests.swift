@@ -19,7 +19,7 @@ struct WiFiNetworkTests {
         #expect(throws: ProvisioningError.self) {
             try WiFiNetwork(
                 ssid: SSID([UInt8](repeating: 65, count: ssid)),
-                passphrase: Secret([UInt8](repeating: 66, count: passphrase)))
+                passphrase: Secret([UInt8](repeating: UInt8(ascii: "x"), count: passphrase)))
         }
     }
 

@@ -151,6 +151,17 @@ struct AccountsTests {
             #expect(try await maker.rainctl("whoami").status == 77)
             #expect(try cloud.journal.entries(where: ["path": "/v1/login2", "status": 200]).count == 1)
             #expect(try await logIn(maker, SimulatedCloud.user, "--no-save", "--store", "file").status == 64)
+
+            // Beside a session that is kept.
+            #expect(try await logIn(maker, SimulatedCloud.user, "--store", "file").status == 0)
+            let list = try await maker.rainctl("account", "list", "--json").standardOutput
+            for options in [["--no-save"], ["--store", "memory"]] {
+                let again = try await maker.rainctl(
+                    ["login", SimulatedCloud.user, "--password-file", maker.folder.file("password")] + options)
+                #expect(again.status == 0)
+                #expect(try await whoami(maker) == .string(SimulatedCloud.user))
+                #expect(try await maker.rainctl("account", "list", "--json").standardOutput == list)
+            }
         }
     }
 

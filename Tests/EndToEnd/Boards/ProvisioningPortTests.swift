@@ -17,8 +17,10 @@ struct ProvisioningPortTests {
                 + ["--pop-file", folder.file("pop"), "--json"] + port, environment: more, within: limit)
     }
 
+    private static let options = ["--security", "1", "--join-delay", "0.2", "--mapping", "user"]
+
     private static func board(_ link: String, _ more: [String] = []) -> [String] {
-        ["--console", link, "--security", "1", "--join-delay", "0.2", "--mapping", "user"] + more
+        ["--console", link] + options + more
     }
 
     @Test("no rights: the port's real group and the command that joins it")
@@ -108,29 +110,101 @@ struct ProvisioningPortTests {
         }
     }
 
+    @Test("its lines are connected: what is sent comes back")
+    func loopback() async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let pty = try PseudoTerminal()
+            pty.switchOffEcho()
+            let plug = Task {
+                while !Task.isCancelled { await pty.send(await pty.receive()) }
+            }
+            defer { plug.cancel() }
+            let outcome = try await provision(maker, ["--port", pty.path])
+            outcome.expectFailure(69, "unavailable", says: "loopback plug")
+            #expect(outcome.failure?["reason"] == "loopback")
+        }
+    }
+
+    /// Each with the log that a board prints again and again.
+    private static let logs: [(reason: String, says: String, log: [String])] = [
+        (
+            "invalid_header", "flash has no boot loader at 0x2000, where an ESP32-C5",
+            [
+                "ESP-ROM:esp32c5-eco2-20250121", "rst:0x7 (TG0_WDT_HPSYS),boot:0x18 (SPI_FAST_FLASH_BOOT)",
+                "invalid header: 0x59b25942", "invalid header: 0x59b25942",
+            ]
+        ),
+        (
+            "damaged_image", "is damaged",
+            [
+                "ESP-ROM:esp32c3-api1-20210207", "rst:0x10 (RTCWDT_RTC_RST),boot:0xd (SPI_FAST_FLASH_BOOT)",
+                "SHA-256 comparison failed:", "Attempting to boot anyway...", "entry 0x403809b0",
+            ]
+        ),
+        (
+            "no_proof", "rainctl device claim --host",
+            [
+                "ESP-ROM:esp32s3-20210327", "rst:0x3 (RTC_SW_SYS_RST),boot:0x18 (SPI_FAST_FLASH_BOOT)",
+                "I (33) boot: ESP-IDF v5.0 2nd stage bootloader",
+                "E (3210) app_wifi: Failed to get PoP from NVS, Please perform Claiming.",
+                "abort() was called at PC 0x42008abc on core 0",
+            ]
+        ),
+        ("other_firmware", "runs MicroPython", ["MicroPython v1.22.2 on 2024-02-22; ESP32C3 module with ESP32C3"]),
+        (
+            "unnamed_board", "WiFiProv.printQR",
+            [
+                "ESP-ROM:esp32c3-api1-20210207", "rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)",
+                "Provisioning started", "Give Credentials of your access point using smartphone app",
+            ]
+        ),
+        (
+            "no_provisioning", "neither names a provisioning service",
+            ["ESP-ROM:esp32c3-api1-20210207", "rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)", "hi"]
+        ),
+    ]
+
+    @Test("a board's log names the cause", arguments: logs)
+    func reported(reason: String, says: String, log: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let pty = try PseudoTerminal()
+            pty.switchOffEcho()
+            let board = Task {
+                // Opening a port may discard what came before.
+                _ = await pty.receive()
+                while !Task.isCancelled {
+                    await pty.send(log.map { $0 + "\r\n" }.joined())
+                    try? await Task.sleep(for: .seconds(11))
+                }
+            }
+            defer { board.cancel() }
+            let outcome = try await provision(maker, ["--port", pty.path])
+            outcome.expectFailure(69, "unavailable", says: says)
+            #expect(outcome.failure?["reason"]?.string == reason, "\(outcome.standardOutput)")
+        }
+    }
+
     @Test(
         "it went away and came back while the board was looked at, under the same name or another", arguments: [0, 1])
     func comesBack(number: Int) async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
-            let tree = try SystemTree(in: folder)
-            for name in ["ttyACM0", "ttyACM1"] {
-                try tree.addDevice(name, socket: "1-1", vendor: "303a", product: "1002", serial: "7C:DF:A1:00:00:01")
+            let root = folder.file("system")
+            // A USB port of the simulated board gets another name each time, as the kernel gives one where the first is still in use.
+            var (place, name) = (["--usb", "bridge", "--system-root", root], "ttyUSB0")
+            if number == 0 {
+                let tree = try SystemTree(in: folder)
+                try tree.addDevice(
+                    "ttyACM0", socket: "1-1", vendor: "303a", product: "1002", serial: "7C:DF:A1:00:00:01")
+                (place, name) = (["--console", tree.port("ttyACM0")], "ttyACM0")
             }
             let board = try await SimulatedBoard.start(
-                Self.board(
-                    tree.port("ttyACM0"), ["--boot-delay", "1.5", "--console-fault", "replug=0.5"]), in: folder)
+                place + Self.options + ["--boot-delay", "1.5", "--console-fault", "replug=0.5"], in: folder)
             defer { board.process.kill() }
-            async let outcome = provision(maker, ["--port", tree.port("ttyACM0")], tree.environment)
-            if number == 1 {
-                // The kernel gives a device another name where the first is still in use.
-                try await Task.sleep(for: .milliseconds(700))
-                let deadline = ContinuousClock.now + .waitLimit
-                while rename(tree.port("ttyACM0"), tree.port("ttyACM1")) != 0, ContinuousClock.now < deadline {
-                    try await Task.sleep(for: .milliseconds(5))
-                }
-            }
-            let ended = try await outcome
+            let ended = try await provision(
+                maker, ["--port", "\(root)/dev/\(name)"], ["RAINKIT_SYSTEM_ROOT": root])
             #expect(ended.status == 0, "\(ended.standardOutput)\(ended.standardError)")
         }
     }

@@ -17,7 +17,10 @@ struct TwoClientsTests {
             for round in 1...Self.rounds {
                 async let one = maker.rainctl(command)
                 async let other = maker.rainctl(command)
-                for outcome in [try await one, try await other] {
+                let outcomes = [try await one, try await other]
+                #expect(outcomes.contains { $0.status == 0 }, "round \(round)")
+                // On a busy machine handshakes take so long that one client may interrupt the other each time.
+                for outcome in outcomes where Timings.isAlone || outcome.failure?["reason"] != "session_taken" {
                     #expect(outcome.status == 0, "round \(round): \(outcome.standardOutput)\(outcome.standardError)")
                 }
             }

@@ -371,7 +371,8 @@ struct LiferaySimulatedTests {
     func events() async throws {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("liferay", in: folder)
-            let session = desk.session(try desk.provider("liferay", portal("basic")))
+            let store = FileCredentialStore(folder: folder.file("sessions"))
+            let session = desk.session(try desk.provider("liferay", portal("basic")), store: store)
             let events = session.events()
             _ = try? await session.signIn(password("ada@example.com", "wrong"))
             _ = try await session.signIn(password())
@@ -385,7 +386,7 @@ struct LiferaySimulatedTests {
             }
             #expect(names == ["signInFailed invalid_credentials", "saved", "signedIn"])
             // A later session finds what was stored.
-            let later = desk.session(try desk.provider("liferay", portal("basic")))
+            let later = desk.session(try desk.provider("liferay", portal("basic")), store: store)
             let heard = later.events()
             _ = try await later.user()
             for await event in heard {

@@ -17,6 +17,8 @@ struct PageRobot: AuthorizationUserAgent {
     var password = "correct-horse"
     var redirect = "http://127.0.0.1:4711/callback"
     var intent = Intent.signIn
+    /// Whether the person has no account yet: registers, and follows the link that confirms the address.
+    var registers = false
 
     func authorize(
         _ attempt: @Sendable (RedirectTarget) throws(AccountError) -> AuthorizationAttempt
@@ -63,8 +65,12 @@ struct PageRobot: AuthorizationUserAgent {
             }
             let page = String(decoding: response.body, as: UTF8.self)
             // OCLC asks where somebody is from if the application has not said it.
-            if let start = page.ranges(of: "id=\"institution-128807\" href=\"").first?.upperBound {
-                let link = String(page[start...].prefix { $0 != "\"" }).replacing("&amp;", with: "&")
+            if let link = Self.link("institution-128807", in: page) {
+                url = absolute(link, from: url)
+                continue
+            }
+            if page.contains("id=\"signed-in\"") { return url }
+            if let link = Self.link("confirm", in: page) ?? (registers ? Self.link("register", in: page) : nil) {
                 url = absolute(link, from: url)
                 continue
             }
@@ -77,6 +83,11 @@ struct PageRobot: AuthorizationUserAgent {
             if let name = asked.user { form? += [(name, user), ("password", password)] }
         }
         throw AccountError(.noAnswer, message: "round in a circle at \(url)")
+    }
+
+    private static func link(_ id: String, in page: String) -> String? {
+        guard let start = page.ranges(of: "id=\"\(id)\" href=\"").first?.upperBound else { return nil }
+        return String(page[start...].prefix { $0 != "\"" }).replacing("&amp;", with: "&")
     }
 
     private func absolute(_ location: String, from url: String) -> String {

@@ -69,6 +69,64 @@ struct ProviderModeTests {
         }
     }
 
+    @Test("settings of the last sign-in that keep the user out are named, and one is forgotten on request")
+    func recalled() async throws {
+        try await withSimulator("liferay") { maker, base, folder in
+            try folder.write(SimulatedIdentity.password, to: "ada-password")
+            let login = { (user: String, more: [String]) in
+                [
+                    "login", user, "--provider", "liferay", "--password-file", folder.file("ada-password"), "--store",
+                    "file", "--save-credentials", "--json",
+                ] + more
+            }
+            let settings = ["--base-url", base, "--set", "contextCompanyId=10157", "--set", "loginBy=email"]
+            #expect(try await maker.rainctl(login(SimulatedIdentity.user, settings)).status == 0)
+            // Another kind of name than the remembered one.
+            let refused = try await maker.rainctl(login("ada", []))
+            let message = refused.failure?["message"]?.string ?? ""
+            #expect(refused.status == 77 && message.contains("loginBy=email"), "\(message)")
+            #expect(
+                message.contains("contextCompanyId=10157") && message.contains("rainctl login --provider liferay --set")
+            )
+            #expect(try await maker.rainctl(login(SimulatedIdentity.user, ["--set", "loginBy="])).status == 0)
+            let later = try await maker.rainctl(login("ada", []))
+            #expect(later.failure?["message"]?.string?.contains("loginBy") == false, "\(later.standardOutput)")
+        }
+    }
+
+    @Test("a gate in front of a portal is named, in every mode, with the options for it")
+    func gate() async throws {
+        try await withTemporaryFolder { folder in
+            let simulated = try await SimulatedIdentity.start("liferay", in: folder)
+            try await simulated.control(
+                "liferay", "settings", ["challenge": ["user": "gate", "password": "planted-gate"]])
+            let (maker, base) = (try Maker(folder), try simulated.url("liferay"))
+            folder.writePrivately(Array("planted-gate".utf8), to: "gate")
+            folder.writePrivately(Array("screens-2-secret".utf8), to: "client-secret")
+            try folder.write(SimulatedIdentity.password, to: "ada-password")
+            let gate = ["--gate-user", "gate", "--gate-password-file", folder.file("gate")]
+            for (mode, isPassed) in [("basic", false), ("oauth2UsernameAndPassword", false), ("cookie", true)] {
+                let login = [
+                    "login", SimulatedIdentity.user, "--provider", "liferay", "--base-url", base, "--mode", mode,
+                    "--client-id", "screens-2", "--client-secret-file", folder.file("client-secret"),
+                    "--password-file", folder.file("ada-password"), "--no-save", "--json",
+                ]
+                let bare = try await maker.rainctl(login)
+                #expect(
+                    bare.status != 0 && bare.failure?["message"]?.string?.contains("--gate-user") == true,
+                    "\(bare.standardOutput)")
+                let given = try await maker.rainctl(login + gate)
+                #expect((given.status == 0) == isPassed, "\(mode): \(given.standardOutput)")
+                if !isPassed {
+                    #expect(
+                        given.failure?["message"]?.string?.contains("the mode cookie") == true,
+                        "\(given.standardOutput)")
+                }
+                #expect(!(given.standardOutput + given.standardError).contains("planted-gate"))
+            }
+        }
+    }
+
     @Test("a sign-out says which token the provider still takes, and until when")
     func stillValid() async throws {
         try await withSimulator("oclc") { maker, base, folder in

@@ -59,11 +59,31 @@ struct SignInEventsTests {
             told = try lines(done.standardOutput)
             #expect(told.map(\.state) == ["started", "credentials_saved", "signed_in", "done"])
             #expect(told.allSatisfy { $0.code == "ok" } && done.standardOutput.contains("\"user_name\":"))
+            let saved = try done.events().filter { ["credentials_saved", "signed_in"].contains($0["state"]?.string) }
+            #expect(saved.allSatisfy { $0["user_name"] == .string(user) && $0["user_id"] != nil })
+            if provider == "liferay" { #expect(saved.allSatisfy { $0["attributes"]?["screenName"] == "ada" }) }
 
             // With --json the document has standard output for itself.
             let both = try await maker.rainctl(login + ["--password-file", folder.file("right"), "--json"])
             #expect(both.document?["signed_in"] == true)
-            #expect(both.standardError.contains("\"state\":\"signed_in\""))
+            let again = try both.events()
+            #expect(
+                again.map { $0["state"]?.string } == [
+                    "started", "credentials_loaded", "credentials_saved", "signed_in", "done",
+                ])
+            if provider == "liferay" { #expect(again[1]["attributes"]?["companyId"] == 10157) }
+
+            // What is not kept is not reported as saved, and the session that is stored stays.
+            let unsaved = try await maker.rainctl(
+                login.filter { !["--store", "file", "--save-credentials"].contains($0) } + [
+                    "--no-save", "--password-file", folder.file("right"),
+                ])
+            #expect(
+                try lines(unsaved.standardOutput).map(\.state) == [
+                    "started", "credentials_loaded", "signed_in", "done",
+                ])
+            let who = try await maker.rainctl(["whoami", "--offline", "--json"] + more.prefix(2))
+            #expect(who.status == 0 && who.document?["user_name"] == .string(user), "\(who.standardOutput)")
             #expect(
                 !(failed.standardOutput + done.standardOutput + both.standardError).contains(SimulatedIdentity.password)
             )

@@ -60,7 +60,7 @@ struct NodeListTests {
             try await maker.succeeds(["login", SimulatedCloud.user, "--password-file", folder.file("password")])
             let measured = try await run(
                 "python3",
-                ["-c", Self.measure, try Executables.path("rainctl"), "node", "list", "--json", "--timeout", "110s"],
+                ["-c", Self.measure, try Executables.path("rainctl"), "node", "list", "--json", "--timeout", "600s"],
                 environment: maker.environment)
             #expect(measured.status == .exited(75), "\(measured.standardOutput)\(measured.standardError)")
             let failure = try JSONValue(parsing: Array(measured.standardOutput.utf8))["error"]

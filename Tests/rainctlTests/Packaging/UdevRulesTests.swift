@@ -40,6 +40,9 @@ struct UdevRulesTests {
         #expect(applied("303a", "1001", serial: "7C:DF:A1:00:00:01") == [link] + Self.port)
         // Firmware of its own may have another number.
         #expect(applied("303a", "4001", serial: "000001") == Self.port)
+        for serial in ["$(:id:);:rm:~x:*;", "..:/.:./:..:/e:tc", "7C:DF:A1:00:00:0g", "7C:DF:A1:00:00:01;"] {
+            #expect(applied("303a", "1001", serial: serial) == Self.port, "\(serial)")
+        }
         for (vendor, product) in [("10c4", "ea60"), ("1a86", "55d4"), ("0403", "6001")] {
             #expect(applied(vendor, product, serial: "7C:DF:A1:00:00:01") == Self.port)
         }

@@ -41,19 +41,20 @@ extension ExampleResults {
         CustomDataResult(data: ["theme": ["dark": true], "empty": nil]),
         CustomDataValueResult(.init(key: "k", value: "hi \u{9B}")),
         CustomDataValueResult(.init(key: "k", value: nil)),
-        ProviderListResult([(provider, true)], inDetail: true),
-        ProviderListResult([(provider, true)], inDetail: false),
-        ProviderListResult([], inDetail: false),
+        ProviderListResult([(provider, true)], links: [provider.links ?? [:]], inDetail: true),
+        ProviderListResult([(provider, true)], links: [provider.links ?? [:]], inDetail: false),
+        ProviderListResult([], links: [], inDetail: false),
     ]
 
     private static let wholeSession = SessionResult(
         profile: "p", baseURL: "https://a.example/", provider: "rainmaker", userName: "me", userID: "u1",
         store: "file", account: "me", storePath: "/s", receivedAt: "R", expiresAt: "E", expiresIn: -5,
-        expired: true, renewable: false)
+        expired: true, renewable: false, refreshExpiresAt: "F", refreshExpiresIn: 5)
 
     private static let bareSession = SessionResult(
         profile: "p", baseURL: "", provider: "oidc", userName: "me", userID: "u1", store: "memory", account: nil,
-        storePath: nil, receivedAt: "R", expiresAt: nil, expiresIn: nil, expired: false, renewable: true)
+        storePath: nil, receivedAt: "R", expiresAt: nil, expiresIn: nil, expired: false, renewable: true,
+        refreshExpiresAt: nil, refreshExpiresIn: nil)
 
     private static let accounts: [AccountListResult.Entry] = [
         .init(profile: "p", account: "me", userName: "me@example.com", userID: "u1", store: "file", current: true),

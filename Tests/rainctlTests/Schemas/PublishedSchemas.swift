@@ -38,7 +38,9 @@ enum PublishedSchemas {
                 [
                     // An event before the first step has no step.
                     try event(nil, EventDetail(detail: nil)), try event("account", EventDetail(detail: nil)),
-                    try event("account", WarningDetail(warning)), try event("account", failure),
+                    try event("account", WarningDetail(warning)),
+                    try event("sign_in", SessionDetail(userName: "", userID: "", attributes: [:])),
+                    try event("account", failure),
                 ]
             ),
             (

@@ -16,12 +16,18 @@ struct ScanState: Sendable {
     /// Strongest first.
     var results: [SimulatedAccessPoint] = []
 
-    /// - Parameter limit: `MAX_SCAN_RESULTS`: more are not kept.
+    /// Merges what one step of the scan found, as `update_wifi_scan_results` does: the new networks are all kept, and where that makes too
+    /// many, the weakest of the earlier channels are dropped, even if they are stronger than the new ones.
+    ///
+    /// - Parameter limit: `MAX_SCAN_RESULTS`.
     mutating func add(_ found: [SimulatedAccessPoint], limit: Int) {
-        for accessPoint in found {
-            let place = results.firstIndex { $0.rssi < accessPoint.rssi } ?? results.count
+        // The driver sorts them.
+        let new = SimulatedAccessPoint.strongestFirst(found).prefix(limit)
+        results = Array(results.prefix(limit - new.count))
+        for accessPoint in new.reversed() {
+            // Before an earlier one of the same strength.
+            let place = results.firstIndex { $0.rssi <= accessPoint.rssi } ?? results.count
             results.insert(accessPoint, at: place)
         }
-        if results.count > limit { results.removeLast(results.count - limit) }
     }
 }

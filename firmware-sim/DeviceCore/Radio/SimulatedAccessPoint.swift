@@ -28,6 +28,13 @@ public struct SimulatedAccessPoint: Sendable, Equatable {
         self.passphrase = passphrase
         self.isHidden = isHidden
     }
+
+    /// In the order of their strength; those of the same strength stay as they were.
+    static func strongestFirst(_ all: [SimulatedAccessPoint]) -> [SimulatedAccessPoint] {
+        var sorted: [SimulatedAccessPoint] = []
+        for one in all { sorted.insert(one, at: sorted.firstIndex { $0.rssi < one.rssi } ?? sorted.count) }
+        return sorted
+    }
 }
 
 /// A network's name and passphrase, as a client sent them.

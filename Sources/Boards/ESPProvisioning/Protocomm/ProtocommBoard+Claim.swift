@@ -85,7 +85,7 @@ extension ProtocommBoard {
 
     /// Asks again where the link broke, except for the one thing that a board must not be asked twice.
     private func answerInClaim(to request: ClaimPayload) async throws(ProvisioningError) -> ClaimPayload {
-        guard claim.isAtItsEnd else { return try await ask(request, on: .claim) }
+        guard claim.isAtItsEnd else { return try await ask(request, on: .claim, repeats: 0) }
         guard let answer = try await askOnce(request, on: .claim) else {
             throw .claimEndUnknown(.claimFailed, nil)
         }

@@ -18,6 +18,7 @@ extension ProtocommBoard {
     public func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) {
+        try network.checkIsPassphrase()
         var doubt: Doubt?
         var refusals = 0
         (asked, arrival, isAttemptInDoubt) = (network, nil, false)
@@ -44,6 +45,7 @@ extension ProtocommBoard {
                 if arrival != nil { return }
             case .answered(let status): throw .rejected("the Wi-Fi settings", status: status.rawValue)
             case .linkLost: doubt = doubt ?? Doubt(since: time.elapsed())
+            case .unanswered(let error) where error.isLeaving: throw error.afterApply
             case .unanswered(let error):
                 var now = doubt ?? Doubt(since: time.elapsed())
                 // A board that opens a new session and gives the same bad answer again is there, and further attempts do not help.
@@ -122,7 +124,11 @@ extension ProtocommBoard {
 
     private func set(_ network: WiFiNetwork) async throws(ProvisioningError) {
         let command = SetWiFiConfigCommand(ssid: network.ssid.bytes, passphrase: network.passphrase.revealBytes())
-        let answer = try await ask(NetworkConfigPayload(.commandSetWiFiConfig(command)), on: .config) { answer in
+        // The board keeps it in memory, and nothing comes of it before an Apply.
+        let answer = try await ask(
+            NetworkConfigPayload(.commandSetWiFiConfig(command)), on: .config, within: answerLimit(.seconds(3)),
+            repeats: 2
+        ) { answer in
             if case .responseSetWiFiConfig? = answer.payload { true } else { false }
         }
         guard case .responseSetWiFiConfig(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }
@@ -140,7 +146,9 @@ extension ProtocommBoard {
     /// board that has left for much longer than there is patience.
     private func apply() async throws(ProvisioningError) -> Status? {
         let command = NetworkConfigPayload(.commandApplyWiFiConfig)
-        guard let answer = try await askOnce(command, on: .config, restores: false) else { return nil }
+        guard
+            let answer = try await askOnce(command, on: .config, within: answerLimit(.seconds(3)), restores: false)
+        else { return nil }
         guard case .responseApplyWiFiConfig(let response)? = answer.payload else {
             // Whether the board took it is found out as where no answer came.
             if session.mayGarbleAnswers {
@@ -154,7 +162,7 @@ extension ProtocommBoard {
     }
 
     public func reset() async throws(ProvisioningError) {
-        guard try await resetStatus() == .success else {
+        guard try await resetStatus(repeats: 1) == .success else {
             throw ProvisioningError(
                 .rejected,
                 message:
@@ -163,9 +171,9 @@ extension ProtocommBoard {
         }
     }
 
-    func resetStatus() async throws(ProvisioningError) -> Status {
+    func resetStatus(repeats: Int = 0) async throws(ProvisioningError) -> Status {
         do {
-            return try await ask(NetworkControlPayload(.commandWiFiReset), on: .control).status
+            return try await ask(NetworkControlPayload(.commandWiFiReset), on: .control, repeats: repeats).status
         } catch {
             guard error.code == .unsupported else { throw error }
             throw ProvisioningError(
@@ -178,6 +186,13 @@ extension ProtocommBoard {
 }
 
 extension ProvisioningError {
+    /// The same of a board that may have taken an Apply: the cloud can say what became of it.
+    var afterApply: ProvisioningError {
+        var error = self
+        error.code = .mayBeJoining
+        return error
+    }
+
     /// Whether there may have been no answer at all, as opposed to one that is of no use.
     fileprivate var mayBeSilence: Bool { ![.rejected, .malformed, .wrongProofOfPossession].contains(code) }
 }

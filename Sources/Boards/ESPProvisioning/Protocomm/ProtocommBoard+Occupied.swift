@@ -16,6 +16,7 @@ extension ProtocommBoard {
         for network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) -> JoinedNetwork? {
         var schedule = PollSchedule.boardStatus
+        let began = time.elapsed()
         var silentSince: Duration?
         var hasReported = false
         while true {
@@ -31,15 +32,21 @@ extension ProtocommBoard {
                 case .trying: silentSince = nil
                 }
             } catch {
-                guard error.mayPassAfterJoining, error.code != .rejected else { throw error }
+                guard error.mayPassAfterJoining else { throw error }
+                if error.isLeaving { throw .leftWhileOccupied(peer, error) }
                 let since = silentSince ?? asked
                 silentSince = since
-                guard time.elapsed() - since < patience else { throw .lostWhileOccupied(peer, error) }
+                guard time.elapsed() - since < patience else { throw .leftWhileOccupied(peer, error) }
             }
-            if !hasReported { await report(.occupied) }
+            // A board that is ending its service refuses the same, and is gone by then.
+            guard !hasReported, silentSince == nil, time.elapsed() - began > timeBeforeEnd else { continue }
+            await report(.occupied)
             hasReported = true
         }
     }
+
+    /// How long firmware goes on serving once it has scheduled the end of its service (`cleanup_delay`).
+    private var timeBeforeEnd: Duration { .milliseconds(1200) }
 
     private enum Occupation {
         case ready, trying
@@ -77,11 +84,15 @@ extension ProtocommBoard {
 }
 
 extension ProvisioningError {
-    fileprivate static func lostWhileOccupied(_ peer: String, _ error: ProvisioningError) -> ProvisioningError {
-        ProvisioningError(
-            .deviceLost,
+    /// Neither of the two can be told from the other: the status is the same, and both refuse an Apply and a reset.
+    fileprivate static func leftWhileOccupied(_ peer: String, _ error: ProvisioningError) -> ProvisioningError {
+        var lost = ProvisioningError(
+            .mayBeJoining,
             message:
-                "The board at \(peer) stopped answering while it was trying a network that it had been given before; it was not given "
-                + "this one. Run this again once it is there, or restart it.", cause: error.cause ?? error.message)
+                "The board at \(peer) ended its provisioning service and did not take these Wi-Fi settings: it has joined a network that it "
+                + "was given before, or has refused five proofs of possession. Look for it in your account; if it is not there, "
+                + "restart it and run this again.", cause: error.cause ?? error.message)
+        lost.isLeaving = true
+        return lost
     }
 }

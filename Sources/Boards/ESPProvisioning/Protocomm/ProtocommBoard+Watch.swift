@@ -7,9 +7,16 @@ extension ProtocommBoard {
     /// How long a board may stay silent while its access point follows the network's channel. Afterwards the cloud must tell.
     var patience: Duration { .seconds(12) }
 
+    /// Firmware says that it is connecting until it has an address, and sets itself no deadline for that.
+    private var timeForAddress: Duration { .seconds(60) }
+
     /// Firmware starts a timer of this length when it accepts an Apply, and leaves its radio alone until it is over: nothing can have
     /// become of the attempt before (`network_prov_mgr_configure_wifi_sta`).
     private var timeBeforeJoining: Duration { .seconds(1) }
+
+    /// Firmware serves for one second after it has said that it is connected. A status that is asked for again within that second, in a new
+    /// session, says so again.
+    private var firstStatusLimit: Duration { .milliseconds(700) }
 
     public func watch(
         report: @Sendable (WiFiProgress) async -> Void
@@ -19,6 +26,7 @@ extension ProtocommBoard {
         var silentSince: Duration?
         var last: WiFiProgress?
         var hasTriedBefore = false
+        var connectingSince: Duration?
         while true {
             // Asked once before: a board may have fallen back to where it was.
             let firstChange = appliedAt.map { $0 + timeBeforeJoining } ?? time.elapsed()
@@ -32,7 +40,7 @@ extension ProtocommBoard {
                 status = try await answer(within: left, isSilent: silentSince != nil)
                 silentSince = nil
             } catch {
-                guard error.mayPassAfterJoining else { throw error }
+                guard error.mayPassAfterJoining, !error.isLeaving else { throw error }
                 let since = silentSince ?? asked
                 silentSince = since
                 guard time.elapsed() - since < patience else { throw error.asLost(peer) }
@@ -45,7 +53,8 @@ extension ProtocommBoard {
             do {
                 outcome = try verdict(status, hasTriedBefore: hasTriedBefore)
             } catch {
-                guard try await joinAgainIfInDoubt() else { throw error }
+                guard try await joinAgainIfInDoubt() else { throw error.remarking(on: self.asked) }
+                connectingSince = nil
                 continue
             }
             switch outcome {
@@ -57,6 +66,9 @@ extension ProtocommBoard {
                 progress = .attemptFailed(remaining: remaining)
             case .connecting: progress = .connecting
             }
+            // An attempt that was refused, or that found no access point, ends much earlier.
+            connectingSince = progress == .connecting ? connectingSince ?? time.elapsed() : nil
+            if let connectingSince, time.elapsed() - connectingSince >= timeForAddress { throw .noAddress(self.asked) }
             if progress != last { await report(progress) }
             last = progress
         }
@@ -69,6 +81,7 @@ extension ProtocommBoard {
             return try await answer(within: patience, isSilent: false).state != .connectionFailed
         } catch {
             guard error.mayPassAfterJoining else { throw error }
+            if error.isLeaving { throw error.afterApply }
             return true
         }
     }
@@ -77,9 +90,10 @@ extension ProtocommBoard {
     private func answer(
         within limit: Duration, isSilent: Bool
     ) async throws(ProvisioningError) -> WiFiStatusResponse {
+        let answerLimit = answerLimit(isSilent ? .seconds(2) : firstStatusLimit)
         let result = await withDeadline(limit, sleep: time.sleep) { () async throws(ProvisioningError) in
             if isSilent { try await self.secureAgain() }
-            return try await self.wifiStatus()
+            return try await self.wifiStatus(within: answerLimit)
         }
         guard let result else { throw .silent(peer, for: limit) }
         return try result.get()
@@ -89,8 +103,10 @@ extension ProtocommBoard {
         case joined(JoinedNetwork), connecting, attemptFailed(Int)
     }
 
-    func wifiStatus() async throws(ProvisioningError) -> WiFiStatusResponse {
-        let answer = try await ask(NetworkConfigPayload(.commandGetWiFiStatus), on: .config) { answer in
+    func wifiStatus(within limit: Duration? = nil) async throws(ProvisioningError) -> WiFiStatusResponse {
+        let answer = try await ask(
+            NetworkConfigPayload(.commandGetWiFiStatus), on: .config, within: limit, repeats: 0
+        ) { answer in
             if case .responseGetWiFiStatus? = answer.payload { true } else { false }
         }
         guard case .responseGetWiFiStatus(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }
@@ -156,6 +172,15 @@ extension ProvisioningError {
 
     static func silent(_ peer: String, for limit: Duration) -> ProvisioningError {
         ProvisioningError(.deviceLost, message: "The board at \(peer) did not answer within \(limit).")
+    }
+
+    fileprivate static func noAddress(_ network: WiFiNetwork?) -> ProvisioningError {
+        let name = network.map { " \($0.ssid)" } ?? ""
+        return ProvisioningError(
+            .wifiFailed,
+            message:
+                "The network\(name) neither refuses the board nor gives it an address: its DHCP server does not answer, or has no address "
+                + "left. Check the router, or whether it admits known devices only.", reason: "no_address")
     }
 
     fileprivate func asLost(_ peer: String) -> ProvisioningError {

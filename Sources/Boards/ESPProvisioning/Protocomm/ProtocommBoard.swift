@@ -57,6 +57,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     var appliedAt: Duration?
     /// How many sessions the board has opened.
     private(set) var sessions = 0
+    /// The board has answered there; it no longer has the endpoint once its service ends.
+    private var hasServedConfig = false
     /// Whose the board is to be, and the session in which it was told so: a restart makes it forget.
     var toldUser: (UserID, MappingSecret)?
     var toldInSession = 0
@@ -101,7 +103,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             do throws(ProvisioningError) {
                 return try VersionInformation(text).identity
             } catch {
-                guard session.mayGarbleAnswers, askAgain(atMost: 2) else { throw error }
+                guard session.mayGarbleAnswers else { throw error.asOtherServer(peer) }
+                guard askAgain(atMost: 2) else { throw error }
             }
         }
     }
@@ -144,6 +147,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             guard let again = try await shakeHands(selection) else { return }
             refused = again
         }
+        if sessions > 0, let ending = ending(refused) { throw ending }
         guard refused.code == .wrongProofOfPossession, credentials.refusedBefore == 0,
             let other = selection.fallback(Suite.self)
         else {
@@ -155,11 +159,24 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         throw failure(again.code == .wrongProofOfPossession ? refused : again, selection)
     }
 
+    /// What the refusal of a handshake means that the board has taken before: scheme and proof are right.
+    private func ending(_ refusal: ProtocommError) -> ProvisioningError? {
+        guard let cause = refusal.cause else { return nil }
+        if refusal.code == .wrongProofOfPossession || refusal.code == .noSuchEndpoint { return .leaving(peer, refusal) }
+        // A first command that gets no answer is most likely lost on a console.
+        guard refusal.code == .securityMismatch, cause.code == .refused, !session.mayGarbleAnswers else { return nil }
+        var ending = ProvisioningError.leaving(peer, refusal)
+        ending.isLeaving = false
+        return ending
+    }
+
     private func failure(_ error: ProtocommError, _ selection: SecuritySelection) -> ProvisioningError {
         guard error.code == .wrongProofOfPossession, refusedProofs > credentials.refusedBefore else {
             return ProvisioningError(error)
         }
-        return .refusedProof(error, selection, count: refusedProofs)
+        var refusal = ProvisioningError.refusedProof(error, selection, count: refusedProofs)
+        if let remark = proofOfPossession?.secret.remark(as: "proof of possession") { refusal.message += " \(remark)" }
+        return refusal
     }
 
     /// What the handshake failed with, or nil.
@@ -240,39 +257,67 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         try await handshake(required)
     }
 
-    /// One request and its answer as messages. It is asked again where the connection broke: whatever is asked this way may be asked twice.
+    /// Sends one request and returns its answer, as messages. It is sent again, in a new session, where the connection broke and where no
+    /// answer came: only for requests that may be sent twice.
     ///
-    /// - Parameter isExpected: whether an answer is of the kind that was asked for. One that is not may have changed on the way.
+    /// - Parameters:
+    ///   - limit: how long to wait for the answer at first, where an answer may be lost without notice; the transport's deadline if nil.
+    ///   - repeats: how often it is sent again after a silence or a refusal, which a lost answer can look like.
+    ///   - isExpected: whether an answer is of the kind that was asked for. One that is not may have changed on the way.
     func ask<Message: WireMessage>(
-        _ request: Message, on endpoint: Endpoint, isExpected: (Message) -> Bool = { _ in true }
+        _ request: Message, on endpoint: Endpoint, within limit: Duration? = nil, repeats: Int = 1,
+        isExpected: (Message) -> Bool = { _ in true }
     ) async throws(ProvisioningError) -> Message {
+        var (limit, repeats) = (limit, repeats)
         while true {
-            guard let answer = try await askOnce(request, on: endpoint) else { continue }
+            let reply: Message?
+            do throws(ProvisioningError) {
+                reply = try await askOnce(request, on: endpoint, within: limit)
+            } catch {
+                guard repeats > 0, error.mayBeLostAnswer, !Task.isCancelled else { throw error }
+                logger.debug("no answer; asking again in a new session", metadata: ["endpoint": "\(endpoint)"])
+                repeats -= 1
+                limit = nil
+                continue
+            }
+            guard let answer = reply else { continue }
             guard !isExpected(answer), session.mayGarbleAnswers, askAgain(atMost: 2) else { return answer }
             await session.markInvalid()
         }
+    }
+
+    /// How long an answer takes at most where one can be lost without notice. Nil over transports that notice it: a link of Bluetooth
+    /// breaks, and a console shows its prompt.
+    func answerLimit(_ limit: Duration) -> Duration? {
+        session.restoresLinks || session.mayGarbleAnswers ? nil : limit
     }
 
     /// The same, asked once: nil where the connection broke before there was an answer, and a new session stands.
     ///
     /// If an earlier exchange was given up before its answer came, the session can no longer be used: it is opened again first.
     ///
-    /// - Parameter restores: false to leave it to the caller to open the new session.
+    /// - Parameters:
+    ///   - limit: how long to wait for the answer; the transport's deadline if nil.
+    ///   - restores: false to leave it to the caller to open the new session.
     func askOnce<Message: WireMessage>(
-        _ request: Message, on endpoint: Endpoint, restores: Bool = true
+        _ request: Message, on endpoint: Endpoint, within limit: Duration? = nil, restores: Bool = true
     ) async throws(ProvisioningError) -> Message? {
         if await session.state == .outOfStep { try await secureAgain() }
         let answer: [UInt8]
         do throws(ProtocommError) {
-            answer = try await session.request(request.encoded(), on: endpoint)
+            answer = try await session.request(request.encoded(), on: endpoint, within: limit)
         } catch {
-            guard await survives(error) else { throw ProvisioningError(error) }
+            guard await survives(error) else {
+                if error.code == .noSuchEndpoint, endpoint == .config, hasServedConfig { throw .leaving(peer, error) }
+                throw ProvisioningError(error)
+            }
             if restores { try await secureAgain() }
             return nil
         }
         do {
             let message = try Message(decoding: answer)
             tornInARow = 0
+            if endpoint == .config { hasServedConfig = true }
             return message
         } catch {
             // Its cipher may have lost count.

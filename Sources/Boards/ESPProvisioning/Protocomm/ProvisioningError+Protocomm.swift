@@ -10,7 +10,9 @@ extension ProvisioningError {
         var message = error.message
         var remedies: [Remedy] = []
         switch error.code {
-        case .unreachable: code = error.hasAnswered ? .deviceLost : .unavailable
+        case .unreachable:
+            code = error.hasAnswered ? .deviceLost : .unavailable
+            if error.cause?.reason == "not_a_board" { remedies = [.host] }
         case .busy: code = .busy
         // Nothing but broken connections speaks of another client there.
         case .evicted where error.cause?.reason == "connection_taken":
@@ -43,6 +45,24 @@ extension ProvisioningError {
             code, message: message, cause: error.description,
             reason: [.unreachable, .evicted].contains(error.code) ? error.cause?.reason : nil, remedies: remedies)
     }
+
+    /// The board refuses a proof that it accepted before, or no longer has the endpoint that all boards have.
+    ///
+    /// Firmware frees its copy of the proof when it schedules the end of its service, and serves for another second: after a client has read
+    /// that the board is connected, 30 s after that, or after the fifth wrong proof (`network_prov_mgr_stop_service`).
+    static func leaving(_ peer: String, _ error: ProtocommError) -> ProvisioningError {
+        var leaving = ProvisioningError(
+            .deviceLost,
+            message:
+                "The board at \(peer) is ending its provisioning service, as it does once it is on a network or has refused five proofs of "
+                + "possession. Look for it in your account; if it is not there, restart it and run this again.",
+            cause: error.description)
+        leaving.isLeaving = true
+        return leaving
+    }
+
+    /// Whether the request may have been served although its answer did not come.
+    var mayBeLostAnswer: Bool { !isLeaving && (code == .deviceLost || code == .rejected) }
 
     static func unexpectedAnswer(on endpoint: Endpoint) -> ProvisioningError {
         ProvisioningError(

@@ -27,60 +27,75 @@ struct VersionInformation: Sendable, Equatable {
                 .malformed, message: "The board's version information is not JSON. Is it in provisioning mode?",
                 cause: "\(error)")
         }
-        guard case .object(let sections) = document else { throw Self.noSection }
-        let capabilities = sections.flatMap { section in
-            Self.words(section.value["cap"]).map { "\(section.name).\($0)" }
+        var found: BoardIdentity?
+        do throws(JSONError) {
+            found = try Self.identity(JSONMembers(document, takesNull: false))
+        } catch {
+            // A capability or a scheme that cannot be read must not count as one that the board does not name.
+            throw ProvisioningError(
+                .malformed, message: "The board's version information cannot be used: \(error.message).")
         }
-        if let service = document["on_network"] ?? document["local_ctrl"] {
-            identity = Self.onNetwork(service, capabilities)
-            return
+        guard let found else {
+            throw ProvisioningError(
+                .malformed, message: "The board's version information has no section for provisioning.")
         }
-        guard let provisioning = document["prov"] else { throw Self.noSection }
-        let rainMaker = Self.words(document["rmaker"]?["cap"])
-        identity = BoardIdentity(
-            security: Self.security(provisioning),
-            association: Self.words(document["rmaker_extra"]?["cap"]).contains("ch_resp")
-                ? .challengeResponse : .userMapping,
-            needsClaim: rainMaker.contains("claim") || rainMaker.contains("camera_claim"),
-            canScan: Self.words(provisioning["cap"]).contains("wifi_scan"),
-            version: Self.word(provisioning["ver"]) ?? "",
-            rainMakerVersion: Self.word(document["rmaker"]?["ver"]) ?? Self.word(document["rmaker_extra"]?["ver"]),
-            capabilities: capabilities)
+        identity = found
     }
 
-    private static var noSection: ProvisioningError {
-        ProvisioningError(.malformed, message: "The board's version information has no section for provisioning.")
+    /// Nil without a section that describes how the board is provisioned.
+    private static func identity(_ document: JSONMembers) throws(JSONError) -> BoardIdentity? {
+        let sections = ["prov", "rmaker", "rmaker_extra", "on_network", "local_ctrl"]
+        var capabilities: [String] = []
+        for section in document.value.members ?? [] {
+            // Applications add sections of their own, which decide nothing here.
+            let words =
+                sections.contains(section.name)
+                ? try document.object(section.name)?.texts("cap") : section.value["cap"]?.array?.compactMap(\.string)
+            capabilities += (words ?? []).map { "\(section.name).\($0)" }
+        }
+        for name in ["on_network", "local_ctrl"] {
+            if let service = try document.object(name) { return try onNetwork(service, capabilities) }
+        }
+        guard let provisioning = try document.object("prov") else { return nil }
+        let (rainMaker, extra) = (try document.object("rmaker"), try document.object("rmaker_extra"))
+        let needs = try rainMaker?.texts("cap") ?? []
+        let versions = [try rainMaker?.text("ver"), try extra?.text("ver")]
+        return BoardIdentity(
+            security: try security(provisioning),
+            association: try extra?.texts("cap")?.contains("ch_resp") == true ? .challengeResponse : .userMapping,
+            needsClaim: needs.contains("claim") || needs.contains("camera_claim"),
+            canScan: try provisioning.texts("cap")?.contains("wifi_scan") == true,
+            version: try provisioning.text("ver") ?? "",
+            rainMakerVersion: versions.compactMap(\.self).first, capabilities: capabilities)
     }
 
     /// A board on its network. The on-network service names no scheme (`esp_rmaker_on_network_chal_resp.c`), local control does.
-    private static func onNetwork(_ section: JSONValue, _ capabilities: [String]) -> BoardIdentity {
+    private static func onNetwork(
+        _ section: JSONMembers, _ capabilities: [String]
+    ) throws(JSONError) -> BoardIdentity {
         var identity = BoardIdentity(
-            security: section["sec_ver"] == nil ? nil : security(section), association: .challengeResponse,
-            version: word(section["ver"]) ?? "", capabilities: capabilities)
+            security: section.value["sec_ver"] == nil ? nil : try security(section), association: .challengeResponse,
+            version: try section.text("ver") ?? "", capabilities: capabilities)
         identity.isOnNetwork = true
         return identity
     }
 
-    private static func security(_ section: JSONValue) -> SecurityRequirement {
-        let capabilities = words(section["cap"])
-        let version = integer(section["sec_ver"]) ?? (capabilities.contains("no_sec") ? 0 : 1)
+    private static func security(_ section: JSONMembers) throws(JSONError) -> SecurityRequirement {
+        let capabilities = try section.texts("cap") ?? []
+        let version = try section.integer("sec_ver") ?? (capabilities.contains("no_sec") ? 0 : 1)
         return SecurityRequirement(
-            version: version, patch: integer(section["sec_patch_ver"]) ?? 0,
+            version: version, patch: try section.integer("sec_patch_ver") ?? 0,
             needsProofOfPossession: version == 2 || version == 1 && !capabilities.contains("no_pop"))
     }
+}
 
-    private static func words(_ value: JSONValue?) -> [String] {
-        guard case .array(let elements)? = value else { return [] }
-        return elements.compactMap { word($0) }
-    }
-
-    private static func word(_ value: JSONValue?) -> String? {
-        guard case .string(let text)? = value else { return nil }
-        return text
-    }
-
-    private static func integer(_ value: JSONValue?) -> Int? {
-        guard case .integer(let number)? = value else { return nil }
-        return Int(exactly: number)
+extension ProvisioningError {
+    /// The meaning of version information that cannot be read, over a transport that changes no bytes: something else answers there.
+    func asOtherServer(_ peer: String) -> ProvisioningError {
+        ProvisioningError(
+            .unavailable,
+            message:
+                "What answers at \(peer) is not a board in provisioning mode: its version information is not one. Check the address.",
+            cause: message, reason: "not_a_board")
     }
 }

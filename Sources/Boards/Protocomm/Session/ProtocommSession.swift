@@ -76,7 +76,11 @@ public actor ProtocommSession {
     /// Sends `payload` encrypted and returns the decrypted answer.
     ///
     /// Throws `handshakeNeeded` where there is no session to encrypt with, and the codes of ``ProtocommError``.
-    public func request(_ payload: [UInt8], on endpoint: Endpoint) async throws(ProtocommError) -> [UInt8] {
+    ///
+    /// - Parameter limit: how long to wait for the answer; ``ExchangeDeadlines/exchange`` if nil.
+    public func request(
+        _ payload: [UInt8], on endpoint: Endpoint, within limit: Duration? = nil
+    ) async throws(ProtocommError) -> [UInt8] {
         let link = try await takeTurn(endpoint)
         var next = SessionLink.outOfStep
         defer { passTurn(next) }
@@ -105,7 +109,7 @@ public actor ProtocommSession {
 
         let answer: [UInt8]
         do {
-            answer = try await exchange(sealed, on: endpoint, within: deadlines.exchange)
+            answer = try await exchange(sealed, on: endpoint, within: limit ?? deadlines.exchange)
         } catch {
             if error.neverReachedTheCipher { next = .unsent(cipher, plaintext: payload, sealed: sealed) }
             throw refine(error)

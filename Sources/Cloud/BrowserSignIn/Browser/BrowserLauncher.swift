@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 
 /// Opens an address in the person's own browser: by `$BROWSER` where it is set, else by `xdg-open`.
 ///
@@ -37,7 +38,7 @@ public struct BrowserLauncher: Sendable {
             if Task.isCancelled { return true }
             switch status {
             case 0: return true
-            case nil where DesktopSession.hasProgram(command[0], path: environment["PATH"]): return true
+            case nil where ProgramSearch(path: environment["PATH"]).file(of: command[0]) != nil: return true
             default: continue
             }
         }

@@ -37,11 +37,4 @@ public struct DesktopSession: Sendable, Equatable {
 
     /// Whether to try and open a browser.
     public var opensBrowser: Bool { obstacle == nil || hasChosenBrowser }
-
-    static func hasProgram(_ name: String, path: String?) -> Bool {
-        if name.contains("/") { return access(name, X_OK) == 0 }
-        return (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").contains {
-            access("\($0)/\(name)", X_OK) == 0
-        }
-    }
 }

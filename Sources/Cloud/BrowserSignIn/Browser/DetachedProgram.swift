@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CRainDescriptors
 import RainAccount
 import Glibc
+import RainCore
 import RainWaiting
 
 /// Starts a desktop's helper programs: in a session of their own, so that Ctrl-C in the terminal does not end the browser, with
-/// nothing on their standard streams.
+/// nothing on their standard streams. They run in the root folder: a helper in Python, for one, would load modules from the folder in which
+/// this process was started.
 enum DetachedProgram {
     /// The exit status; nil if the program could not be started, or still runs when the time is over. It goes on running then.
     static func run(_ words: [String], environment: [String: String], within limit: Duration) async -> Int32? {
@@ -26,12 +29,15 @@ enum DetachedProgram {
 
     /// The process's id, or nil.
     private static func start(_ words: [String], environment: [String: String]) -> pid_t? {
+        let search = ProgramSearch(path: environment["PATH"])
+        guard let program = search.file(of: words[0]) else { return nil }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addchdir_np(&actions, "/")
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -45,10 +51,11 @@ enum DetachedProgram {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80))
 
         var argv = words.map { strdup($0) } + [nil]
-        var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        let variables = environment.merging(environment["PATH"] == nil ? [:] : ["PATH": search.path]) { $1 }
+        var envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { (argv + envp).forEach { free($0) } }
         var child: pid_t = 0
-        return posix_spawnp(&child, words[0], &actions, &attributes, &argv, &envp) == 0 ? child : nil
+        return posix_spawn(&child, program, &actions, &attributes, &argv, &envp) == 0 ? child : nil
     }
 
     /// Waits for the program on a thread of its own, as one that starts a browser may run as long as the browser. If this process ends

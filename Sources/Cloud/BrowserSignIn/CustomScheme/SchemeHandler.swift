@@ -64,15 +64,24 @@ public struct SchemeHandler: Sendable {
     }
 
     /// As `Exec` wants it: quoted where it has reserved characters, of which four are escaped inside, and with `%` doubled.
-    /// The value's own escape of backslashes comes on top.
+    /// The value's own escapes of backslashes and line ends come on top.
     static func quoted(_ argument: String) -> String {
-        let reserved = " \t\n\"'\\><~|&;$*?#()`"
+        let reserved = " \t\r\n\"'\\><~|&;$*?#()`"
         let doubled = argument.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
-        guard argument.isEmpty || argument.contains(where: { reserved.contains($0) }) else { return doubled }
+        guard argument.isEmpty || argument.unicodeScalars.contains(where: reserved.unicodeScalars.contains) else {
+            return doubled
+        }
         var text = "\""
         for character in doubled {
             if "\"`$\\".contains(character) { text += "\\\\" }
-            text += character == "\\" ? "\\\\" : String(character)
+            switch character {
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\r\n": text += "\\r\\n"
+            case "\t": text += "\\t"
+            default: text.append(character)
+            }
         }
         return text + "\""
     }

@@ -14,6 +14,7 @@ extension ConfiguredProvider {
         _ grant: GrantName = .authorizationCode, _ more: [(name: String, value: String)] = []
     ) async throws(AccountError) -> AuthorizationServer {
         try demand(grant)
+        try hooks.check(self)
         let isImplicit = grant == .implicit
         // Nobody signs in at a page for a code that is worth nothing here.
         if !isImplicit { _ = try await client(for: grant) }

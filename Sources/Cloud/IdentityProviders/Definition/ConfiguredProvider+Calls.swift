@@ -19,10 +19,51 @@ extension ConfiguredProvider {
     public func exchange(
         _ request: HTTPRequest, for grant: GrantName? = nil, wantsJSON: Bool = true
     ) async throws(AccountError) -> Reply {
-        try await tools.http.send(request) { response throws(AccountError) in
-            metadata.learn(status: response.status, from: request.url)
-            return try read(response, from: hostName(of: request.url), for: grant, wantsJSON: wantsJSON)
+        var request = request
+        gate.apply(to: &request)
+        var failures = 0
+        while true {
+            let sent = request
+            let outcome = try await tools.http.send(sent) { response throws(AccountError) in
+                metadata.learn(status: response.status, from: sent.url)
+                if let challenge = challenge(in: response, to: sent, failures) { return Outcome.challenge(challenge) }
+                return .reply(try read(response, from: hostName(of: sent.url), for: grant, wantsJSON: wantsJSON))
+            }
+            switch outcome {
+            case .reply(let reply): return reply
+            case .challenge(let challenge):
+                guard
+                    failures > 0
+                        || !request.headers.contains(where: { $0.name.lowercased() == challenge.header.lowercased() })
+                else {
+                    let mode = settings.mode == "cookie" ? nil : definition.modes?.first { $0 == "cookie" }
+                    throw challenge.conflict(mode: mode)
+                }
+                let answer = try await tools.answer(challenge)
+                request.headers.removeAll { $0.name.lowercased() == challenge.header.lowercased() }
+                request.headers.append(answer)
+                gate.set(answer)
+                failures += 1
+            }
         }
+    }
+
+    private enum Outcome {
+        case reply(Reply)
+        case challenge(AuthenticationChallenge)
+    }
+
+    /// Nil for what the provider itself says. Its refusals are JSON.
+    private func challenge(
+        in response: HTTPResponse, to request: HTTPRequest, _ failures: Int
+    ) -> AuthenticationChallenge? {
+        guard
+            let challenge = AuthenticationChallenge(
+                response, host: hostName(of: request.url), previousFailureCount: failures),
+            (try? JSONValue(parsing: response.body, limits: TokenResponse.limits))?.members == nil,
+            failures > 0 || challenge.isFromGate(request, realm: hooks.realm)
+        else { return nil }
+        return challenge
     }
 
     /// Sends a form to one of the provider's endpoints, with the client's own proof.
@@ -53,6 +94,7 @@ extension ConfiguredProvider {
     private func read(
         _ response: HTTPResponse, from host: String, for grant: GrantName?, wantsJSON: Bool
     ) throws(AccountError) -> Reply {
+        if let error = AccountError(interference: response, from: host) { throw error }
         let json = try? JSONValue(parsing: response.body, limits: TokenResponse.limits)
         if let failure = hooks.failure(of: response, json, self) { throw failure }
         if let refusal = EndpointRefusal(response, json, from: host, isForTokens: grant != nil) {

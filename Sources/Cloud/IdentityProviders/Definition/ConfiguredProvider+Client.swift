@@ -9,7 +9,7 @@ extension ConfiguredProvider {
         guard let id = values["clientID"], !id.isEmpty else {
             throw AccountError(
                 .missingParameter,
-                message: "\(name) cannot be used without a client id, which its operator gives", remedies: [.clientID])
+                message: "\(title) cannot be used without a client id, which its operator gives", remedies: [.clientID])
         }
         return id
     }
@@ -22,7 +22,7 @@ extension ConfiguredProvider {
             if lacksSecret(for: grant) {
                 throw AccountError(
                     grant == .refreshToken ? .notRenewable : .missingParameter,
-                    message: rules?.publicClientRemark ?? "\(name) wants the client's secret for this",
+                    message: rules?.publicClientRemark ?? "\(title) wants the client's secret for this",
                     remedies: [.clientSecret])
             }
             return .none(clientID: id)

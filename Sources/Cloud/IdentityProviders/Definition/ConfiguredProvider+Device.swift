@@ -14,7 +14,7 @@ extension ConfiguredProvider {
         do throws(OAuth2FormatError) {
             return try DeviceAuthorization(reply.json)
         } catch {
-            throw AccountError(.malformedAnswer, message: "\(name) gave no codes for a device: \(error.message)")
+            throw AccountError(.malformedAnswer, message: "\(title) gave no codes for a device: \(error.message)")
         }
     }
 
@@ -53,7 +53,7 @@ extension ConfiguredProvider {
         case OAuthError.Code.slowDown.rawValue: return .slowDown
         default: break
         }
-        guard [.network, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
+        guard [.network, .proxy, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
         return .nothing(retryAfter: error.retryAfter.map { $0 / .seconds(1) })
     }
 }

@@ -39,26 +39,42 @@ extension ConfiguredProvider {
     public func serverMetadata() async throws(AccountError) -> ServerMetadata {
         if let known = metadata.known { return known }
         guard let template = definition.discovery else {
-            throw AccountError(.unsupported, message: "\(name) does not tell about itself (no discovery)")
+            throw AccountError(.unsupported, message: "\(title) does not tell about itself (no discovery)")
         }
         guard let url = filled(template, values, isURL: true) else {
             throw AccountError(
-                .missingParameter, message: "\(name) cannot be found without its settings: \(template)",
+                .missingParameter, message: "\(title) cannot be found without its settings: \(template)",
                 remedies: [.baseURL])
         }
         let request = HTTPRequest(
             method: .get, url: try secureURL(url), headers: HTTPRequest.usualHeaders,
             maximumResponseBytes: ServerMetadata.limits.maximumBytes)
         let json = try await exchange(request).json
+        let found: ServerMetadata
         do throws(OAuth2FormatError) {
-            let found = try ServerMetadata(json)
-            if let issuer = definition.issuer.flatMap(text) { try found.check(issuer: issuer) }
-            metadata.set(found)
-            return found
+            found = try ServerMetadata(json)
         } catch {
             throw AccountError(
-                error.code == .mismatch ? .untrustedAnswer : .malformedAnswer,
-                message: "\(presentable(url)) does not describe this provider: \(error.message)")
+                .malformedAnswer, message: "\(presentable(url)) does not describe this provider: \(error.message)")
         }
+        if let issuer = definition.issuer.flatMap(text) {
+            do throws(OAuth2FormatError) { try found.check(issuer: issuer) } catch {
+                throw otherIssuer(found.issuer, than: issuer, at: url)
+            }
+        }
+        metadata.set(found)
+        return found
+    }
+
+    private func otherIssuer(_ found: String, than given: String, at url: String) -> AccountError {
+        let names =
+            "\(presentable(url)) names the issuer \(presentable(found)), and \(presentable(given)) is configured"
+        guard ServerMetadata.differOnlyInSlash(found, given) else {
+            return AccountError(.untrustedAnswer, message: "\(names): this is another provider's description")
+        }
+        let message = "\(names): they differ only in the \"/\" at the end. Configure the issuer as the server writes it"
+        return AccountError(
+            .untrustedAnswer, message: message,
+            remedies: definition.issuer == "{issuer}" ? [.parameter(name: "issuer")] : [])
     }
 }

@@ -8,7 +8,7 @@ extension ConfiguredProvider {
     ///   discovery throws.
     public func endpoint(_ use: String) async throws(AccountError) -> String {
         if let endpoint = try await findEndpoint(use) { return endpoint }
-        throw AccountError(.unsupported, message: "\(name) has no endpoint for \(use)")
+        throw AccountError(.unsupported, message: "\(title) has no endpoint for \(use)")
     }
 
     /// nil where the provider has none for that use.
@@ -18,7 +18,7 @@ extension ConfiguredProvider {
             guard let text = filled(withoutMissingParts(template, values), values, isURL: true) else {
                 throw AccountError(
                     .missingParameter,
-                    message: "\(name)'s \(use) endpoint needs a setting that was not given: \(template)")
+                    message: "\(title)'s \(use) endpoint needs a setting that was not given: \(template)")
             }
             return try secureURL(text)
         }

@@ -39,7 +39,7 @@ extension ConfiguredProvider {
         }
         guard let keysURL else {
             guard receipt.isDirect else {
-                throw .untrusted("came through the browser, and \(name) publishes no keys to check its signature by")
+                throw .untrusted("came through the browser, and \(title) publishes no keys to check its signature by")
             }
             return
         }
@@ -53,7 +53,7 @@ extension ConfiguredProvider {
     private func checkSharedSecret(_ signature: JSONWebSignature) throws(AccountError) {
         guard let secret = settings.clientSecret else {
             throw AccountError(
-                .missingParameter, message: "\(name) signs id tokens with the client's secret, which was not given",
+                .missingParameter, message: "\(title) signs id tokens with the client's secret, which was not given",
                 remedies: [.clientSecret])
         }
         let own = KeyedHash(key: secret, hashes: tools.hashes)(signature.message)
@@ -82,7 +82,7 @@ extension ConfiguredProvider {
             return
         }
         guard !keys.keys(for: signature, as: scheme).isEmpty else {
-            throw .untrusted("is signed with a key that \(name) does not publish (kid)")
+            throw .untrusted("is signed with a key that \(title) does not publish (kid)")
         }
         guard isValid(signature, scheme, by: keys) else { throw Self.wrongSignature }
     }

@@ -39,7 +39,7 @@ extension ConfiguredProvider {
     private func noKeys(at url: String, _ why: String, status: Int? = nil) -> AccountError {
         AccountError(
             .malformedAnswer,
-            message: "there are no keys to check \(name)'s id tokens by at \(presentable(url)): \(why); "
+            message: "there are no keys to check \(title)'s id tokens by at \(presentable(url)): \(why); "
                 + "try again later",
             status: status)
     }

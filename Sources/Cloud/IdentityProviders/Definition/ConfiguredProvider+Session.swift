@@ -7,6 +7,7 @@ import RainCore
 
 extension ConfiguredProvider {
     public func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens {
+        gate.learn(from: tokens)
         if let renewed = try await hooks.renew(tokens, self) { return renewed }
         do throws(AccountError) {
             if tokens["grant"] == GrantName.clientCredentials.rawValue { return try await signIn(.clientCredentials) }
@@ -47,23 +48,25 @@ extension ConfiguredProvider {
         guard let url = try await findEndpoint("user", extras) else {
             if let user = self.user(claimedBy: tokens) { return user }
             throw AccountError(
-                .unsupported, message: "\(name) does not tell who is signed in: it has no user endpoint and no id token"
+                .unsupported,
+                message: "\(title) does not tell who is signed in: it has no user endpoint and no id token"
             )
         }
         let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
         guard var found = user(in: reply.json) else {
             throw AccountError(
-                .malformedAnswer, message: "\(name) answered without the user's id", status: reply.response.status)
+                .malformedAnswer, message: "\(title) answered without a user's id that is a text or a number",
+                status: reply.response.status)
         }
         found.attributes += keptAttributes(of: tokens).filter { kept in
             kept.name != definition.user?.idFromTokens && !found.attributes.contains { $0.name == kept.name }
         }
         // OpenID Connect Core 1.0, section 5.3.2: another subject's answer must not be used.
         if let subject = tokens.identity.flatMap(JSONWebToken.claims)?["sub"]?.string,
-            let own = reply.json["sub"]?.string, own != subject
+            let own = reply.json["sub"]?.unlessNull, own.plainText != subject
         {
             throw AccountError(
-                .untrustedAnswer, message: "\(name) told about another user than the one who signed in; sign in again")
+                .untrustedAnswer, message: "\(title) told about another user than the one who signed in; sign in again")
         }
         return found
     }
@@ -94,7 +97,11 @@ extension ConfiguredProvider {
         let text = { (names: [String]?, usual: [String]) in
             (names ?? usual).lazy.compactMap { json.text(at: $0) }.first { !$0.isEmpty }
         }
-        guard let id = text(names ?? rules?.id, ["sub", "user_id", "id"]) else { return nil }
+        // An id of another type does not count as absent: the next member may be of somebody else.
+        let ids = (names ?? rules?.id ?? ["sub", "user_id", "id"]).compactMap { json.value(at: $0)?.unlessNull }
+        guard let first = ids.first(where: { $0 != "" }), first.bool == nil, let id = first.plainText else {
+            return nil
+        }
         let email = text(rules?.email, ["email"])
         var user = UserInfo(
             userID: UserID(id),
@@ -110,8 +117,12 @@ extension ConfiguredProvider {
     // MARK: Each request
 
     public func authorize(_ request: inout HTTPRequest, with tokens: Tokens) {
-        if hooks.authorize(&request, with: tokens, self) { return }
-        let token = tokens.access.revealString()
+        if !hooks.authorize(&request, with: tokens, self) { place(tokens.access, in: &request) }
+        GatePass.apply(tokens, to: &request)
+    }
+
+    private func place(_ access: Secret, in request: inout HTTPRequest) {
+        let token = access.revealString()
         switch definition.placement?.kind {
         case "raw": request.headers.append(HTTPHeader("Authorization", token))
         case "query":

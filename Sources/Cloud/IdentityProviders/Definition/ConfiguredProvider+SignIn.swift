@@ -8,16 +8,42 @@ import RainCore
 
 extension ConfiguredProvider {
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
+        do throws(AccountError) {
+            var tokens = try await redeemed(credentials)
+            gate.keep(in: &tokens)
+            return tokens
+        } catch {
+            throw withPage(error)
+        }
+    }
+
+    /// The error with the address of the provider's page at which the user can do what it says.
+    private func withPage(_ error: AccountError) -> AccountError {
+        let page: String? =
+            switch error.code {
+            case .unknownUser: "register"
+            case .passwordResetRequired: "forgot"
+            default: nil
+            }
+        guard let template = page.flatMap({ definition.links?[$0] }), let address = url(template) else { return error }
+        var error = error
+        error.message += ": \(address)"
+        return error
+    }
+
+    private func redeemed(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
         if let tokens = try await hooks.signIn(credentials, self) { return tokens }
         let grant: GrantName
         let request: TokenRequest
         var nonce: String?
+        var lacksRedirect = false
         switch credentials {
         case .authorizationCode(let code, let redirectURI, let verifier, let expected):
             grant = .authorizationCode
             nonce = expected
+            lacksRedirect = redirectURI.isEmpty
             request = .authorizationCode(
-                code, redirectURI: redirectURI, codeVerifier: verifier.flatMap(CodeVerifier.init))
+                code, redirectURI: lacksRedirect ? nil : redirectURI, codeVerifier: verifier.flatMap(CodeVerifier.init))
         case .password(let user, let password):
             grant = .password
             request = .password(user: user, password: password, scope: scope)
@@ -34,7 +60,16 @@ extension ConfiguredProvider {
             throw unsupported(credentials)
         }
         try demand(grant)
-        return try await redeem(request, for: grant, nonce: nonce)
+        do throws(AccountError) {
+            return try await redeem(request, for: grant, nonce: nonce)
+        } catch {
+            // The redirect URI of the code's request must be repeated (RFC 6749, section 4.1.3); which one that is was not said.
+            guard lacksRedirect, !error.isTransient, error.code != .cancelled else { throw error }
+            var error = error
+            error.message += ". No redirect URI was given for the code"
+            error.remedies.append(.redirectURI)
+            throw error
+        }
     }
 
     /// Throws `unsupported`, with the definition's words for why, unless the provider has the grant.
@@ -43,7 +78,7 @@ extension ConfiguredProvider {
         throw AccountError(
             .unsupported,
             message: definition.unsupported?[grant.rawValue]
-                ?? "\(name) has no sign-in of this kind (\(grant.rawValue))")
+                ?? "\(title) has no sign-in of this kind (\(grant.rawValue))")
     }
 
     /// Trades a grant for tokens.
@@ -83,7 +118,7 @@ extension ConfiguredProvider {
             return try TokenResponse(.object(members))
         } catch {
             throw AccountError(
-                .malformedAnswer, message: "\(name) did not answer as a token endpoint does: \(error.message)",
+                .malformedAnswer, message: "\(title) did not answer as a token endpoint does: \(error.message)",
                 status: reply.response.status)
         }
     }
@@ -100,6 +135,8 @@ extension ConfiguredProvider {
         renewing old: Tokens? = nil, namesClient: Bool = true, at answer: HTTPResponse? = nil
     ) async throws(AccountError) -> Tokens {
         let now = tools.clock.now
+        try response.checkType(from: name)
+        try JSONWebToken.checkTimes(of: response.accessToken)
         if let identity = response.identityToken {
             var receipt = IdentityTokenReceipt(token: identity, access: response.accessToken)
             receipt.nonce = nonce
@@ -115,13 +152,18 @@ extension ConfiguredProvider {
         let serverTime = statedTime(json)
         tokens.serverIsAhead = serverTime.map { ($0.seconds - now.seconds).rounded() }
         let reading = ExpiryReading(json: json, response: response, now: now, serverNow: serverTime ?? answer?.date)
-        tokens.expires = reading.end(
+        tokens.expires = try reading.end(
             definition.expiry ?? [
                 .init(field: "expires_in", format: "seconds"), .init(field: "access_token", format: "jwt"),
             ])
-        tokens.refreshExpires = reading.end(definition.refreshExpiry ?? [])
+        tokens.refreshExpires = try reading.end(definition.refreshExpiry ?? [])
         tokens.renewalMargin = definition.refresh?.margin
-        for name in definition.keep ?? [] { tokens[name] = json.text(at: name) }
+        for name in definition.keep ?? [] {
+            if let value = json.value(at: name)?.unlessNull, value.plainText == nil {
+                throw .wrongType(name, value, in: "a token response")
+            }
+            tokens[name] = json.text(at: name)
+        }
         if grant == .clientCredentials {
             tokens.signsInAgain = true
             tokens["grant"] = grant.rawValue
@@ -146,8 +188,17 @@ private struct ExpiryReading {
     var now: UnixTime
     var serverNow: UnixTime?
 
-    func end(_ sources: [ProviderDefinition.ExpirySource]) -> UnixTime? {
-        sources.lazy.compactMap(end).first
+    /// - Throws: `malformedAnswer` for a member of another type: a token whose end cannot be read must not count as one that never ends.
+    func end(_ sources: [ProviderDefinition.ExpirySource]) throws(AccountError) -> UnixTime? {
+        for source in sources {
+            if source.format != "jwt", let value = json.value(at: source.field)?.unlessNull,
+                value.bool != nil || value.plainText == nil
+            {
+                throw .wrongType(source.field, value, in: "a token response")
+            }
+            if let end = end(source) { return end }
+        }
+        return nil
     }
 
     private func end(_ source: ProviderDefinition.ExpirySource) -> UnixTime? {
@@ -175,5 +226,12 @@ private struct ExpiryReading {
     private func here(_ moment: UnixTime) -> UnixTime {
         guard let serverNow else { return moment }
         return now + (moment.seconds - serverNow.seconds)
+    }
+}
+
+extension AccountError {
+    fileprivate static func wrongType(_ member: String, _ value: JSONValue, in document: String) -> AccountError {
+        let what = JSONError("\"\(presentable(member))\"", is: value, not: "a text or a number")
+        return AccountError(.malformedAnswer, message: "\(document) cannot be used: \(what.message)")
     }
 }

@@ -44,7 +44,7 @@ extension ConfiguredProvider {
         guard let identity = tokens.identity else { return report }
         var form = FormRequest()
         form.set("id_token_hint", identity)
-        if let target = definition.postLogoutRedirect.flatMap(text) {
+        if let target = definition.postLogoutRedirect.flatMap(self.url) {
             form.append("post_logout_redirect_uri", target)
         }
         let request = HTTPRequest(form, to: url, as: .none(clientID: try clientID()))
@@ -88,7 +88,7 @@ extension ConfiguredProvider {
         do throws(OAuth2FormatError) {
             return try Introspection(reply.json)
         } catch {
-            throw AccountError(.malformedAnswer, message: "\(name) did not answer as it should: \(error.message)")
+            throw AccountError(.malformedAnswer, message: "\(title) did not answer as it should: \(error.message)")
         }
     }
 }

@@ -23,8 +23,10 @@ public struct ConfiguredProvider: IdentityProvider {
     public let resources: [ServiceURL]
     let metadata = DiscoveredMetadata()
     let identityKeys = KnownIdentityKeys()
+    let gate = GatePass()
 
     public var name: String { definition.id }
+    public var title: String { definition.displayName }
 
     /// - Throws: `missingParameter` for what the definition requires and nobody gave; `invalidConfiguration` and `insecureURL` for a base
     ///   that is none.
@@ -46,18 +48,20 @@ public struct ConfiguredProvider: IdentityProvider {
         for name in settings.parameters.keys.sorted() where values[name] == nil {
             throw AccountError(
                 .invalidConfiguration,
-                message: "\(definition.id) has no parameter \"\(presentable(name))\"", remedies: [.knownProvider])
+                message: "\(definition.displayName) has no parameter \"\(presentable(name))\"",
+                remedies: [.knownProvider])
         }
         if let mode = settings.mode, definition.modes?.contains(mode) != true {
             let modes = definition.modes.map { "but " + $0.joined(separator: ", ") } ?? "nor any other"
             throw AccountError(
-                .invalidConfiguration, message: "\(definition.id) has no mode \"\(presentable(mode))\", \(modes)")
+                .invalidConfiguration,
+                message: "\(definition.displayName) has no mode \"\(presentable(mode))\", \(modes)")
         }
         for name in settings.secrets.keys.sorted()
         where definition.secrets?.contains(where: { $0.name == name }) != true {
             throw AccountError(
                 .invalidConfiguration,
-                message: "\(definition.id) has no use for a secret called \"\(presentable(name))\"")
+                message: "\(definition.displayName) has no use for a secret called \"\(presentable(name))\"")
         }
         values["clientID"] = settings.clientID ?? definition.client?.id
         let base = try Self.base(definition, settings)
@@ -65,7 +69,7 @@ public struct ConfiguredProvider: IdentityProvider {
         self.values = values
         var resources: [ServiceURL] = []
         for template in definition.resources ?? ["{base}"] {
-            if let text = filled(template, values) { resources.append(try ServiceURL(text)) }
+            if let text = filled(template, values, isURL: true) { resources.append(try ServiceURL(text)) }
         }
         self.resources = resources
     }
@@ -82,7 +86,7 @@ public struct ConfiguredProvider: IdentityProvider {
             let names = environments.keys.sorted().joined(separator: ", ")
             throw AccountError(
                 .invalidConfiguration,
-                message: "\(definition.id) has no environment \"\(presentable(name))\", but \(names)")
+                message: "\(definition.displayName) has no environment \"\(presentable(name))\", but \(names)")
         }
         return try ServiceURL(base)
     }
@@ -90,8 +94,14 @@ public struct ConfiguredProvider: IdentityProvider {
     private static func missing(_ name: String, of definition: ProviderDefinition, _ what: String?) -> AccountError {
         AccountError(
             .missingParameter,
-            message: "\(definition.id) cannot be used without \(name)\(what.map { " (\($0))" } ?? "")",
+            message: "\(definition.displayName) cannot be used without \(name)\(what.map { " (\($0))" } ?? "")",
             remedies: [name == "base" ? .baseURL : .parameter(name: name)])
+    }
+
+    public var modesWithToken: [String] {
+        (definition.modes ?? []).filter { mode in
+            definition.grant(ofMode: mode).map { ![.basic, .cookie].contains($0) } ?? false
+        }
     }
 
     public var context: [String: String] {
@@ -107,4 +117,9 @@ public struct ConfiguredProvider: IdentityProvider {
 
     /// The text with every `{name}` filled in; nil if one of them is not set.
     public func text(_ template: String) -> String? { filled(template, values) }
+
+    /// The same for a URL, whose parts in brackets are left out where a setting is not given.
+    public func url(_ template: String) -> String? {
+        filled(withoutMissingParts(template, values), values, isURL: true)
+    }
 }

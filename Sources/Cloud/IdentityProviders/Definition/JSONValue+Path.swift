@@ -3,13 +3,16 @@ import RainJSON
 
 extension JSONValue {
     /// What stands at a path such as `code.value`, as text; numbers and truth values too.
-    package func text(at path: String) -> String? {
+    package func text(at path: String) -> String? { value(at: path)?.plainText }
+
+    /// The value at a path such as `code.value`.
+    package func value(at path: String) -> JSONValue? {
         var value = self
         for name in path.split(separator: ".") {
-            guard let next = value[String(name)] else { return nil }
+            guard let next = value[String(name)] else { return Optional.none }
             value = next
         }
-        return value.plainText
+        return value
     }
 
     /// A string, a number or a truth value as text.

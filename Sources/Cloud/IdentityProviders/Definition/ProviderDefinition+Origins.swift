@@ -6,13 +6,23 @@ extension ProviderDefinition {
     /// and in order. One that a setting names which is not given is left out.
     ///
     /// What the server tells about itself (``discovery``) may name others; it is only asked where this says.
-    public func origins(with settings: ProviderSettings) -> [String] {
+    public func origins(with settings: ProviderSettings) -> [String] { origins(filledWith: values(with: settings)) }
+
+    /// The addresses of the pages for people (``links``), for a client with these settings. A page whose address needs a setting that is not
+    /// given is left out.
+    public func links(with settings: ProviderSettings) -> [String: String] {
+        let values = values(with: settings)
+        return (links ?? [:]).compactMapValues { filled(withoutMissingParts($0, values), values, isURL: true) }
+    }
+
+    private func values(with settings: ProviderSettings) -> [String: String] {
         var values: [String: String] = [:]
         for parameter in parameters ?? [] {
             values[parameter.name] = settings.parameters[parameter.name] ?? parameter.value
         }
         values["base"] = settings.base ?? (settings.environment ?? defaultEnvironment).flatMap { environments?[$0] }
-        return origins(filledWith: values)
+        values["clientID"] = settings.clientID ?? client?.id
+        return values
     }
 
     func origins(filledWith values: [String: String]) -> [String] {

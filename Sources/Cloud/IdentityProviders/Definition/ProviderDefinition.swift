@@ -69,6 +69,9 @@ public struct ProviderDefinition: Sendable, Equatable, Codable {
     /// Pages for people: `terms`, `privacy`, `register`, `forgot`, `help`.
     public var links: [String: String]?
 
+    /// What messages call it: its ``title``, or its ``id``.
+    public var displayName: String { title.map(presentable) ?? id }
+
     /// The client that its operator registered with the provider (RFC 6749, section 2).
     public struct Client: Sendable, Equatable, Codable {
         public var id: String?

@@ -48,6 +48,12 @@ public protocol ProviderExtension: Sendable {
 
     /// What sessions are bound to beside the definition's own ``ProviderDefinition/context``.
     func context(of provider: ConfiguredProvider) -> [String: String]
+
+    /// Makes sure that the settings can be used, before a person is taken to the sign-in page. Nothing is sent.
+    func check(_ provider: ConfiguredProvider) throws(AccountError)
+
+    /// The realm in the provider's own challenges (RFC 9110, section 11.5). Nil where it has none. Another realm is that of a server in front.
+    var realm: String? { get }
 }
 
 extension ProviderExtension {
@@ -85,6 +91,10 @@ extension ProviderExtension {
     ) -> Bool { false }
 
     public func context(of provider: ConfiguredProvider) -> [String: String] { [:] }
+
+    public func check(_ provider: ConfiguredProvider) throws(AccountError) {}
+
+    public var realm: String? { nil }
 }
 
 /// For providers whose definition says all.

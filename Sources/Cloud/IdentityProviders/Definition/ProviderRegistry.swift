@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
 import RainJSON
 
 /// The identity providers that there are: those built in, and the definitions that a user added.
@@ -74,14 +75,19 @@ public struct ProviderRegistry: Sendable {
         parsing text: [UInt8], origin: String, hooks: (any ProviderExtension)?
     ) throws(AccountError) {
         var json: JSONValue
-        do throws(JSONError) {
-            json = try JSONValue(parsing: text, limits: ProviderDefinition.limits)
+        do {
+            json = try JSONValue(parsing: FileText.document(text), limits: ProviderDefinition.limits)
+        } catch let error as FileText.Fault {
+            throw ProviderDefinition.unreadable(origin, "\(error)")
         } catch {
             throw ProviderDefinition.unreadable(origin, "it is not JSON: \(error)")
         }
         var inherited: any ProviderExtension = NoExtension()
         if let parent = json["extends"]?.unlessNull {
-            guard let id = parent.string, let entry = entries.first(where: { $0.definition.id == id }) else {
+            guard let id = parent.string else {
+                throw ProviderDefinition.unreadable(origin, JSONError("\"extends\"", is: parent, not: "a text").message)
+            }
+            guard let entry = entries.first(where: { $0.definition.id == id }) else {
                 throw ProviderDefinition.unreadable(origin, "extends names no provider that there is")
             }
             inherited = entry.hooks

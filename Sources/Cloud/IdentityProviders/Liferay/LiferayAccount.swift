@@ -11,7 +11,7 @@ public struct LiferayAccount: Sendable {
     /// - Throws: `unsupported` for a provider that is no Liferay portal.
     public init(_ session: AccountSession, _ provider: ConfiguredProvider) throws(AccountError) {
         guard provider.hooks is LiferayExtension else {
-            throw AccountError(.unsupported, message: "\(provider.name) is no Liferay portal")
+            throw AccountError(.unsupported, message: "\(provider.title) is not a Liferay portal")
         }
         self.session = session
         self.provider = provider

@@ -20,9 +20,12 @@ struct LiferayCommand: Sendable, Equatable {
         JSONValue.array(commands.map { .object([.init($0.name, .object($0.parameters))]) }).serialized()
     }
 
-    static func request(_ commands: [LiferayCommand], _ settings: LiferaySettings) -> HTTPRequest {
-        HTTPRequest(
-            method: .post, url: settings.server.text + settings.version.servicesPath + "/invoke",
+    static func request(
+        _ commands: [LiferayCommand], _ settings: LiferaySettings, version: LiferayVersion? = nil
+    ) -> HTTPRequest {
+        let version = settings.version ?? version ?? .v70
+        return HTTPRequest(
+            method: .post, url: settings.server.text + version.servicesPath + "/invoke",
             headers: HTTPRequest.usualHeaders + [HTTPHeader("Content-Type", "application/json")],
             body: body(commands), maximumResponseBytes: LiferayReply.limits.maximumBytes)
     }
@@ -59,6 +62,18 @@ struct LiferayCommand: Sendable, Equatable {
 public struct LiferayVersion: RawRepresentable, Sendable, Hashable, Comparable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The versions that are spoken here. Liferay's releases by year and quarter speak as 7.4 does.
+    static let known = [61, 62, 70, 71, 72, 73, 74].map(LiferayVersion.init(rawValue:))
+
+    /// Reads `62`, and `6.2`. Nil for a version that is not spoken here.
+    init?(_ text: String) {
+        guard let found = Self.known.first(where: { "\($0.rawValue)" == text || $0.dotted == text }) else { return nil }
+        self = found
+    }
+
+    private var dotted: String { "\(rawValue / 10).\(rawValue % 10)" }
+
     /// Liferay 6.1, whose JSON web services are below `/api/secure/jsonws`.
     public static let v61 = LiferayVersion(rawValue: 61)
     /// Liferay 6.2, the first with its JSON web services below `/api/jsonws`.

@@ -6,9 +6,6 @@ import RainHTTP
 struct LiferayCookieRun: Sendable {
     let tools: ProviderTools
 
-    /// How often somebody may be asked in one sign-in, so that one who never gives up does not lock the account out.
-    static let challengeLimit = 3
-
     func run(_ signIn: LiferayCookieSignIn) async throws(AccountError) -> LiferayCookies {
         var signIn = signIn
         var request = signIn.start()
@@ -18,32 +15,8 @@ struct LiferayCookieRun: Sendable {
             switch try signIn.next(response) {
             case .done(let cookies): return cookies
             case .send(let next): request = next
-            case .challenge(let challenge): request = try await answer(challenge, in: &signIn)
+            case .challenge(let challenge): request = signIn.answer(with: try await tools.answer(challenge))
             }
-        }
-    }
-
-    private func answer(
-        _ challenge: AuthenticationChallenge, in signIn: inout LiferayCookieSignIn
-    ) async throws(AccountError) -> HTTPRequest {
-        var answer = ChallengeAnswer.performDefaultHandling
-        if let resolver = tools.challenges, challenge.previousFailureCount < Self.challengeLimit {
-            answer = await resolver.resolve(challenge)
-        }
-        switch answer {
-        case .useCredential(let user, let password):
-            guard challenge.scheme == "basic" else {
-                throw AccountError(
-                    .unsupported,
-                    message:
-                        "\(challenge.host) asks for \(presentable(challenge.scheme)), and only basic is spoken here",
-                    status: challenge.isProxy ? 407 : 401)
-            }
-            return signIn.answer(challenge, user: user, password: password)
-        case .performDefaultHandling: throw signIn.refused(challenge.isProxy ? 407 : 401)
-        case .cancel:
-            throw AccountError(
-                .cancelled, message: "the sign-in was given up when \(challenge.host) asked who is there")
         }
     }
 }

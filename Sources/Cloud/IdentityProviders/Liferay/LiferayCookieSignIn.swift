@@ -79,7 +79,10 @@ struct LiferayCookieSignIn: Sendable {
         setsCookies = setsCookies || response.header("Set-Cookie") != nil
         switch response.status {
         case 401, 407:
-            guard let challenge = challenge(in: response) else { throw refused(response.status) }
+            guard
+                let challenge = AuthenticationChallenge(
+                    response, host: server.authority, previousFailureCount: failures)
+            else { throw refused(response.status) }
             return .challenge(challenge)
         case 301, 302, 303: return try follow(response)
         case 300..<400:
@@ -111,12 +114,10 @@ struct LiferayCookieSignIn: Sendable {
     }
 
     /// Sends the last request once more, with the answer to a challenge.
-    mutating func answer(_ challenge: AuthenticationChallenge, user: String, password: Secret) -> HTTPRequest {
+    mutating func answer(with header: HTTPHeader) -> HTTPRequest {
         failures += 1
-        let name = challenge.isProxy ? "Proxy-Authorization" : "Authorization"
-        let header = HTTPHeader(name, BasicAuthorization.value(user: user, password: password).revealString())
         preAuthorization = header
-        asked.headers.removeAll { $0.name.lowercased() == name.lowercased() }
+        asked.headers.removeAll { $0.name.lowercased() == header.name.lowercased() }
         asked.headers.append(header)
         return asked
     }
@@ -169,21 +170,6 @@ struct LiferayCookieSignIn: Sendable {
         return rest.isEmpty || rest.first == "/" || rest.first == "?" ? origin + rest : nil
     }
 
-    private func challenge(in response: HTTPResponse) -> AuthenticationChallenge? {
-        let isProxy = response.status == 407
-        guard let line = response.header(isProxy ? "Proxy-Authenticate" : "WWW-Authenticate") else { return nil }
-        let scheme = String(line.prefix { $0 != " " }).lowercased()
-        return AuthenticationChallenge(
-            scheme: scheme, realm: Self.realm(in: line), host: server.authority, isProxy: isProxy,
-            previousFailureCount: failures)
-    }
-
-    private static func realm(in line: String) -> String? {
-        guard let start = line.lowercased().ranges(of: "realm=\"").first?.upperBound else { return nil }
-        let offset = line.lowercased().distance(from: line.lowercased().startIndex, to: start)
-        return presentable(String(line.dropFirst(offset).prefix { $0 != "\"" }))
-    }
-
     private func session(in response: HTTPResponse) throws(AccountError) -> LiferayCookies {
         let token = LiferayAuthToken.find(in: response.body)
         guard token != nil || setsCookies else {
@@ -198,8 +184,8 @@ struct LiferayCookieSignIn: Sendable {
             preAuthorization: preAuthorization.map { .init(name: $0.name, value: Secret($0.value)) })
     }
 
-    /// Nobody answers for us: who asks, the portal or something before it, cannot be told.
-    func refused(_ status: Int) -> AccountError {
+    /// For a refusal without a challenge: who refuses, the portal or something before it, cannot be told.
+    private func refused(_ status: Int) -> AccountError {
         AccountError(
             .invalidCredentials,
             message: "\(server.authority) does not accept the user name or the password (HTTP \(status))",

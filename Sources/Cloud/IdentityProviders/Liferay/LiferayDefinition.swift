@@ -17,7 +17,7 @@ enum LiferayDefinition {
             { "name": "groupId", "value": "10184", "description": "the site within the portal" },
             { "name": "loginBy",
               "description": "email, screenName or userId, as the portal is set up; by the name's form if unset" },
-            { "name": "serverVersion", "value": "70", "description": "61, 62, 70 … 74" },
+            { "name": "serverVersion", "description": "61, 62, 70, 71, 72, 73 or 74; found out if unset, from 62 on" },
             { "name": "shouldHandleCookieExpiration", "value": "true",
               "description": "whether cookies are renewed by signing in again" },
             { "name": "cookieExpirationTime", "value": "900", "description": "how long cookies last, in seconds" }

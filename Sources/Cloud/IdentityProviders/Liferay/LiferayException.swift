@@ -11,10 +11,13 @@ struct LiferayException: Equatable {
     var name: String
     var words: String?
     var shape: Shape
+    /// The member `exception`, as it came.
+    private var text: String
 
     /// nil for a value that is no exception.
     init?(_ json: JSONValue) {
         guard let text = json["exception"]?.string else { return nil }
+        self.text = text
         let type: String
         if let error = json["error"]?.unlessNull {
             shape = .v7
@@ -84,11 +87,17 @@ struct LiferayException: Equatable {
             (.passwordResetRequired, "the portal wants a new password first; set it there")
         case "NoSuchCompanyException", "CompanyMaxUsersException":
             (.invalidConfiguration, "the portal has no such company; check the company's id")
-        case "NoSuchMethodException", "NoSuchJSONWebServiceException", "NoSuchActionException":
+        case "NoSuchMethodException", "NoSuchJSONWebServiceException", "NoSuchActionException",
+            _ where namesNoService:
             (.unsupported, "\(host) has no such service (\(name)); check the portal's version")
         default:
             (.rejected, "\(host) refused the call (\(name))")
         }
+    }
+
+    /// `No JSON web service action associated with path …`, which portals before 7.0 answer without the name of an exception.
+    private var namesNoService: Bool {
+        [text, words ?? ""].contains { $0.lowercased().contains("no json web service action") }
     }
 
     /// `Authenticated access required`, as every generation says to somebody whom it does not know.

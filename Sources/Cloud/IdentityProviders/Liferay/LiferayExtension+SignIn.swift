@@ -14,19 +14,7 @@ extension LiferayExtension {
         guard !password.isEmpty else { throw AccountError(.invalidCredentials, message: "the password is empty") }
         switch settings.mode {
         case .basic:
-            let login = LiferayLogin(user, kind: settings.loginBy)
-            guard login.isPossible else {
-                throw AccountError(.invalidUserName, message: "a user's id is a number: \(presentable(user)) is none")
-            }
-            var tokens = Tokens(kind: .basic, access: password, received: provider.tools.clock.now)
-            tokens[Extra.user] = login.name
-            tokens[Extra.loginBy] = login.kind.rawValue
-            if settings.companyID == nil, login.kind != .userId {
-                tokens[Extra.company] = "\(try await companyID(tokens, settings, provider))"
-            }
-            // There is nothing to sign in to: the first call shows whether the portal takes the password.
-            try await check(tokens, provider)
-            return tokens
+            return try await basic(LiferayLogin(user, kind: settings.loginBy), password, settings, provider)
         case .cookie:
             return try await cookies(user: user, password: password, settings, provider)
         case .oauth2UsernameAndPassword:
@@ -50,6 +38,39 @@ extension LiferayExtension {
         }
     }
 
+    private func basic(
+        _ login: LiferayLogin, _ password: Secret, _ settings: LiferaySettings, _ provider: ConfiguredProvider
+    ) async throws(AccountError) -> Tokens {
+        let remedies = settings.loginBy == nil ? [] : [Remedy.parameter(name: "loginBy")]
+        guard login.isPossible else {
+            throw AccountError(
+                .invalidUserName,
+                message: "\"\(presentable(login.name))\" is not a user's id, which is a number (loginBy is userId)",
+                remedies: remedies)
+        }
+        var tokens = Tokens(kind: .basic, access: password, received: provider.tools.clock.now)
+        tokens[Extra.user] = login.name
+        tokens[Extra.loginBy] = login.kind.rawValue
+        do throws(AccountError) {
+            if settings.companyID == nil, login.kind != .userId {
+                tokens[Extra.company] = "\(try await companyID(&tokens, settings, provider))"
+            }
+            // There is nothing to sign in to: the first call shows whether the portal takes the password.
+            try await check(&tokens, provider)
+            return tokens
+        } catch {
+            guard error.code == .invalidCredentials, let kind = settings.loginBy, error.remedies.isEmpty else {
+                throw error
+            }
+            var error = error
+            error.message =
+                "wrong user name or password, or the portal does not let users sign in by \(kind.rawValue), as the setting "
+                + "loginBy says"
+            error.remedies = remedies
+            throw error
+        }
+    }
+
     func cookies(
         user: String, password: Secret, passing gate: LiferayCookies.PreAuthorization? = nil,
         _ settings: LiferaySettings, _ provider: ConfiguredProvider
@@ -70,7 +91,7 @@ extension LiferayExtension {
             tokens.renewalMargin = 0
         }
         // A portal shows its page to strangers, too: the first call shows whether this is somebody.
-        try await check(tokens, provider)
+        try await check(&tokens, provider)
         guard cookies.token != nil else {
             throw AccountError(
                 .malformedAnswer,
@@ -80,9 +101,9 @@ extension LiferayExtension {
     }
 
     /// Makes sure that the portal knows who is asking. One that asks for somebody means that the password was wrong.
-    private func check(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) {
+    private func check(_ tokens: inout Tokens, _ provider: ConfiguredProvider) async throws(AccountError) {
         do throws(AccountError) {
-            _ = try await liferayUser(tokens, provider)
+            _ = try await liferayUser(&tokens, provider)
         } catch {
             throw Self.wrongPassword(error)
         }

@@ -14,6 +14,8 @@ struct LiferayExtension: ProviderExtension {
         /// The company's id that the portal itself told.
         static let company = "companyId"
         static let csrfToken = "csrf"
+        /// The portal's version, where it was found out and is older than 7.0.
+        static let version = "serverVersion"
         /// What a server before the portal wants, and in which header.
         static let preAuthorization = "preAuthorization"
         static let preAuthorizationHeader = "preAuthorizationHeader"
@@ -22,7 +24,7 @@ struct LiferayExtension: ProviderExtension {
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
         // Token endpoints refuse in OAuth's words, which the engine knows.
         if let json, json["error"]?.string != nil, json["exception"] == nil { return nil }
-        let host = provider.resources.first?.authority ?? provider.name
+        let host = provider.resources.first?.authority ?? provider.title
         if let json {
             for value in [json] + (json.array ?? []) {
                 guard let exception = LiferayException(value) else { continue }
@@ -71,13 +73,14 @@ struct LiferayExtension: ProviderExtension {
             if let token = tokens[Extra.csrfToken] {
                 request.headers.append(HTTPHeader(LiferayAuthToken.header, token))
             }
-            if let name = tokens[Extra.preAuthorizationHeader], let value = tokens[Extra.preAuthorization] {
-                request.headers.append(HTTPHeader(name, value))
-            }
             return true
         default: return false
         }
     }
+
+    func check(_ provider: ConfiguredProvider) throws(AccountError) { _ = try LiferaySettings(provider) }
+
+    var realm: String? { "PortalRealm" }
 
     func context(of provider: ConfiguredProvider) -> [String: String] {
         guard let company = try? LiferaySettings.companyID(provider) else { return [:] }

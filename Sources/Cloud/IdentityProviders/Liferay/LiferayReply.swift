@@ -13,19 +13,16 @@ enum LiferayReply {
 
     /// The answers to `count` commands, in their order.
     static func values(_ response: HTTPResponse, count: Int, from host: String) throws(AccountError) -> [JSONValue] {
-        if [301, 302, 303, 307, 308, 401].contains(response.status), let refusal = refusal(response, from: host) {
+        if [301, 302, 303, 307, 308, 401, 451, 511].contains(response.status),
+            let refusal = refusal(response, from: host)
+        {
             throw refusal
         }
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONValue(parsing: response.body, limits: limits)
         } catch {
-            let what = error.code == .markup ? "a web page, as sign-in portals send it" : error.description
-            throw AccountError(
-                response.status >= 500 ? .serverFault : .malformedAnswer,
-                message:
-                    "\(host) answered with HTTP \(response.status) and no readable JSON (\(what)); try again later",
-                status: response.status)
+            throw .unreadable(response, from: host, because: error.description)
         }
         if let exception = LiferayException(json) {
             throw exception.accountError(from: host, status: response.status)
@@ -48,6 +45,7 @@ enum LiferayReply {
     /// What a status alone says; nil for one of success.
     static func refusal(_ response: HTTPResponse, from host: String) -> AccountError? {
         guard !(200..<300 ~= response.status) else { return nil }
+        if let error = AccountError(interference: response, from: host) { return error }
         let (code, sentence): (AccountError.Code, String) =
             switch response.status {
             case 302, 303, 307:

@@ -10,8 +10,11 @@ struct LiferaySettings: Sendable {
     var mode: Mode
     /// The portal instance: the one that was set, or the server context's where that is 0; nil where neither is said.
     var companyID: Int64?
+    /// The setting that ``companyID`` comes from.
+    var companySetting: String
     var loginBy: LiferayLogin.Kind?
-    var version: LiferayVersion
+    /// nil where nobody has said it: then it is found out.
+    var version: LiferayVersion?
     var renewsCookies: Bool
     /// In seconds.
     var cookieLifetime: Double
@@ -20,16 +23,20 @@ struct LiferaySettings: Sendable {
         guard let base = provider["base"] else {
             throw AccountError(
                 .missingParameter,
-                message: "\(provider.name) cannot be used without the portal's address", remedies: [.baseURL])
+                message: "\(provider.title) cannot be used without the portal's address", remedies: [.baseURL])
         }
         server = try ServiceURL(base)
         mode = try Self.choice(provider.settings.mode ?? "basic", "mode")
         loginBy = try provider["loginBy"].map { text throws(AccountError) in try Self.choice(text, "loginBy") }
         companyID = try Self.companyID(provider)
-        guard let version = Int(provider["serverVersion"] ?? "70"), (60...99).contains(version) else {
-            throw Self.wrong("serverVersion", "a number such as 62 or 70")
+        let hasOwn = provider["companyId"].flatMap { Int64($0) } ?? 0 != 0
+        companySetting = hasOwn || companyID == nil ? "companyId" : "contextCompanyId"
+        version = try provider["serverVersion"].map { text throws(AccountError) in
+            if let version = LiferayVersion(text) { return version }
+            let known = LiferayVersion.known.map { "\($0.rawValue)" }.joined(separator: ", ")
+            throw Self.wrong(
+                "serverVersion", "one of \(known), not \"\(presentable(text))\"; without it, it is found out")
         }
-        self.version = LiferayVersion(rawValue: version)
         let renews = provider["shouldHandleCookieExpiration"] ?? "true"
         guard renews == "true" || renews == "false" else {
             throw Self.wrong("shouldHandleCookieExpiration", "true or false")
@@ -56,6 +63,7 @@ struct LiferaySettings: Sendable {
     }
 
     private static func wrong(_ name: String, _ what: String) -> AccountError {
-        AccountError(.invalidConfiguration, message: "liferay's \(name) is \(what)")
+        AccountError(
+            .invalidConfiguration, message: "Liferay's setting \(name) is \(what)", remedies: [.parameter(name: name)])
     }
 }

@@ -46,14 +46,14 @@ struct NeoExtension: ProviderExtension {
             case (_, let words) where words.contains("not confirmed") || words.contains("not verified"):
                 (.unverifiedUser, "the user's address is not confirmed yet")
             case (404, let words) where words.contains("user"):
-                (.unknownUser, "\(provider.name) does not know the user")
+                (.unknownUser, "\(provider.title) does not know the user")
             case (400...401, let words) where words.contains("password") || words.contains("credential"):
                 (.invalidCredentials, "wrong user name or password")
             case (401, _): (.expired, "the session has ended; sign in again")
             case (403, _): (.forbidden, "the signed-in user may not do this")
-            case (429, _): (.rateLimited, "\(provider.name) asks to slow down; try again in some minutes")
-            case (500..., _): (.serverFault, "\(provider.name) has a fault of its own; try again later")
-            default: (.rejected, "\(provider.name) refused the request (HTTP \(response.status))")
+            case (429, _): (.rateLimited, "\(provider.title) asks to slow down; try again in some minutes")
+            case (500..., _): (.serverFault, "\(provider.title) has a fault of its own; try again later")
+            default: (.rejected, "\(provider.title) refused the request (HTTP \(response.status))")
             }
         var error = AccountError(
             code, message: sentence, serverMessage: presentable(message), status: response.status)

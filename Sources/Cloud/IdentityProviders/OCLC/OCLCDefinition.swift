@@ -9,7 +9,7 @@ enum OCLCDefinition {
         {
           "schemaVersion": 1,
           "id": "oclc",
-          "title": "OCLC WorldCat (WSKey)",
+          "title": "OCLC WorldCat",
           "environments": { "production": "https://authn.sd00.worldcat.org/oauth2" },
           "defaultEnvironment": "production",
           "modes": ["token", "code"],

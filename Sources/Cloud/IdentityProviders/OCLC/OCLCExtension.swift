@@ -53,7 +53,7 @@ struct OCLCExtension: ProviderExtension {
 
     /// OCLC's errors quote the request with its secrets. They are taken out before a refusal is shown.
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
-        let host = provider.resources.first?.authority ?? provider.name
+        let host = provider.resources.first?.authority ?? provider.title
         return OCLCReply.failure(json, status: response.status, from: host)
     }
 

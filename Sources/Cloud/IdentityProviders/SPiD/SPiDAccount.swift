@@ -23,7 +23,7 @@ public struct SPiDAccount: Sendable {
     public init(_ session: AccountSession, _ provider: ConfiguredProvider) throws(AccountError) {
         guard let hooks = provider.hooks as? SPiDExtension else {
             throw AccountError(
-                .unsupported, message: "\(provider.name) has no codes by which one client signs another in; SPiD has")
+                .unsupported, message: "\(provider.title) has no codes by which one client signs another in; SPiD has")
         }
         self.session = session
         self.provider = provider
@@ -34,10 +34,12 @@ public struct SPiDAccount: Sendable {
     /// - Throws: `clientRefused` for a client of another merchant, `missingParameter` where SPiD misses a redirect URI, and what
     ///   ``AccountSession/send(_:)`` throws.
     public func code(for exchange: SPiDExchange) async throws(AccountError) -> Secret {
+        // Without a session a client id is not what is missing.
+        _ = try await session.userID()
         let data = try await post("exchange", exchange.fields(ownClient: try provider.clientID()))
         guard let code = SPiDExchange.code(in: data) else {
             throw AccountError(
-                .malformedAnswer, message: "\(provider.name) answered without the code that was asked for")
+                .malformedAnswer, message: "\(provider.title) answered without the code that was asked for")
         }
         return code
     }
@@ -45,13 +47,16 @@ public struct SPiDAccount: Sendable {
     /// An address that signs a browser in as this user, once, within a minute, and sends it on to `redirectURI`. It is as good as a
     /// password: show it to nobody else.
     public func webSession(forClient client: String? = nil, redirectURI: String) async throws(AccountError) -> Secret {
+        // Without a session a client id is not what is missing.
+        _ = try await session.userID()
         let target: String
         if let client { target = client } else { target = try provider.clientID() }
         let code = try await code(for: .session(forClient: target, redirectURI: redirectURI))
         guard let base = provider["base"], let path = provider["sessionPath"] else {
-            throw AccountError(.missingParameter, message: "\(provider.name) needs sessionPath for web sessions")
+            throw AccountError(.missingParameter, message: "\(provider.title) needs sessionPath for web sessions")
         }
-        return Secret(try secureURL(base + path) + "/" + code.revealString())
+        let begin = base + "/" + withoutFinalSlashes(String(path.drop { $0 == "/" }))
+        return Secret(try secureURL(begin) + "/" + code.revealString())
     }
 
     /// The page that ends a browser's own session at SPiD, which signing out here does not: the next sign-in there asks for the password
@@ -73,7 +78,7 @@ public struct SPiDAccount: Sendable {
             method: .get, url: try await provider.endpoint("me"), headers: HTTPRequest.usualHeaders)
         let reply = try await send(request)
         guard let user = provider.user(in: reply.json) else {
-            throw AccountError(.malformedAnswer, message: "\(provider.name) answered without the user's id")
+            throw AccountError(.malformedAnswer, message: "\(provider.title) answered without the user's id")
         }
         return user
     }
@@ -93,7 +98,7 @@ public struct SPiDAccount: Sendable {
             for: token, subject: .registration, use: "signUpAssertion", provider)
         let data = try await post("signUpAssertion", [.init("jwt", assertion)])
         guard let id = SPiDUser.userID(data["userId"]) else {
-            throw AccountError(.malformedAnswer, message: "\(provider.name) answered without the new user's id")
+            throw AccountError(.malformedAnswer, message: "\(provider.title) answered without the new user's id")
         }
         return id
     }

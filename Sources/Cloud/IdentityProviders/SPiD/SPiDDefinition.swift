@@ -67,7 +67,7 @@ enum SPiDDefinition {
           "context": ["base", "clientID"],
           "links": {
             "terms": "{base}/about/terms", "privacy": "{base}/about/privacy-policy",
-            "register": "{base}/flow/signup?client_id={clientID}", "forgot": "{base}/flow/password?client_id={clientID}"
+            "register": "{base}/flow/signup[?client_id={clientID}]", "forgot": "{base}/flow/password[?client_id={clientID}]"
           }
         }
         """

@@ -23,8 +23,22 @@ struct SPiDExtension: ProviderExtension {
                 .password(user: name, password: password, scope: provider.scope), for: .password)
         case .thirdParty(let token):
             let assertion = try await assertion(for: token, subject: .authorization, use: "token", provider)
-            return try await provider.redeem(.jwtBearer(assertion, scope: provider.scope), for: .assertion)
+            return try await redeem(assertion, of: token, provider)
+        case .assertion(let assertion): return try await redeem(assertion, of: nil, provider)
         default: return nil
+        }
+    }
+
+    /// - Parameter token: what the assertion was made of; nil for an assertion that was given.
+    private func redeem(
+        _ assertion: Secret, of token: ThirdPartyToken?, _ provider: ConfiguredProvider
+    ) async throws(AccountError) -> Tokens {
+        try provider.demand(.assertion)
+        do throws(AccountError) {
+            return try await provider.redeem(.jwtBearer(assertion, scope: provider.scope), for: .assertion)
+        } catch {
+            throw SPiDAssertionRefusal(token: token, host: provider.resources.first?.authority ?? provider.title)
+                .error(error)
         }
     }
 
@@ -38,12 +52,19 @@ struct SPiDExtension: ProviderExtension {
             let known = SPiDThirdPartyToken.TokenKind.allCases.map(\.rawValue).joined(separator: ", ")
             throw AccountError(
                 .unsupported,
-                message: "\(provider.name) knows no tokens of \(presentable(token.provider)), but \(known)")
+                message: "\(provider.title) knows no tokens of \(presentable(token.provider)), but \(known)")
+        }
+        guard !token.applicationID.isEmpty else {
+            throw AccountError(
+                .missingParameter,
+                message: "\(provider.title) wants to know which application \(kind.rawValue) gave the token to",
+                remedies: [.applicationID])
         }
         guard let signSecret = provider.settings.secrets[Self.signSecretName] else {
             throw AccountError(
                 .missingParameter,
-                message: "\(provider.name) takes assertions signed with the client's sign secret; give it as signSecret"
+                message:
+                    "\(provider.title) takes assertions signed with the client's sign secret; give it as signSecret"
             )
         }
         // Google's tokens say nothing about their end; SPiD's own apps give them an hour.
@@ -63,7 +84,7 @@ struct SPiDExtension: ProviderExtension {
     }
 
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
-        let host = provider.resources.first?.authority ?? provider.name
+        let host = provider.resources.first?.authority ?? provider.title
         if let json, json.members != nil {
             return SPiDFailure(json, status: response.status)?.accountError(from: host, retryAfter: response.retryAfter)
         }
@@ -80,7 +101,7 @@ struct SPiDExtension: ProviderExtension {
         let signature = provider.settings.secrets[Self.signSecretName].map {
             SPiDSignature(signSecret: $0, hashes: provider.tools.hashes)
         }
-        let host = provider.resources.first?.authority ?? provider.name
+        let host = provider.resources.first?.authority ?? provider.title
         return try SPiDContainer(json, from: host, signature: signature).data
     }
 

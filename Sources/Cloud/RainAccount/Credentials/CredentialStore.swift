@@ -9,6 +9,9 @@
 /// a service throw `storeAbsent`, `storeLocked` and `storeNotAnswering` too. `CredentialStoreConformance` in RainKitTesting proves
 /// what is promised here.
 public protocol CredentialStore: Sendable {
+    /// Whether what is saved survives this process, as it does by default. Where it does not, ``AccountEvent/saved(_:)`` is not sent.
+    var outlivesProcess: Bool { get }
+
     /// What is stored now; nil if nothing is. Never half of a session, even while another process saves one.
     func load(_ key: CredentialKey) async throws(AccountError) -> SavedSession?
 
@@ -23,10 +26,18 @@ public protocol CredentialStore: Sendable {
 }
 
 extension CredentialStore {
+    public var outlivesProcess: Bool { true }
+
     /// For stores that can do no more than take the lock.
     public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
         try await exclusively(key, within: limit) { _ throws(AccountError) in }
     }
+}
+
+/// A store for somebody who is about to sign in. It has no session yet, and may know where an earlier sign-in of the same user left one.
+package protocol NewSessionStore: CredentialStore {
+    /// What the earlier sign-in stored; nil if nothing is known of one.
+    func earlierSession() async throws(AccountError) -> SavedSession?
 }
 
 /// The right to change one stored session, good inside ``CredentialStore/exclusively(_:within:_:)`` only.

@@ -15,6 +15,8 @@ public final class InMemoryCredentialStore: CredentialStore {
         contents.withLock { $0.sessions = sessions }
     }
 
+    public var outlivesProcess: Bool { false }
+
     public func load(_ key: CredentialKey) -> SavedSession? { contents.withLock { $0.sessions[key] } }
 
     public func exclusively<Result: Sendable>(

@@ -47,7 +47,7 @@ public struct SavedSession: Sendable, Equatable {
 
     /// The second version has what only some sessions have; one that has none of it is written in the first, which older programs
     /// read too.
-    private static let versions: [Int64] = [1, 2]
+    private static let versions = [1, 2]
 
     /// The session as JSON text, tokens in clear: for a credential store and nothing else.
     public var serialized: Secret {
@@ -79,21 +79,13 @@ public struct SavedSession: Sendable, Equatable {
         return members
     }
 
-    private static func unknownVersion(_ version: Int64?) -> String {
-        guard let version, version > versions.last! else {
-            return "the stored session has no version that this program knows; sign in again to replace it"
-        }
-        return
-            "a newer version of this program stored the session (format \(version)); update this one, or sign in again"
-    }
-
     private static func object(_ texts: [String: String]) -> JSONValue {
         .object(texts.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })
     }
 
-    private static func texts(_ json: JSONValue?) -> [String: String] {
+    private static func texts(_ json: JSONMembers?) throws(JSONError) -> [String: String] {
         var texts: [String: String] = [:]
-        for member in json?.members ?? [] { texts[member.name] = member.value.string }
+        for member in json?.value.members ?? [] { texts[member.name] = try json?.text(member.name) }
         return texts
     }
 
@@ -104,29 +96,53 @@ public struct SavedSession: Sendable, Equatable {
             throw AccountError(
                 .storeUnreadable, message: "the stored session is \(problem); sign in again to replace it")
         }
-        guard let version = json["schemaVersion"]?.integer, Self.versions.contains(version) else {
-            throw AccountError(.storeUnreadable, message: Self.unknownVersion(json["schemaVersion"]?.integer))
+        let version: Int?
+        var session: SavedSession?
+        do throws(JSONError) {
+            let members = try JSONMembers(json)
+            version = try members.integer("schemaVersion")
+            if version.map(Self.versions.contains) == true { session = try Self.session(members) }
+        } catch {
+            throw AccountError(
+                .storeUnreadable,
+                message: "the stored session cannot be used: \(error.message); sign in again to replace it")
         }
-        guard let provider = json["provider"]?.string, let userID = json["userID"]?.string, !userID.isEmpty,
-            let userName = json["userName"]?.string, let access = json["accessToken"]?.string, !access.isEmpty,
-            let received = json["received"]?.double
-        else {
+        if let version, !Self.versions.contains(version) {
+            throw AccountError(
+                .storeUnreadable,
+                message: "a newer program wrote the stored session (version \(version); this one reads 1 and 2); "
+                    + "update this program, or sign in again to replace the session")
+        }
+        guard let session else {
             throw AccountError(
                 .storeUnreadable, message: "the stored session is incomplete; sign in again to replace it")
         }
-        let optional = { (name: String) in json[name]?.string.map { Secret($0) } }
-        let time = { (name: String) in json[name]?.double.map { UnixTime(seconds: $0) } }
+        self = session
+    }
+
+    /// Nil without the members that every session has. A member of the wrong type must not count as absent: the session would be for any
+    /// server, or never end.
+    private static func session(_ json: JSONMembers) throws(JSONError) -> SavedSession? {
+        guard let provider = try json.text("provider"), let userID = try json.text("userID"), !userID.isEmpty,
+            let userName = try json.text("userName"), let access = try json.text("accessToken"), !access.isEmpty,
+            let received = try json.number("received")
+        else { return nil }
+        func time(_ name: String) throws(JSONError) -> UnixTime? {
+            try json.number(name).map { UnixTime(seconds: $0) }
+        }
         var tokens = Tokens(
-            kind: json["kind"]?.string.map(CredentialKind.init) ?? .oauth, access: Secret(access),
-            refresh: optional("refreshToken"), identity: optional("identityToken"),
-            received: UnixTime(seconds: received), expires: time("expires"))
-        tokens.refreshExpires = time("refreshExpires")
-        tokens.signsInAgain = json["signsInAgain"]?.bool ?? false
-        tokens.renewalMargin = json["renewalMargin"]?.double
-        tokens.extras = Self.texts(json["extras"]).mapValues { Secret($0) }
-        self.init(
+            kind: try json.text("kind").map(CredentialKind.init) ?? .oauth, access: Secret(access),
+            refresh: try json.text("refreshToken").map { Secret($0) },
+            identity: try json.text("identityToken").map { Secret($0) },
+            received: UnixTime(seconds: received), expires: try time("expires"))
+        tokens.refreshExpires = try time("refreshExpires")
+        tokens.signsInAgain = try json.flag("signsInAgain") ?? false
+        tokens.renewalMargin = try json.number("renewalMargin")
+        tokens.extras = try texts(json.object("extras")).mapValues { Secret($0) }
+        return SavedSession(
             provider: provider, userID: UserID(userID), userName: userName, tokens: tokens,
-            serverIsAhead: json["serverIsAhead"]?.double, attributes: json["attributes"]?.members ?? [],
-            context: Self.texts(json["context"]))
+            serverIsAhead: try json.number("serverIsAhead"),
+            attributes: try json.object("attributes")?.value.members ?? [],
+            context: try texts(json.object("context")))
     }
 }

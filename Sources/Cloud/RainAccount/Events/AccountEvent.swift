@@ -4,9 +4,11 @@
 public enum AccountEvent: Sendable {
     /// A stored session was found that this ``AccountSession`` had not written: the first one, or what another process stored.
     case loaded(SessionStatus)
-    /// The session is in the store, from where it survives this process. Comes before the event that tells why it was saved.
+    /// The session is in the store, from where it survives this process. Comes before the event that says why it was saved. A store that
+    /// ends with the process saves nothing, and this event is not sent.
     case saved(SessionStatus)
-    /// A user signed in with this ``AccountSession``. A session that was stored before is replaced.
+    /// A user signed in with this ``AccountSession``. A session that was stored before is replaced. `attributes` has what the provider
+    /// says about the user, in its own words.
     case signedIn(SessionStatus)
     /// Somebody tried to sign in and is not. A session that was there before still is.
     case signInFailed(AccountError)

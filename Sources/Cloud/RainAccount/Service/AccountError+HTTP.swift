@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainHTTP
 
 extension AccountError {
     /// An exchange that gave no response, as the account sees it.
     package init(_ error: HTTPError) {
         switch error.code {
+        case .proxy, .proxyRefused:
+            self.init(
+                error.code == .proxy ? .proxy : .proxyRefused,
+                message: "\(error.host) cannot be reached: \(error.message)")
         case .timeout:
             self.init(.timeout, message: "\(error.host) did not answer in time; try again")
         case .tls:
@@ -13,12 +18,6 @@ extension AccountError {
             self.init(.cancelled, message: "the request to \(error.host) was cancelled")
         case .tooLarge, .malformed:
             self.init(.malformedAnswer, message: "\(error.host) did not answer as the service does: \(error.message)")
-        case .closed:
-            self.init(
-                .network,
-                message: error.receivedBytes
-                    ? "the connection to \(error.host) broke in the middle of the answer; try again"
-                    : "\(error.host) closed the connection without an answer; try again")
         case .invalidRequest:
             self.init(.invalidConfiguration, message: "a request to \(error.host) cannot be sent: \(error.message)")
         default:
@@ -31,12 +30,6 @@ extension AccountError {
 
 /// A server's own words, fit to be shown: one line of bounded length without control characters, which a terminal would obey.
 package func presentable(_ words: String) -> String {
-    let line = String(
-        String.UnicodeScalarView(
-            words.unicodeScalars.prefix(300).map { scalar in
-                let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                let movesText = (0x2028...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
-                return isControl || movesText ? " " : scalar
-            }))
+    let line = ShownText.plain(String(String.UnicodeScalarView(words.unicodeScalars.prefix(300))))
     return words.unicodeScalars.count > 300 ? line + "…" : line
 }

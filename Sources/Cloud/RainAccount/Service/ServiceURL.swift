@@ -56,6 +56,17 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
         return text[..<scheme.upperBound] + "…" + text[at...]
     }
 
+    /// Whether a URL is below this one for whoever reads it. One with a dot segment or a backslash in its path is not: some clients and servers
+    /// resolve these and others do not (RFC 3986, 5.2.4), so the request may end elsewhere.
+    public func isBase(of url: String) -> Bool {
+        guard url.utf8.starts(with: text.utf8) else { return false }
+        let rest = url.utf8.dropFirst(text.utf8.count)
+        guard rest.first == UInt8(ascii: "/") else { return false }
+        let path = String(decoding: rest.prefix { !"?#".utf8.contains($0) }, as: UTF8.self)
+        let segments = path.lowercased().replacing("%2e", with: ".").split(separator: "/")
+        return !path.contains("\\") && !segments.contains(".") && !segments.contains("..")
+    }
+
     /// The host if the authority is well-formed; an IPv6 address keeps its brackets.
     private static func host(of authority: String) -> String? {
         var host = Substring(authority)

@@ -15,7 +15,8 @@ extension AccountError {
             case invalidTag = "invalid_tag", invalidLocale = "invalid_locale", invalidInput = "invalid_input"
             case unknownNode = "unknown_node", mappingRefused = "mapping_refused"
             case forbidden, rejected, unsupported, limitReached = "limit_reached", rateLimited = "rate_limited"
-            case network, timeout
+            case network, timeout, proxy, proxyRefused = "proxy_refused", portal = "sign_in_page"
+            case legalBlock = "legal_block"
             case serverFault = "server_fault", malformedAnswer = "malformed_answer", tls
             case insecureURL = "insecure_url", invalidConfiguration = "invalid_configuration"
             case accessDenied = "access_denied", invalidGrant = "invalid_grant", noAnswer = "no_answer"
@@ -108,6 +109,14 @@ extension AccountError {
         public static let rateLimited = Code(value: .rateLimited)
         /// No connection, or it broke. Trying again may work.
         public static let network = Code(value: .network)
+        /// The proxy that this machine is to use cannot be reached, or cannot reach the service. Trying again may work.
+        public static let proxy = Code(value: .proxy)
+        /// The proxy does not serve this machine, or what is set as one is not a proxy.
+        public static let proxyRefused = Code(value: .proxyRefused)
+        /// The network wants a sign-in before it lets anybody out (511).
+        public static let portal = Code(value: .portal)
+        /// The service is not available here for legal reasons (451).
+        public static let legalBlock = Code(value: .legalBlock)
         /// A deadline passed: of a request, of a whole call, or while another process held the store's lock. Trying again may work.
         public static let timeout = Code(value: .timeout)
         /// The service, or something in front of it, has a fault of its own (a 5xx as a rule). Trying again later may work.

@@ -65,7 +65,7 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
 
     /// Whether the same call may succeed later without anyone changing anything.
     public var isTransient: Bool {
-        [.network, .timeout, .serverFault, .rateLimited, .malformedAnswer].contains(code)
+        [.network, .proxy, .portal, .timeout, .serverFault, .rateLimited, .malformedAnswer].contains(code)
     }
     /// Whether the service itself said no to what was asked: the same request will be refused again. An ended session is none of
     /// these, as the request was not looked at, and neither is a gateway's answer (``isFromGateway``).

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
+import RainCore
 import RainWaiting
 
 extension AccountSession {
     /// Signs in and stores the session in the place of any earlier one.
     ///
     /// The store is checked before the provider is asked. The user comes from the service, or from the id token's claims while the
-    /// service is not available. A sign-in that fails or is cancelled after that is signed out at the provider, within five seconds.
+    /// service is not available. A session that was stored before is reported first (``AccountEvent/loaded(_:)``). A sign-in that fails or
+    /// is cancelled after that is signed out at the provider, within five seconds.
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> UserInfo {
         do throws(AccountError) {
             return try await begin(credentials)
         } catch {
+            let error = error.remarking(on: credentials)
             // A second step is no failure: the sign-in goes on with it.
             if error.code != .secondStepRequired { keeper.events.happened(.signInFailed(error)) }
             throw error
@@ -19,6 +22,7 @@ extension AccountSession {
 
     private func begin(_ credentials: SignInCredentials) async throws(AccountError) -> UserInfo {
         try await keeper.probeStore()
+        await keeper.reportStored()
         let tokens = try await provider.signIn(credentials)
         do throws(AccountError) {
             return try await begin(tokens)
@@ -60,5 +64,17 @@ extension AccountSession {
             if case .success? = outcome { return }
             logger.debug("a failed sign-in was not signed out at the provider")
         }.value
+    }
+}
+
+extension AccountError {
+    /// A refused password with what may be wrong with it, such as a blank at its end.
+    fileprivate func remarking(on credentials: SignInCredentials) -> AccountError {
+        guard code == .invalidCredentials, case .password(_, let password) = credentials,
+            let remark = password.remark(as: "password")
+        else { return self }
+        var error = self
+        error.message += "\(message.hasSuffix(".") ? "" : ".") \(remark)"
+        return error
     }
 }

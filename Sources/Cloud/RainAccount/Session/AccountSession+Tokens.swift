@@ -42,23 +42,33 @@ extension AccountSession {
             throw AccountError(
                 .unsupported,
                 message:
-                    "the session at \(provider.name) holds the user's password and no token; the password is not handed out: make requests with the session, or sign in by OAuth 2.0"
+                    "the session at \(provider.title) holds the user's password and no token; the password is not handed out: make requests with the session, or sign in by OAuth 2.0"
             )
         }
         return tokens.access
     }
 
+    /// What a request made now carries to prove who asks, with a token that is good for a while.
+    public func requestProof() async throws(AccountError) -> RequestProof {
+        RequestProof(of: provider, with: try await keeper.fresh().tokens)
+    }
+
     /// The `Authorization` header of a request made now, with a token that is good for a while.
-    /// - Throws: `invalidConfiguration` for a provider that proves who is asking in another way.
+    ///
+    /// A token that the provider takes in the URL is put into a header as well: services that take tokens at all take them there
+    /// (RFC 6750, section 2.1).
+    /// - Throws: `invalidConfiguration` for a session that has no token, such as a portal's cookies.
     public func authorization() async throws(AccountError) -> (name: String, value: Secret) {
-        let session = try await keeper.fresh()
-        var request = HTTPRequest(method: .get, url: "")
-        provider.authorize(&request, with: session.tokens)
-        guard let header = request.headers.first(where: { $0.name.lowercased() == "authorization" }) else {
+        let tokens = try await keeper.fresh().tokens
+        let proof = RequestProof(of: provider, with: tokens)
+        if let header = proof.headers.first(where: { $0.name.lowercased() == "authorization" }) { return header }
+        guard tokens.kind == .oauth, !proof.query.isEmpty else {
             throw AccountError(
-                .invalidConfiguration, message: "\(provider.name) takes no Authorization header: use the token itself")
+                .invalidConfiguration,
+                message:
+                    "\(provider.title) takes no Authorization header for this session: make requests with the session")
         }
-        return (header.name, Secret(header.value))
+        return ("Authorization", Secret("Bearer ".utf8 + tokens.access.revealBytes()))
     }
 
     /// Renews the tokens now, however long the old ones would still live.
@@ -73,12 +83,27 @@ extension AccountSession {
     /// - Throws: `invalidConfiguration` for a session that holds a password or a cookie in its place.
     package func bearerToken() async throws(AccountError) -> Secret {
         let tokens = try await keeper.fresh().tokens
-        guard tokens.kind == .oauth else {
-            throw AccountError(
-                .invalidConfiguration,
-                message: "the session at \(provider.name) has no access token: sign in by OAuth 2.0")
-        }
+        try check(tokens)
         return tokens.access
+    }
+
+    /// Makes sure that the stored session has an access token: nothing is sent. Throws `invalidConfiguration` as ``bearerToken()`` does.
+    package func checkHasToken() async throws(AccountError) { try check(try await keeper.stored().tokens) }
+
+    private func check(_ tokens: Tokens) throws(AccountError) {
+        guard tokens.kind != .oauth else { return }
+        let content =
+            switch tokens.kind {
+            case .basic: "the user's password"
+            case .cookie: "a web session's cookies"
+            default: "another proof (\(tokens.kind.rawValue))"
+            }
+        let modes = provider.modesWithToken
+        throw AccountError(
+            .invalidConfiguration,
+            message:
+                "the session at \(provider.title) holds \(content) and no access token, and the backend needs one: sign in by OAuth 2.0",
+            remedies: modes.isEmpty ? [] : [.signInMode(provider: provider.name, modes: modes)])
     }
 
     /// The token to try after a backend of the user's own did not accept that one; nil where there is none. The session goes on: only its
@@ -92,11 +117,6 @@ extension AccountSession {
 
     /// Whether a URL is one of the provider's services, where alone its tokens belong.
     public func isForTokens(_ url: String) -> Bool {
-        provider.resources.contains { service in
-            var rest = url.utf8[...]
-            guard rest.starts(with: service.text.utf8) else { return false }
-            rest.removeFirst(service.text.utf8.count)
-            return rest.first == UInt8(ascii: "/")
-        }
+        provider.resources.contains { $0.isBase(of: url) }
     }
 }

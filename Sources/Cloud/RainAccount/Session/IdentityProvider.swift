@@ -9,6 +9,9 @@ public protocol IdentityProvider: Sendable {
     /// The provider's name in stored sessions, such as `rainmaker`.
     var name: String { get }
 
+    /// What its owners call it, for messages: `Schibsted SPiD`. The ``name`` if nothing else is known.
+    var title: String { get }
+
     /// Where the services are that the tokens are for. They are sent nowhere else.
     var resources: [ServiceURL] { get }
 
@@ -16,6 +19,9 @@ public protocol IdentityProvider: Sendable {
     /// is not used (`wrongContext`), so that no token goes to another address. A session that was stored without one of them is bound to
     /// the value with which it is first used.
     var context: [String: String] { get }
+
+    /// Its own names for the ways to sign in that give an access token, where it has others too. Empty by default.
+    var modesWithToken: [String] { get }
 
     /// - Throws: ``AccountError/Code-swift.struct/invalidCredentials`` and its neighbours for a refusal that the user can mend,
     ///   `secondStepRequired` if a one-time code is wanted too, `invalidConfiguration` for a way the provider does not have.
@@ -44,13 +50,15 @@ public protocol IdentityProvider: Sendable {
 }
 
 extension IdentityProvider {
+    public var title: String { name }
     public var context: [String: String] { [:] }
+    public var modesWithToken: [String] { [] }
     public func user(claimedBy tokens: Tokens) -> UserInfo? { nil }
     public func canRenew(_ tokens: Tokens) -> Bool { true }
 
     /// What a provider throws for a way in that it does not have.
     public func unsupported(_ credentials: SignInCredentials) -> AccountError {
-        AccountError(.unsupported, message: "\(name) has no sign-in by \(credentials.way)")
+        AccountError(.unsupported, message: "\(title) has no sign-in by \(credentials.way)")
     }
 }
 

@@ -75,13 +75,13 @@ struct Renewal: Sendable {
         _ renewed: SavedSession, over stored: SavedSession, _ access: any CredentialAccess
     ) async throws(RenewalError) -> SavedSession {
         let status = keeper.status(of: renewed)
-        let events = keeper.events
+        let (events, isKept) = (keeper.events, keeper.store.outlivesProcess)
         // Not a child of this task: tokens that arrive just before the deadline are saved all the same.
         let saving = Task { () async -> Result<Void, AccountError> in
             do throws(AccountError) {
                 try await events.changing { () async throws(AccountError) in
                     try await access.save(renewed)
-                    return .wrote(renewed, [.saved(status), .refreshed(status)])
+                    return .wrote(renewed, isKept ? [.saved(status), .refreshed(status)] : [.refreshed(status)])
                 }
                 return .success(())
             } catch {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
 import RainCore
+import RainOAuth
 
 /// A session is used with the settings that it was made with and no others: its tokens are for one address.
 extension TokenKeeper {
@@ -30,15 +31,16 @@ extension TokenKeeper {
 
 extension SavedSession {
     /// Throws `wrongContext` where it was made with another value of one of the settings.
-    func check(_ settings: [String: String], _ key: CredentialKey) throws(AccountError) {
+    func check(_ settings: [String: String], at place: String) throws(AccountError) {
         for (name, value) in settings.sorted(by: { $0.key < $1.key }) {
             guard let own = context[name], own != value else { continue }
             let words = { (value: String) in value.isEmpty ? "none" : presentable(value) }
+            let slash = ServerMetadata.differOnlyInSlash(own, value) ? " (only the \"/\" at the end differs)" : ""
             throw AccountError(
                 .wrongContext,
                 message: """
-                    the session of \(key) was made with another \(name): \(words(own)), not \(words(value)); its tokens were not \
-                    used. Sign in again, or set it back
+                    the session of \(place) was made with another \(name): \(words(own)), not \(words(value))\(slash); its tokens \
+                    were not used. Sign in again, or set it back
                     """)
         }
     }

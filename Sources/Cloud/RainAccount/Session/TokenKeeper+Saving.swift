@@ -20,10 +20,26 @@ extension TokenKeeper {
             guard try await access.load()?.tokens == late.stored.tokens else { return }
             try await events.changing { () async throws(AccountError) in
                 try await access.save(late.renewed)
-                return .wrote(late.renewed, [.saved(saved)])
+                return .wrote(late.renewed, store.outlivesProcess ? [.saved(saved)] : [])
             }
         }
         if unsaved?.renewed.tokens == late.renewed.tokens { unsaved = nil }
+    }
+
+    /// Reports the session that is stored already, if there is one of this provider and address. Nothing is sent.
+    func reportStored() async {
+        guard let new = store as? any NewSessionStore else {
+            let moment = events.moment
+            if let session = try? await store.load(key) { _ = try? own(session, since: moment) }
+            return
+        }
+        guard !hasReportedEarlier else { return }
+        hasReportedEarlier = true
+        // The session of another store: this one still has none.
+        guard let session = try? await new.earlierSession(), session.provider == provider.name,
+            (try? session.check(provider.context, at: "")) != nil
+        else { return }
+        events.happened(.loaded(status(of: session)))
     }
 
     /// Stores a session that somebody has just signed in to.
@@ -37,7 +53,7 @@ extension TokenKeeper {
         try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
             try await events.changing { () async throws(AccountError) in
                 try await access.save(begun)
-                return .wrote(begun, [.saved(status), .signedIn(status)])
+                return .wrote(begun, store.outlivesProcess ? [.saved(status), .signedIn(status)] : [.signedIn(status)])
             }
         }
         unsaved = nil

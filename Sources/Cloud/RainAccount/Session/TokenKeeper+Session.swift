@@ -6,18 +6,24 @@ extension TokenKeeper {
     nonisolated func own(_ session: SavedSession?, since moment: Int) throws(AccountError) -> SavedSession {
         guard let session else {
             events.found(nil, since: moment, status: status)
-            throw AccountError(.notSignedIn, message: "nobody is signed in to \(key); sign in first")
+            throw AccountError(.notSignedIn, message: "nobody is signed in to \(place); sign in first")
                 .about(key.account)
         }
         guard session.provider == provider.name else {
             throw AccountError(
                 .notSignedIn,
-                message: "the session of \(key) belongs to \(session.provider), not \(provider.name); sign in again"
+                message: "the session of \(place) belongs to \(session.provider), not \(provider.name); sign in again"
             ).about(key.account)
         }
-        try session.check(provider.context, key)
+        try session.check(provider.context, at: place)
         events.found(session, since: moment, status: status)
         return session
+    }
+
+    /// The session as messages name it: by its profile, or by its provider as the provider's owners write it.
+    private nonisolated var place: String {
+        guard key.deployment == provider.name else { return "\(key)" }
+        return key.account.map { "\($0) at \(provider.title)" } ?? provider.title
     }
 
     nonisolated func status(of session: SavedSession) -> SessionStatus {

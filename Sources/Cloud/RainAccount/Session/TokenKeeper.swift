@@ -29,6 +29,9 @@ actor TokenKeeper {
     /// Whether the stored session was bound to the provider's settings, or that was tried.
     var hasBound = false
 
+    /// Whether listeners were told of the session that a sign-in is to replace.
+    var hasReportedEarlier = false
+
     var pause: Pause?
     /// A header that was wrong once must not silence a gateway for a day.
     private static let longestPause = 3600.0
@@ -169,7 +172,8 @@ actor TokenKeeper {
         let outcome = await withDeadline(StoreLockTimes.longest, sleep: { try await timer.sleep(for: $0) }, ask)
         guard let outcome else {
             throw AccountError(
-                .timeout, message: "\(provider.name) took longer than \(StoreLockTimes.longest) in all; try again later"
+                .timeout,
+                message: "\(provider.title) took longer than \(StoreLockTimes.longest) in all; try again later"
             )
         }
         return try outcome.get()

@@ -10,6 +10,7 @@ package struct EndpointRefusal: Sendable {
     /// Whether there was no body at all.
     package let isEmpty: Bool
     package let status: Int
+    private let response: HTTPResponse
     package let host: String
     package let isForTokens: Bool
     /// The cause by its name, and what the server says about it.
@@ -23,6 +24,7 @@ package struct EndpointRefusal: Sendable {
         self.json = json
         isEmpty = response.body.isEmpty
         status = response.status
+        self.response = response
         self.host = host
         self.isForTokens = isForTokens
     }
@@ -34,12 +36,20 @@ package struct EndpointRefusal: Sendable {
 
     /// What the RFCs make of it.
     package var error: AccountError {
+        if let error = AccountError(interference: response, from: host) { return error }
+        if isForTokens, words == nil, [404, 405, 501].contains(status) {
+            return AccountError(
+                .invalidConfiguration,
+                message:
+                    "\(host) has no tokens at this address (HTTP \(status)): it is another service's, or something on the way answers in its "
+                    + "place; check the provider's settings", status: status)
+        }
         let named = refusal.map { AccountError.Code($0.code, status: status, isForTokens: isForTokens) }
         let code = named ?? AccountError.Code(status: status, isForTokens: isForTokens)
         guard json != nil else {
-            return AccountError(
-                code == .rejected ? .malformedAnswer : code,
-                message: "\(host) answered with HTTP \(status) and no readable JSON; try again later", status: status)
+            var error = AccountError.unreadable(response, from: host)
+            if error.code == .malformedAnswer, code != .rejected { error.code = code }
+            return error
         }
         return error(code)
     }

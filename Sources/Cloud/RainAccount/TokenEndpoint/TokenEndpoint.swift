@@ -23,23 +23,26 @@ package struct TokenEndpoint: Sendable {
             let json = try? JSONValue(parsing: response.body, limits: TokenResponse.limits)
             if let refusal = EndpointRefusal(response, json, from: host, isForTokens: true) { throw refusal.error }
             guard let json else { throw .unreadable(response, from: host) }
+            let tokens: TokenResponse
             do throws(OAuth2FormatError) {
-                return try TokenResponse(json)
+                tokens = try TokenResponse(json)
             } catch {
                 throw AccountError(
                     .malformedAnswer, message: "\(host) did not answer as a token endpoint does: \(error.message)",
                     status: response.status)
             }
+            try tokens.checkType(from: host)
+            return tokens
         }
     }
 }
 
-extension AccountError {
-    /// For an answer that should have been JSON.
-    package static func unreadable(_ response: HTTPResponse, from host: String) -> AccountError {
-        AccountError(
-            .malformedAnswer,
-            message: "\(host) answered with HTTP \(response.status) and no readable JSON; try again later",
-            status: response.status)
+extension TokenResponse {
+    /// - Throws: `unsupported` for a token that must not be sent as a bearer token, such as one of the type `mac` or `DPoP`.
+    package func checkType(from host: String) throws(AccountError) {
+        guard !isBearer else { return }
+        throw AccountError(
+            .unsupported,
+            message: "\(host) gives tokens of the type \"\(presentable(tokenType))\"; only Bearer tokens can be used")
     }
 }

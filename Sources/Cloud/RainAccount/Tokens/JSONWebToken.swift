@@ -13,6 +13,18 @@ package enum JSONWebToken {
     /// `alg` of the header (RFC 7515, section 4.1.1); nil if there is none.
     package static func algorithm(of token: Secret) -> String? { object(0, of: token)?["alg"]?.string }
 
+    /// Checks the times that a token says of itself. One of the wrong type would count as a token that never ends.
+    /// - Throws: `malformedAnswer`, naming the claim. A token that is not a JSON Web Token is not checked.
+    package static func checkTimes(of token: Secret) throws(AccountError) {
+        guard let claims = claims(of: token) else { return }
+        do throws(JSONError) {
+            let members = try JSONMembers(claims)
+            for name in ["exp", "iat"] { _ = try members.number(name) }
+        } catch {
+            throw AccountError(.malformedAnswer, message: "the access token that came cannot be used: \(error.message)")
+        }
+    }
+
     /// The JSON object in the header (0) or the payload (1).
     private static func object(_ index: Int, of token: Secret) -> JSONValue? {
         let text: [UInt8]? = token.reveal { bytes in

@@ -10,6 +10,12 @@ public protocol NodeMapping: Sendable {
     /// by default; false for a cloud that takes the user's word.
     var confirmsReports: Bool { get }
 
+    /// Signs in to the cloud, where it has a session of its own beside the identity provider's. Does nothing by default.
+    func beginSession() async throws(AccountError)
+
+    /// Ends that session when nothing more is asked. Does nothing by default, and where none was begun.
+    func endSession() async throws(AccountError)
+
     /// The user's half of a mapping by secret. The cloud confirms it once the node has reported the same secret.
     func addMapping(node: NodeID, secret: MappingSecret, notes: MappingNotes) async throws(AccountError) -> RequestID
 
@@ -35,6 +41,8 @@ public protocol NodeMapping: Sendable {
 
 extension NodeMapping {
     public var confirmsReports: Bool { true }
+    public func beginSession() async throws(AccountError) {}
+    public func endSession() async throws(AccountError) {}
     public func connectivity(of node: NodeID) async throws(AccountError) -> Node.Connectivity? { nil }
     public func brokerHost() async throws(AccountError) -> String? { nil }
 }

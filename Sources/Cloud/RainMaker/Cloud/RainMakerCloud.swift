@@ -43,5 +43,7 @@ public struct RainMakerCloud: Sendable {
         try await service.call(call)
     }
 
+    var deployment: Deployment { service.deployment }
+
     func incomplete(_ member: String) -> AccountError { service.incomplete(member) }
 }

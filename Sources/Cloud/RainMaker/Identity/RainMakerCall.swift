@@ -29,6 +29,17 @@ struct RainMakerCall: Sendable {
         self.body = body
     }
 
+    /// The same call by the name that it had at first. Deployments may have only that (ESP32-C3 book, "Account Login": `POST /v1/login`,
+    /// `GET /v1/user`). Nil for a call that has had one name only.
+    var firstVersion: RainMakerCall? {
+        guard Self.renamed.contains(path) else { return nil }
+        var call = self
+        call.path.removeLast()
+        return call
+    }
+
+    private static let renamed: Set<String> = ["login2", "logout2", "user2", "password2", "forgotpassword2"]
+
     func request(to deployment: Deployment) -> HTTPRequest {
         request(below: deployment.base.text + (isVersioned ? "/v1/" : "/"))
     }

@@ -22,6 +22,7 @@ extension RainMakerIdentity {
         if let identity = response.identityToken {
             try IdentityTokenCheck(clientID: server.clientID, issuer: server.issuer, nonce: nonce).check(identity)
         }
+        try JSONWebToken.checkTimes(of: response.accessToken)
         var tokens = Tokens(
             jsonWebToken: response.accessToken, refresh: response.refreshToken, identity: response.identityToken,
             received: clock.now)

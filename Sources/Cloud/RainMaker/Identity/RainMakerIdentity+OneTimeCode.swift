@@ -13,7 +13,7 @@ extension RainMakerIdentity {
         } catch {
             throw error.about(user)
         }
-        guard let session = Self.secret(reply, "session") else { throw service.incomplete("session") }
+        guard let session = try secret(reply, "session") else { throw service.incomplete("session") }
         return SignInChallenge(userName: user, session: session)
     }
 

@@ -9,7 +9,7 @@ extension RainMakerIdentity {
     func signIn(user: String, password: Secret) async throws(AccountError) -> Tokens {
         let body: JSONValue = ["user_name": .string(user), "password": .string(password.revealString())]
         let reply = try await service.call(RainMakerCall(.post, "login2", body: body))
-        if reply["accesstoken"] == nil, let session = Self.secret(reply, "session") {
+        if reply["accesstoken"] == nil, let session = try secret(reply, "session") {
             var error = AccountError(
                 .secondStepRequired,
                 message: "the password is right, and the one-time code that was sent is wanted too")

@@ -9,6 +9,7 @@ import RainCore
 /// file of its own beside this one.
 public struct RainMakerIdentity: IdentityProvider {
     public let name = "rainmaker"
+    public let title = "RainMaker"
     let service: RainMakerService
     let clock: any WallClock
 
@@ -49,12 +50,11 @@ public struct RainMakerIdentity: IdentityProvider {
         }
         do throws(AccountError) {
             let body: JSONValue = ["refreshtoken": .string(refresh.revealString())]
-            let reply = try await service.send(
-                RainMakerCall(.post, "login2", body: body).request(to: service.deployment))
+            let reply = try await service.send(RainMakerCall(.post, "login2", body: body))
             // The cloud sends no new refresh token, and a deployment that rotates them does: the old one is kept else.
             return try self.tokens(
-                reply, refresh: Self.secret(reply, "refreshtoken") ?? refresh,
-                identity: Self.secret(reply, "idtoken") ?? tokens.identity)
+                reply, refresh: try secret(reply, "refreshtoken") ?? refresh,
+                identity: try secret(reply, "idtoken") ?? tokens.identity)
         } catch {
             throw Self.endsSession(error) ? .refused(error) : .unavailable(error)
         }
@@ -72,8 +72,13 @@ public struct RainMakerIdentity: IdentityProvider {
         let query = [(name: "logout_all", value: everywhere ? "true" : "false")]
         // The refresh token in the body is what gets revoked; without it only the access token would be.
         let body = tokens.refresh.map { JSONValue.object([.init("refreshtoken", .string($0.revealString()))]) }
-        _ = try await call(RainMakerCall(.post, "logout2", query: query, body: body), with: tokens)
-        return .complete
+        do throws(AccountError) {
+            _ = try await call(RainMakerCall(.post, "logout2", query: query, body: body), with: tokens)
+            return .complete
+        } catch {
+            guard error.saysNoSuchCall else { throw error }
+            return SignOutReport(leaving: tokens)
+        }
     }
 
     /// The bare access token, without `Bearer`.
@@ -84,28 +89,31 @@ public struct RainMakerIdentity: IdentityProvider {
     // MARK: Calls
 
     func call(_ call: RainMakerCall, with tokens: Tokens) async throws(AccountError) -> JSONValue {
-        var request = call.request(to: service.deployment)
-        authorize(&request, with: tokens)
-        return try await service.send(request)
+        try await service.send(call) { authorize(&$0, with: tokens) }
     }
 
     /// The access, id and refresh token that a finished sign-in brings.
     func tokens(ofSignIn reply: JSONValue) throws(AccountError) -> Tokens {
-        guard let refresh = Self.secret(reply, "refreshtoken"), let identity = Self.secret(reply, "idtoken") else {
+        guard let refresh = try secret(reply, "refreshtoken"), let identity = try secret(reply, "idtoken") else {
             throw service.incomplete("refreshtoken or idtoken")
         }
         return try tokens(reply, refresh: refresh, identity: identity)
     }
 
     private func tokens(_ reply: JSONValue, refresh: Secret, identity: Secret?) throws(AccountError) -> Tokens {
-        guard let access = Self.secret(reply, "accesstoken") else { throw service.incomplete("accesstoken") }
+        guard let access = try secret(reply, "accesstoken") else { throw service.incomplete("accesstoken") }
+        try JSONWebToken.checkTimes(of: access)
         return Tokens(jsonWebToken: access, refresh: refresh, identity: identity, received: clock.now)
     }
 
-    /// A token must fit a header line: no control characters, no spaces, not empty.
-    static func secret(_ reply: JSONValue, _ name: String) -> Secret? {
-        guard let text = reply[name]?.string, !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            return nil
+    /// Returns a token of the answer; nil if the answer has none.
+    /// - Throws: `malformedAnswer`, naming the member, for a value that is not a text, or does not fit a header line.
+    func secret(_ reply: JSONValue, _ name: String) throws(AccountError) -> Secret? {
+        guard let value = reply[name]?.unlessNull, value != "" else { return nil }
+        guard let text = value.string, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw AccountError(
+                .malformedAnswer,
+                message: "\(service.deployment.base.authority) answered with a \(name) that is no token")
         }
         return Secret(text)
     }

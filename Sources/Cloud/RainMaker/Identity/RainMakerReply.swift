@@ -24,7 +24,10 @@ enum RainMakerReply {
 
     private static func notAsExpected(_ response: HTTPResponse, from host: String) -> AccountError {
         AccountError(
-            .malformedAnswer, message: "\(host) did not answer as the cloud does (no JSON object)",
+            .malformedAnswer,
+            message:
+                "\(host) answered with JSON that is not the RainMaker cloud's: the base URL is another service's, or something on the way "
+                + "answered in its place",
             status: response.status)
     }
 
@@ -39,12 +42,13 @@ enum RainMakerReply {
     }
 
     private static func read(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
+        if let error = AccountError(interference: response, from: host) { throw error }
         if 300..<400 ~= response.status { throw redirect(response.status, from: host) }
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 4 << 20))
         } catch {
-            throw unreadable(response, because: error, from: host)
+            throw .unreadable(response, from: host, because: error.description)
         }
         guard json.members != nil || json.array != nil && 200..<300 ~= response.status else {
             throw notAsExpected(response, from: host)
@@ -62,17 +66,6 @@ enum RainMakerReply {
             code, message: code.sentence(host: host, status: status, name: nil), status: status)
         error.isFromGateway = true
         return error
-    }
-
-    private static func unreadable(_ response: HTTPResponse, because reason: JSONError, from host: String)
-        -> AccountError
-    {
-        let what = reason.code == .markup ? "a web page, as proxies and sign-in portals send it" : reason.description
-        let isServerFault = response.status >= 500
-        return AccountError(
-            isServerFault ? .serverFault : .malformedAnswer,
-            message: "\(host) answered with HTTP \(response.status) and no readable JSON (\(what)); try again later",
-            status: response.status)
     }
 
     private static func failure(_ json: JSONValue, status: Int, from host: String) -> AccountError {

@@ -18,7 +18,7 @@ struct RainMakerService: Sendable {
     @discardableResult
     func call(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
         do throws(AccountError) {
-            return try await send(call.request(to: deployment))
+            return try await send(call)
         } catch {
             throw error.withoutSession(at: deployment.base.authority)
         }
@@ -35,8 +35,10 @@ struct RainMakerService: Sendable {
         _ call: RainMakerCall, in session: AccountSession
     ) async throws(AccountError) -> (reply: JSONValue, bytes: Int) {
         let host = deployment.base.authority
-        return try await session.send(call.request(to: deployment)) { response throws(AccountError) in
-            (try RainMakerReply.value(response, from: host), response.body.count)
+        return try await byEitherName(call) { call throws(AccountError) in
+            try await session.send(call.request(to: deployment)) { response throws(AccountError) in
+                (try RainMakerReply.value(response, from: host), response.body.count)
+            }
         }
     }
 
@@ -60,9 +62,30 @@ struct RainMakerService: Sendable {
         }
     }
 
-    func send(_ request: HTTPRequest) async throws(AccountError) -> JSONValue {
-        try await http.send(request) { response throws(AccountError) in
-            try RainMakerReply.value(response, from: deployment.base.authority)
+    /// Without a session.
+    /// - Parameter authorize: puts a proof on the request that is sent.
+    func send(
+        _ call: RainMakerCall, _ authorize: (inout HTTPRequest) -> Void = { _ in }
+    ) async throws(AccountError) -> JSONValue {
+        try await byEitherName(call) { call throws(AccountError) in
+            var request = call.request(to: deployment)
+            authorize(&request)
+            return try await http.send(request) { response throws(AccountError) in
+                try RainMakerReply.value(response, from: deployment.base.authority)
+            }
+        }
+    }
+
+    /// Makes a call, and makes it by its first name where the deployment does not have it by today's.
+    private func byEitherName<Answer>(
+        _ call: RainMakerCall, _ make: (RainMakerCall) async throws(AccountError) -> Answer
+    ) async throws(AccountError) -> Answer {
+        let refusal: AccountError
+        do throws(AccountError) { return try await make(call) } catch { refusal = error }
+        guard let first = call.firstVersion, refusal.saysNoSuchCall else { throw refusal }
+        do throws(AccountError) { return try await make(first) } catch {
+            // A deployment without either is described by its answer to today's name.
+            throw error.saysNoSuchCall ? refusal : error
         }
     }
 
@@ -70,15 +93,32 @@ struct RainMakerService: Sendable {
     func incomplete(_ member: String) -> AccountError {
         AccountError(
             .malformedAnswer,
-            message: "\(deployment.base.authority) answered without \(member), which the RainMaker cloud always sends")
+            message:
+                "\(deployment.base.authority) answered with JSON that is not the RainMaker cloud's, as it lacks \(member): the base URL is "
+                + "another service's, or something on the way answered in its place")
     }
 }
 
 extension AccountError {
+    /// Whether the deployment does not have the call: by the cloud's own number, as web servers say it, or as Amazon's API Gateway does.
+    var saysNoSuchCall: Bool {
+        guard serverCode == nil else { return serverCode == 100_003 }
+        if status == 403 { return serverMessage?.lowercased() == "missing authentication token" }
+        return [404, 405, 501].contains(status)
+    }
+
     /// A 401 to a call that had no session: it says nothing of one.
     fileprivate func withoutSession(at host: String) -> AccountError {
-        guard code == .expired, serverCode == nil else { return self }
         var error = self
+        // Every RainMaker cloud has the calls that need no session.
+        if isFromGateway, serverCode == nil, let status = self.status, [404, 405, 501].contains(status) {
+            error.code = .invalidConfiguration
+            error.message =
+                "\(host) has no RainMaker API at this base URL, or something on the way answers in its place (HTTP \(status)); check the "
+                + "base URL"
+            return error
+        }
+        guard code == .expired, serverCode == nil else { return self }
         let status = status.map { " (HTTP \($0))" } ?? ""
         if isFromGateway {
             error.code = .serverFault

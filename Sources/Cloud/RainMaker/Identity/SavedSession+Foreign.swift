@@ -9,6 +9,9 @@ extension SavedSession {
     ///
     /// - Throws: `storeUnreadable` if they do not name a user.
     public init(rainMakerAccess access: Secret, refresh: Secret?, identity: Secret?) throws(AccountError) {
+        do throws(AccountError) { try JSONWebToken.checkTimes(of: access) } catch {
+            throw AccountError(.storeUnreadable, message: error.message)
+        }
         let claims = JSONWebToken.claims(of: access)
         let end = claims?["exp"]?.double
         // It came when it was issued, which is hours ago perhaps: its end is the one that it states.

@@ -51,13 +51,21 @@ extension RainMakerCloud {
             guard error.serverCode == nil, error.code == .rejected || error.code == .unsupported else { throw error }
             throw AccountError(.unsupported, message: "this deployment offers no live changes (assume_role)")
         }
+        let region = try optionalText(reply, "region")
         func text(_ member: String) throws(AccountError) -> String {
             guard let text = reply[member]?.string, !text.isEmpty else { throw incomplete(member) }
             return text
         }
         return AssumedRole(
             accessKey: try text("access_key"), secretKey: Secret(try text("secret_key")),
-            sessionToken: Secret(try text("session_token")), region: reply["region"]?.string)
+            sessionToken: Secret(try text("session_token")), region: region)
+    }
+
+    /// A text that the cloud may leave out. One of the wrong type must not lead to another broker.
+    private func optionalText(_ reply: JSONValue, _ name: String) throws(AccountError) -> String? {
+        guard let value = reply[name]?.unlessNull else { return nil }
+        guard let text = value.string else { throw incomplete(name) }
+        return text
     }
 
     /// Where the deployment's broker is.
@@ -66,7 +74,7 @@ extension RainMakerCloud {
         call.isVersioned = false
         let reply = try await callAnonymously(call)
         guard let host = reply["mqtt_host"]?.string, !host.isEmpty else { throw incomplete("mqtt_host") }
-        let named = reply["websocket_url"]?.string
+        let named = try optionalText(reply, "websocket_url")
         // Over WebSocket both schemes are HTTP's: wss is https, and ws only to this machine.
         let url = named.map { $0.hasPrefix("ws") ? "http" + $0.dropFirst(2) : $0 } ?? "https://\(host)/mqtt"
         return BrokerAddress(host: host, webSocket: try ServiceURL(url))

@@ -19,6 +19,8 @@ public struct LiveTools: Sendable {
     public var clock: any WallClock
     /// Waits for so long; throws when it is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
+    /// The time by which connections are measured.
+    public var now: @Sendable () -> ContinuousClock.Instant = { .now }
 
     public init(
         opener: any StreamOpener, hashes: any Hashes.Type, sha1: @escaping @Sendable (_ bytes: [UInt8]) -> [UInt8],

@@ -40,13 +40,10 @@ private struct LiveConnection: Sendable {
     let nodes: [NodeID]
     let tools: LiveTools
 
-    private static let shortestPause = Duration.milliseconds(500)
-    private static let longestPause = Duration.seconds(30)
-
     /// - Returns: why it cannot go on.
     func run(_ take: @escaping @Sendable (LiveEvent) async -> Void) async -> AccountError {
         let progress = Progress()
-        var pause = Self.shortestPause
+        var pause = LiveBackOff()
         while true {
             let failure: AccountError
             do throws(AccountError) {
@@ -54,30 +51,30 @@ private struct LiveConnection: Sendable {
             } catch {
                 failure = error
             }
-            let hasListened = await progress.take()
+            let listened = await progress.end(at: tools.now())
             if failure.code == .cancelled || Task.isCancelled { return AccountError(.cancelled, message: "cancelled") }
             // What never worked will not work by itself, unless the network was the reason.
-            guard failure.isTransient || hasListened.before else { return failure }
-            if hasListened.now { pause = Self.shortestPause }
+            guard failure.isTransient || listened.ever else { return failure }
             await take(.interrupted(nodes, reason: failure.message))
             do {
-                try await tools.sleep(failure.retryAfter.map { max($0, pause) } ?? pause)
+                try await tools.sleep(pause.next(afterListening: listened.lately, retryAfter: failure.retryAfter))
             } catch {
                 return AccountError(.cancelled, message: "cancelled")
             }
-            pause = min(pause * 2, Self.longestPause)
         }
     }
 
-    /// Whether the broker has let this client listen: since the last connection began, and ever.
+    /// How long the broker has let this client listen.
     private actor Progress {
-        private var now = false
+        private var start: ContinuousClock.Instant?
         private var ever = false
 
-        func listens() { (now, ever) = (true, true) }
-        func take() -> (now: Bool, before: Bool) {
-            defer { now = false }
-            return (now, ever)
+        func listens(from now: ContinuousClock.Instant) { (start, ever) = (now, true) }
+
+        /// - Returns: for how long the last connection has listened, and whether any has.
+        func end(at now: ContinuousClock.Instant) -> (lately: Duration, ever: Bool) {
+            defer { start = nil }
+            return (start.map { $0.duration(to: now) } ?? .zero, ever)
         }
     }
 
@@ -104,7 +101,7 @@ private struct LiveConnection: Sendable {
             try await subscription.run { [nodes] event in
                 switch event {
                 case .subscribed:
-                    await progress.listens()
+                    await progress.listens(from: tools.now())
                     await take(.listening(nodes))
                 case .message(let message):
                     if let report = NodeReport(message, of: nodes) { await take(.report(report)) }
@@ -113,6 +110,26 @@ private struct LiveConnection: Sendable {
         } catch {
             throw AccountError(error, broker: host)
         }
+    }
+}
+
+/// How long to wait before a connection is made again: longer each time.
+struct LiveBackOff {
+    static let shortest = Duration.milliseconds(500)
+    static let longest = Duration.seconds(30)
+    /// How long a connection has to last until the next wait is the shortest again. A broker that accepts each connection and closes it would
+    /// get two a second otherwise, and the cloud as many calls.
+    static let stable = Duration.seconds(30)
+
+    private var pause = shortest
+
+    /// - Parameters:
+    ///   - time: for how long the last connection has listened.
+    ///   - retryAfter: how long the cloud asks to wait.
+    mutating func next(afterListening time: Duration, retryAfter: Duration? = nil) -> Duration {
+        if time >= Self.stable { pause = Self.shortest }
+        defer { pause = min(pause * 2, Self.longest) }
+        return max(pause, retryAfter ?? .zero)
     }
 }
 

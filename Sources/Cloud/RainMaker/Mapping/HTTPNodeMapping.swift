@@ -7,8 +7,9 @@ import RainJSON
 /// Maps nodes at a backend of one's own, as a ``NodeMappingDescription`` describes it, in the name of a user whom any identity
 /// provider has signed in.
 ///
-/// The session's access token goes to that backend as `Authorization: Bearer`. When the backend answers 401, the token is renewed and the
-/// request sent once more.
+/// Where the description has `signIn`, the backend gets a one-time code, which it redeems at the identity provider itself, and its own token
+/// goes with each request as `Authorization: Bearer`; call ``endSession()`` when nothing more is asked. Otherwise the session's access token
+/// goes there, if the description allows it. When the backend answers 401, a new token is got and the request sent once more.
 ///
 /// Every call throws `AccountError`: `expired` for a token that the backend does not accept, `mappingRefused` or `forbidden` where it says no,
 /// `network`, `timeout`, `serverFault`, `rateLimited` or `malformedAnswer` where the same call may be made again. No error holds a secret.
@@ -24,11 +25,19 @@ public struct HTTPNodeMapping: NodeMapping {
     let session: AccountSession
     let http: any HTTPClient
     let user: UserID
+    let proof: BackendProof
 
-    /// - Parameter user: to whom the nodes will belong: the session's own user, by the provider's id.
-    /// - Throws: `unreadableDefinition` for a description that was made by hand and does not hold together.
+    /// Gets a one-time code by which that client of the identity provider can sign in the same user. SPiD has such codes.
+    public typealias CodeSource = @Sendable (_ client: String) async throws(AccountError) -> Secret
+
+    /// - Parameters:
+    ///   - user: to whom the nodes will belong: the session's own user, by the provider's id.
+    ///   - codes: nil for an identity provider that has no one-time codes for another client.
+    /// - Throws: `unreadableDefinition` for a description that was made by hand and does not hold together, `invalidConfiguration` for one
+    ///   that needs codes of a provider that has none.
     public init(
-        _ description: NodeMappingDescription, session: AccountSession, user: UserID, http: any HTTPClient
+        _ description: NodeMappingDescription, session: AccountSession, user: UserID, http: any HTTPClient,
+        codes: CodeSource? = nil
     ) throws(AccountError) {
         do throws(MappingDescriptionProblem) {
             calls = try MappingCalls(description)
@@ -39,7 +48,23 @@ public struct HTTPNodeMapping: NodeMapping {
         self.session = session
         self.user = user
         self.http = http
+        if let signIn = description.signIn, let call = calls.signIn, let codes {
+            proof = .ownToken(BackendSignIn(call: call, client: signIn.client, path: signIn.token, codes: codes))
+        } else if description.sendsProviderToken == true {
+            proof = .providerToken
+        } else {
+            throw AccountError(
+                .invalidConfiguration,
+                message:
+                    "the backend signs users in with one-time codes, and this identity provider has none for another client. Set "
+                    + "sendsProviderToken to true in the backend's description if it may get the provider's own access token"
+            )
+        }
     }
+
+    /// Makes sure, without sending anything, that the session has the access token that is needed here.
+    /// - Throws: `invalidConfiguration` for a session that holds a password or cookies in its place.
+    public func checkSession() async throws(AccountError) { try await session.checkHasToken() }
 
     /// Whether boards that prove themselves by signing a challenge can be mapped.
     public var takesChallenges: Bool { calls.challenge != nil }

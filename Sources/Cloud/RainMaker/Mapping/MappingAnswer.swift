@@ -12,19 +12,24 @@ struct MappingAnswer {
     private let json: JSONValue
     private let host: String
 
+    /// What the request proved itself with, which decides what a refusal means.
+    enum Proof { case providerToken, ownToken, code }
+
     /// - Throws: what a refusal or a fault means, in the backend's own words where it has any.
-    init(_ response: HTTPResponse, from host: String) throws(AccountError) {
+    init(_ response: HTTPResponse, from host: String, provedBy proof: Proof) throws(AccountError) {
         self.host = host
+        if let error = AccountError(interference: response, from: host) { throw error }
         let json = try? JSONValue(parsing: response.body, limits: Self.limits)
         guard 200..<300 ~= response.status else {
-            throw Self.failure(json?.members == nil ? nil : json, response, from: host)
+            throw Self.failure(json?.members == nil ? nil : json, response, from: host, proof)
         }
         // A page with status 200 is what a network's sign-in portal sends. It must not pass for a yes.
         guard response.body.isEmpty || json?.members != nil else {
+            if json == nil { throw .unreadable(response, from: host) }
             throw AccountError(
                 .malformedAnswer,
                 message:
-                    "\(host) answered with HTTP \(response.status) and something that is no JSON object; try again later",
+                    "\(host) answered with HTTP \(response.status) and something that is not a JSON object; try again later",
                 status: response.status)
         }
         self.json = json ?? .null
@@ -53,13 +58,15 @@ struct MappingAnswer {
 
     // MARK: Refusals and faults
 
-    private static func failure(_ json: JSONValue?, _ response: HTTPResponse, from host: String) -> AccountError {
+    private static func failure(
+        _ json: JSONValue?, _ response: HTTPResponse, from host: String, _ proof: Proof
+    ) -> AccountError {
         let status = response.status
         let cause = json?["error"]?.string
         let words = json.flatMap(serverWords)
-        let code = code(status, cause)
+        let code = code(status, cause, proof)
         var error = AccountError(
-            code, message: sentence(code, host, status), serverMessage: (words ?? cause).map(presentable),
+            code, message: sentence(code, host, status, proof), serverMessage: (words ?? cause).map(presentable),
             status: status)
         error.serverCause = cause.map(presentable)
         // The backend speaks JSON or says nothing. A page was written by something before it, which decides nothing about the mapping.
@@ -67,25 +74,36 @@ struct MappingAnswer {
         return error
     }
 
-    private static func code(_ status: Int, _ cause: String?) -> AccountError.Code {
-        switch status {
+    private static func code(_ status: Int, _ cause: String?, _ proof: Proof) -> AccountError.Code {
+        // Something else is at the address.
+        if proof == .code, [404, 405, 410].contains(status) { return .invalidConfiguration }
+        return switch status {
         case 302, 303, 307: .malformedAnswer
         case 300..<400: .moved
+        case 408: .timeout
+        case 429: .rateLimited
+        case 400..<500 where proof == .code: .invalidGrant
         case 401: .expired
         // RFC 6750, 3.1.
         case 403: cause == "insufficient_scope" ? .insufficientScope : .forbidden
-        case 408: .timeout
-        case 429: .rateLimited
         case 500...: .serverFault
         default: .mappingRefused
         }
     }
 
-    private static func sentence(_ code: AccountError.Code, _ host: String, _ status: Int) -> String {
+    private static func sentence(
+        _ code: AccountError.Code, _ host: String, _ status: Int, _ proof: Proof
+    ) -> String {
         switch code {
+        case .invalidGrant:
+            "\(host) did not accept the one-time code (HTTP \(status)); check that signIn.client is its own client at the identity provider"
+        case .invalidConfiguration:
+            "\(host) takes no one-time code at that address (HTTP \(status)); check signIn in the description"
         case .moved:
-            "\(host) has moved (HTTP \(status)); the token is not sent on: write the new address in the description"
+            "\(host) has moved (HTTP \(status)); nothing secret is sent to the new address by itself: write the new address in the description"
         case .malformedAnswer: AccountError.Code.redirectSentence(host: host, status: status)
+        case .expired where proof == .ownToken:
+            "\(host) does not accept the token that it gave a moment ago; its operator has to look into that"
         case .expired:
             "\(host) does not accept the provider's token; sign in again, and see that \(host) trusts the provider"
         case .insufficientScope: "\(host) wants a token with more scope; sign in again with it"

@@ -12,12 +12,27 @@ struct MappingCalls: Sendable {
         var placeholders: [MappingPlaceholder] { url.placeholders + (body?.placeholders ?? []) }
     }
 
+    var signIn: Call?
+    var signOut: Call?
     var add: Call
     var status: Call?
     var challenge: Call?
     var verify: Call?
 
     init(_ description: NodeMappingDescription) throws(MappingDescriptionProblem) {
+        if let signIn = description.signIn {
+            self.signIn = try Self.call(signIn.call, "signIn", knows: [.code, .userID], needs: [.code])
+            try Self.check(path: signIn.token, "signIn.token")
+            guard !signIn.client.isEmpty else {
+                throw MappingDescriptionProblem(member: "signIn.client", sentence: "it is empty")
+            }
+        }
+        if let signOut = description.signOut {
+            guard description.signIn != nil else {
+                throw MappingDescriptionProblem(member: "signOut", sentence: "it needs signIn, and signIn is missing")
+            }
+            self.signOut = try Self.call(signOut, "signOut", knows: [.userID], needs: [])
+        }
         add = try Self.call(
             description.add.call, "add", knows: [.nodeID, .userID, .secretKey, .tags, .metadata], needs: [.nodeID])
         try Self.check(path: description.add.request, "add.request")
@@ -46,6 +61,13 @@ struct MappingCalls: Sendable {
             self.verify = try Self.call(
                 verify, "verify", knows: [.requestID, .nodeID, .userID, .signature, .tags, .metadata],
                 needs: [.requestID, .nodeID, .signature])
+        }
+        guard description.signIn != nil || description.sendsProviderToken == true else {
+            throw MappingDescriptionProblem(
+                member: "signIn",
+                sentence:
+                    "it is missing. Describe how the backend takes a one-time code, or set sendsProviderToken to true if it is to get the "
+                    + "identity provider's own access token")
         }
     }
 

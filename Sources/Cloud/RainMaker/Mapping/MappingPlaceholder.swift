@@ -7,6 +7,8 @@ enum MappingPlaceholder: String, CaseIterable {
     case userID = "user_id"
     case secretKey = "secret_key"
     case requestID = "request_id"
+    /// Of the identity provider, for the backend's own client.
+    case code
     /// In lower-case hex.
     case signature
     /// Of a challenge, in seconds.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
 import RainJSON
 
 extension NodeMappingDescription {
@@ -11,15 +12,23 @@ extension NodeMappingDescription {
     /// - Throws: `unreadableDefinition`, naming the member that is wrong.
     public init(parsing text: [UInt8], origin: String) throws(AccountError) {
         let json: JSONValue
-        do throws(JSONError) {
-            json = try JSONValue(parsing: text, limits: Self.limits)
+        do {
+            json = try JSONValue(parsing: FileText.document(text), limits: Self.limits)
+        } catch let error as FileText.Fault {
+            throw Self.unreadable(origin, "\(error)")
         } catch {
             throw Self.unreadable(origin, "it is not JSON: \(error)")
         }
-        guard let version = json["schemaVersion"]?.integer else {
+        let version: Int?
+        do throws(JSONError) {
+            version = try JSONMembers(json).integer("schemaVersion")
+        } catch {
+            throw Self.unreadable(origin, error.message)
+        }
+        guard let version else {
             throw Self.unreadable(origin, "it has no schemaVersion; the one that is read is \(Self.currentVersion)")
         }
-        guard version == Int64(Self.currentVersion) else {
+        guard version == Self.currentVersion else {
             throw Self.unreadable(
                 origin, "its schemaVersion is \(version) and this program reads \(Self.currentVersion)")
         }

@@ -9,6 +9,14 @@ public struct NodeMappingDescription: Sendable, Equatable, Codable {
 
     /// The version of the format; any but ``currentVersion`` is `unreadableDefinition`.
     public var schemaVersion: Int
+    /// Signs the user in to the backend with a one-time code of the identity provider. Every other request then carries the token that the
+    /// backend answered.
+    public var signIn: SignIn?
+    /// Ends the session that ``signIn`` began. Without it the session ends when the backend's token does.
+    public var signOut: Call?
+    /// Whether the backend may be sent the identity provider's own access token, where ``signIn`` is missing or the provider has no
+    /// one-time codes for another client. Without ``signIn`` it has to be true.
+    public var sendsProviderToken: Bool?
     /// The user's half of a mapping by secret.
     public var add: Add
     /// How far a mapping has come; without it a success of ``add`` is final.
@@ -26,6 +34,20 @@ public struct NodeMappingDescription: Sendable, Equatable, Codable {
         public var url: String
         /// With placeholders in its texts. A text that is `{tags}` or `{metadata}` and nothing else becomes that array or object.
         public var body: JSONValue?
+    }
+
+    /// A request that exchanges a one-time code of the identity provider for a token of the backend's own. It carries no other proof.
+    public struct SignIn: Sendable, Equatable, Codable {
+        /// As in ``Call``, but not `GET`: the code belongs in the body.
+        public var method: String
+        /// As in ``Call``.
+        public var url: String
+        /// As in ``Call``; `{code}` is needed here.
+        public var body: JSONValue?
+        /// The id of the backend's own client at the identity provider: the code is made for it, and nobody else can redeem it.
+        public var client: String
+        /// Where the answer has the backend's token, as a path with dots.
+        public var token: String
     }
 
     /// A request that tells the backend the node, its user and their secret.
@@ -73,6 +95,10 @@ public struct NodeMappingDescription: Sendable, Equatable, Codable {
         /// See ``request``. The board signs the text's UTF-8 bytes.
         public var challenge: String
     }
+}
+
+extension NodeMappingDescription.SignIn {
+    var call: NodeMappingDescription.Call { .init(method: method, url: url, body: body) }
 }
 
 extension NodeMappingDescription.Add {

@@ -10,6 +10,8 @@ extension RainMakerCloud {
 
     /// Uploads an image, and returns the address from which nodes get it.
     ///
+    /// Throws `insecureURL` for an answer with an address that boards must not run firmware from: `http:`, `file:`, or no URL at all.
+    ///
     /// - Parameters:
     ///   - name: of the file, 1 to 256 characters.
     ///   - progress: is told how many bytes of the image have been sent.
@@ -37,7 +39,31 @@ extension RainMakerCloud {
             throw error.status == Self.contentTooLarge ? Self.tooLarge(size) : error
         }
         guard let url = reply["image_url"]?.string, !url.isEmpty else { throw incomplete("image_url") }
+        guard isForBoards(url) else {
+            let start = presentable(String(url.prefix { $0 != "/" }.prefix(20)))
+            throw AccountError(
+                .insecureURL,
+                message: "\(deployment.base.authority) gave the image an address that is not an https URL "
+                    + "(it begins with \"\(start)\"); boards run what they get from there, so it was not sent to the board"
+            )
+        }
         return url
+    }
+
+    /// The longest address that is sent to boards, in bytes.
+    private static let longestAddress = 2048
+
+    /// Whether boards may get firmware from there: by https. Plain http is for a cloud that runs on this machine.
+    private func isForBoards(_ url: String) -> Bool {
+        let scheme = url.prefix { $0 != ":" }
+        let rest = url.dropFirst(scheme.count)
+        let authority = rest.dropFirst(3).prefix { !"/?#".contains($0) }
+        let isLocal = deployment.base.text.hasPrefix("http://")
+        return url.utf8.count <= Self.longestAddress && rest.hasPrefix("://")
+            && url.utf8.allSatisfy { (0x21...0x7E).contains($0) && !#"#\"<>^`{|}"#.utf8.contains($0) }
+            && (scheme.lowercased() == "https" || scheme.lowercased() == "http" && isLocal)
+            // Refuses a user name, and plain http to other machines.
+            && (try? ServiceURL("\(scheme)://\(authority)")) != nil
     }
 
     /// RFC 9110, section 15.5.14. What stands before the cloud says so in any form, and nothing but a smaller image helps.

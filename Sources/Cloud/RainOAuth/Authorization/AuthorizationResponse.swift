@@ -94,8 +94,12 @@ public struct AuthorizationResponse: Sendable, Equatable {
             throw OAuth2FormatError(
                 .mismatch, state == nil ? "the answer has no state" : "the state is not the one that was sent")
         }
-        guard known == nil || issuer == nil || issuer == known else {
-            throw OAuth2FormatError(.mismatch, "the answer comes from another issuer")
+        if let known, let issuer, issuer != known {
+            let isSlash = ServerMetadata.differOnlyInSlash(issuer, known)
+            throw OAuth2FormatError(
+                .mismatch,
+                "the answer comes from another issuer"
+                    + (isSlash ? ", whose name differs only in the \"/\" at the end" : ""))
         }
         guard issuer != nil || known == nil || !requiresIssuer else {
             throw OAuth2FormatError(.mismatch, "the answer does not say who its issuer is")

@@ -22,13 +22,23 @@ public struct DeviceAuthorization: Sendable, Equatable {
     /// An authorization that is good for longer than a day is asked about for a day.
     public static let longestLife = 86_400.0
 
-    /// - Throws: `missing` without the codes and the page, `malformed` for a code that is not visible ASCII and for a page that is
-    ///   neither https nor on this machine's own http.
+    /// - Throws: `missing` without the codes and the page, `malformed` for a code that is not visible ASCII, for a page that is neither https
+    ///   nor on this machine's own http, and for a member of the wrong type.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
-        let text = { (name: String) in json[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
-        guard let code = text("device_code"), let userCode = text("user_code"),
+        var (texts, numbers): ([String: String], [String: Double]) = ([:], [:])
+        do throws(JSONError) {
+            let own = try JSONMembers(json)
             // The draft's name is still sent (gh: cli/oauth).
-            let page = text("verification_uri") ?? text("verification_url")
+            let names = [
+                "device_code", "user_code", "verification_uri", "verification_url", "verification_uri_complete",
+            ]
+            for name in names { texts[name] = try own.text(name).flatMap { $0.isEmpty ? nil : $0 } }
+            for name in ["expires_in", "interval"] { numbers[name] = try own.lenientNumber(name) }
+        } catch {
+            throw OAuth2FormatError(error)
+        }
+        guard let code = texts["device_code"], let userCode = texts["user_code"],
+            let page = texts["verification_uri"] ?? texts["verification_url"]
         else {
             throw OAuth2FormatError(.missing, "the answer lacks device_code, user_code or verification_uri")
         }
@@ -38,18 +48,21 @@ public struct DeviceAuthorization: Sendable, Equatable {
         deviceCode = Secret(code)
         self.userCode = userCode
         verificationURI = try Self.page(page)
-        verificationURIComplete = try text("verification_uri_complete").map { text throws(OAuth2FormatError) in
+        verificationURIComplete = try texts["verification_uri_complete"].map { text throws(OAuth2FormatError) in
             try Self.page(text)
         }
-        let number = { (name: String) in json[name].flatMap { $0.double ?? $0.string.flatMap(Double.init) } }
-        expiresIn = min(max(number("expires_in") ?? 1800, 0), Self.longestLife)
-        interval = min(max(number("interval") ?? 5, 1), Self.longestInterval)
+        expiresIn = min(max(numbers["expires_in"] ?? 1800, 0), Self.longestLife)
+        interval = min(max(numbers["interval"] ?? 5, 1), Self.longestInterval)
     }
 
     private static func page(_ text: String) throws(OAuth2FormatError) -> String {
-        guard text.hasPrefix("https://") || text.hasPrefix("http://"), text.utf8.count <= RedirectURI.maximumLength,
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw OAuth2FormatError(.malformed, "the page to enter the code at has no web address") }
+        let authority = text.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#".contains($0) }
+        let isLocal = ["127.0.0.1", "[::1]", "localhost"].contains { host in
+            authority == host || authority.hasPrefix(host + ":")
+        }
+        guard text.hasPrefix("https://") || text.hasPrefix("http://") && isLocal, !authority.contains("@"),
+            text.utf8.count <= RedirectURI.maximumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw OAuth2FormatError(.malformed, "the page to enter the code at has no https address") }
         return text
     }
 }

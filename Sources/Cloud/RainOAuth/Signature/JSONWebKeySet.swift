@@ -42,8 +42,10 @@ package struct JSONWebKeySet: Sendable, Equatable {
 extension JSONWebKeySet.Key {
     /// nil for a key that is not for signatures, or of a kind that is not known here (RFC 7517, section 5, has it ignored).
     init?(_ json: JSONValue) {
-        if let use = json["use"]?.string, use != "sig" { return nil }
-        if let operations = json["key_ops"]?.array, !operations.contains("verify") { return nil }
+        // A restriction of the wrong type cannot be kept to.
+        if let use = json["use"]?.unlessNull, use != "sig" { return nil }
+        if let operations = json["key_ops"]?.unlessNull, operations.array?.contains("verify") != true { return nil }
+        for name in ["kid", "alg"] where json[name]?.unlessNull != nil && json[name]?.string == nil { return nil }
         let number = { (name: String) in json[name]?.string.flatMap { Base64.urlDecoded($0.utf8) } }
         switch json["kty"]?.string {
         case "RSA":

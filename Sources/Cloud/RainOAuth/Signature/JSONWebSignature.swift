@@ -31,6 +31,9 @@ package struct JSONWebSignature: Sendable {
         guard header["crit"] == nil else {
             throw OAuth2FormatError(.conflicting, "it demands an extension that is not known here (crit)")
         }
+        guard header["kid"]?.unlessNull == nil || header["kid"]?.string != nil else {
+            throw OAuth2FormatError(.malformed, "its header's \"kid\" is not a text")
+        }
         self.algorithm = algorithm
         keyID = header["kid"]?.string
         message = Array(text[..<parts[1].endIndex])

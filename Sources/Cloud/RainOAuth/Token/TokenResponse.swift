@@ -8,7 +8,7 @@ public struct TokenResponse: Sendable, Equatable {
     public var accessToken: Secret
     /// `Bearer` where the server does not say.
     public var tokenType: String
-    /// In seconds from now; nil where the server does not say, or not in a number.
+    /// In seconds from now; nil if the server does not say, or says what cannot be a lifetime.
     public var expiresIn: Double?
     /// What the tokens are renewed with; nil where there is none, or the old one stays.
     public var refreshToken: Secret?
@@ -35,20 +35,31 @@ public struct TokenResponse: Sendable, Equatable {
         self.more = more
     }
 
-    /// Throws `missing` without an access token, `malformed` if a token could not stand in a header line.
+    /// Whether requests carry the access token as RFC 6750 says. A client must not use a token of another type (RFC 6749, section 7.1).
+    public var isBearer: Bool { tokenType.lowercased() == "bearer" }
+
+    /// Throws `missing` without an access token, `malformed` if a token could not stand in a header line, and for a member of the wrong type.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
         guard let members = json.members else {
             throw OAuth2FormatError(.malformed, "a token response is a JSON object")
         }
-        guard let access = try Self.token(json["access_token"]?.string) else {
+        let tokens: [String?]
+        do throws(JSONError) {
+            let own = try JSONMembers(json)
+            tokens = [try own.text("access_token"), try own.text("refresh_token"), try own.text("id_token")]
+            let type = try own.text("token_type") ?? ""
+            tokenType = type.isEmpty ? "Bearer" : type
+            expiresIn = Self.seconds(try own.lenientNumber("expires_in"))
+            scope = try Self.scope(own)
+        } catch {
+            throw OAuth2FormatError(error)
+        }
+        guard let access = try Self.token(tokens[0]) else {
             throw OAuth2FormatError(.missing, "the token response has no access_token")
         }
         accessToken = access
-        tokenType = json["token_type"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? "Bearer"
-        expiresIn = Self.seconds(json["expires_in"])
-        refreshToken = try Self.token(json["refresh_token"]?.string)
-        identityToken = try Self.token(json["id_token"]?.string)
-        scope = Self.scope(json["scope"])
+        refreshToken = try Self.token(tokens[1])
+        identityToken = try Self.token(tokens[2])
         var seen: Set<String> = Set(Self.known)
         // Of a repeated name the last counts, as everywhere in JSON.
         more = members.reversed().filter { seen.insert($0.name).inserted }.reversed()
@@ -73,16 +84,15 @@ public struct TokenResponse: Sendable, Equatable {
         return Secret(text)
     }
 
-    /// A number, or digits in a string; anything else tells nothing.
-    private static func seconds(_ json: JSONValue?) -> Double? {
-        guard let json, let seconds = json.double ?? json.string.flatMap(Double.init), seconds >= 0, seconds < 1e12
-        else { return nil }
-        return seconds
+    /// A lifetime that cannot be one tells nothing.
+    private static func seconds(_ number: Double?) -> Double? {
+        number.flatMap { (0..<1e12).contains($0) ? $0 : nil }
     }
 
-    private static func scope(_ json: JSONValue?) -> [String]? {
-        if let list = json?.array { return list.compactMap(\.string) }
-        return json?.string.map { $0.split(separator: " ").map(String.init) }
+    /// A text as the RFC has it, or a list of texts, as some servers write it.
+    private static func scope(_ members: JSONMembers) throws(JSONError) -> [String]? {
+        if members.value["scope"]?.array != nil { return try members.texts("scope") }
+        return try members.text("scope").map { $0.split(separator: " ").map(String.init) }
     }
 
     /// As a token endpoint answers it.

@@ -128,6 +128,7 @@ actor LoggedBoard: Board {
             var told = error
             told.message = "\(trouble.description) \(error.message)"
             told.reason = error.reason ?? trouble.code
+            told.remedies += trouble.remedies
             throw told
         }
     }

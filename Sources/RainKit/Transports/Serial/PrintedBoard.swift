@@ -21,6 +21,14 @@ struct PrintedBoard {
                     "The board at \(port) has a Wi-Fi network already and starts no provisioning. Hold its BOOT button for 3 s to make it "
                     + "forget that, and run this again.", reason: "already_provisioned")
         }
+        if summary.isUnnamed, summary.serviceName == nil {
+            throw ProvisioningError(
+                .unavailable,
+                message:
+                    "The Arduino sketch on the board at \(port) starts provisioning, and does not print the board's name. Add WiFiProv.printQR "
+                    + "to the sketch, or name the board yourself.", reason: "unnamed_board",
+                remedies: [.boardName([]), .anyOtherTransport])
+        }
         guard let name = summary.code?.name ?? summary.serviceName else {
             throw ProvisioningError(
                 .unavailable,
@@ -29,20 +37,25 @@ struct PrintedBoard {
                     + "runs, or use another transport.", reason: "log_only", remedies: [.anyOtherTransport])
         }
         // Firmware that says no transport is RainMaker's from before its codes; Bluetooth is what its examples are built with.
-        guard summary.code?.transport == .softap else { return .bluetooth(name, adapter: given["adapter"]) }
+        guard (summary.code?.transport ?? summary.announcedTransport) == .softap else {
+            return .bluetooth(name, adapter: given["adapter"])
+        }
         return .softAP(given["device-host"], name: name)
     }
 
     /// Throws `unavailable` with the cause where the board does not come up.
     func checkUp() throws(ProvisioningError) {
         if summary.isDown, let trouble = summary.verdict {
-            throw ProvisioningError(.unavailable, message: trouble.description, reason: trouble.code)
+            throw ProvisioningError(
+                .unavailable, message: trouble.description, reason: trouble.code, remedies: trouble.remedies)
         }
     }
 
     /// The same for a board that goes on printing while it is talked to: its code may come behind its prompt.
-    func credentials(_ given: BoardCredentials, from log: DeviceLog) -> BoardCredentials {
-        var credentials = credentials(given)
+    func credentials(
+        _ given: BoardCredentials, from log: DeviceLog
+    ) throws(ProvisioningError) -> BoardCredentials {
+        var credentials = try credentials(given)
         guard !credentials.hasProofOfPossession, !given.leastSecurity.needsProofOfPossession else { return credentials }
         credentials.proofOfPossession = {
             let summary = log.moment.summary
@@ -53,15 +66,23 @@ struct PrintedBoard {
     }
 
     /// What the log says, where the user has not said it.
-    func credentials(_ given: BoardCredentials) -> BoardCredentials {
+    ///
+    /// - Throws: `malformed` if the log prints a code that cannot be used. Without it nobody knows how the board is protected.
+    func credentials(_ given: BoardCredentials) throws(ProvisioningError) -> BoardCredentials {
         var credentials = given
-        credentials.accessPointPassphrase = given.accessPointPassphrase ?? summary.code?.accessPointPassphrase
+        credentials.accessPointPassphrase =
+            given.accessPointPassphrase ?? summary.code?.accessPointPassphrase ?? summary.announcedPassphrase
         let isKnown = given.hasProofOfPossession || given.leastSecurity.needsProofOfPossession
-        guard !isKnown, let proof = summary.code?.proofOfPossession ?? summary.announcedProof else {
-            return credentials
+        guard !isKnown else { return credentials }
+        if let fault = summary.codeFault, summary.code == nil, given.securityVersion == nil {
+            throw ProvisioningError(
+                .malformed, message: "\(fault) The board at \(port) prints it.",
+                remedies: [.proofOfPossession])
         }
-        credentials.proofOfPossession = { proof }
-        credentials.hasProofOfPossession = true
+        if let proof = summary.code?.proofOfPossession ?? summary.announcedProof {
+            credentials.proofOfPossession = { proof }
+            credentials.hasProofOfPossession = true
+        }
         guard let code = summary.code, given.securityVersion == nil else { return credentials }
         credentials.leastSecurity = code.leastSecurity
         if given.username == BoardCredentials.defaultUsername, let name = code.username { credentials.username = name }

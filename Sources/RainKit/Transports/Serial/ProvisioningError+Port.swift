@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
+import RainCore
 import RainSerialPort
 
 extension ProvisioningError {
@@ -26,7 +27,7 @@ extension ProvisioningError {
                 + "again then; a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps it away for good."
         } else if holders.isEmpty {
             told.message =
-                "Another program holds this port. Close its serial monitor and try again; `sudo fuser -v \(error.path)` shows which it is."
+                "Another program holds this port. Close its serial monitor and try again; `sudo fuser -v \(ShellWord.quoted(error.path))` shows which it is."
         } else {
             let names = holders.prefix(3).map { "\($0.name) (process \($0.processID))" }.joined(separator: ", ")
             told.message = "Another program holds this port: \(names). Close it and try again."

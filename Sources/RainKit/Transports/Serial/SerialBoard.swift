@@ -144,7 +144,7 @@ actor SerialBoard: Board {
         switch try await probe.find() {
         case .console(.protocomm(let sessionID)):
             var opening = opening
-            opening.credentials = PrintedBoard(summary: listeners.log.moment.summary, port: peer)
+            opening.credentials = try PrintedBoard(summary: listeners.log.moment.summary, port: peer)
                 .credentials(opening.credentials, from: listeners.log)
             return LoggedBoard(
                 opening.protocommBoard(
@@ -194,7 +194,7 @@ actor SerialBoard: Board {
         opening.logger.info(
             "the board takes no commands; its log names another way",
             metadata: ["port": "\(peer)", "board": "\(address)"])
-        let inner = try await opening.other(address, printed.credentials(opening.credentials))
+        let inner = try await opening.other(address, try printed.credentials(opening.credentials))
         return LoggedBoard(inner, at: address, log: log, port: port, ports: ports)
     }
 }

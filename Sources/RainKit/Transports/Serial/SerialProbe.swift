@@ -30,6 +30,10 @@ struct SerialProbe: Sendable {
     static let patienceWithoutCode = Duration.seconds(3)
     /// A boot loader that found no application in one partition may find it in the next.
     static let patienceWithoutApplication = Duration.milliseconds(700)
+    /// Other firmware may speak Improv, and an image with a wrong checksum may start after all.
+    static let patienceWithOtherFirmware = Duration.seconds(3)
+    /// An adapter returns in a millisecond what is sent into it if its lines are connected.
+    static let patienceWithLoopback = Duration.seconds(1)
     /// Three starts may have been a person's: an application has named its service by then, or crashed once more.
     static let patienceInLoops = Duration.seconds(3)
     /// A console has shown its prompt by then, if the board has not just begun to boot: others are asked whether they speak Improv.
@@ -57,6 +61,7 @@ struct SerialProbe: Sendable {
             () async throws(ProvisioningError) in try await console.dialect()
         }
         if inbox.hasHeard { return .improv }
+        if console.port.isLoopback { throw loopback }
         switch answer {
         case .success(let dialect)?: return .console(dialect)
         case .failure(let error)?:
@@ -74,6 +79,7 @@ struct SerialProbe: Sendable {
         while !inbox.hasHeard {
             let moment = log.moment
             let time = now()
+            if console.port.isLoopback, time - began >= Self.patienceWithLoopback { return }
             // A console that reads this finds no line's end in it, and takes the next empty line's with it for an unknown command.
             if !moment.hasPrompt,
                 time >= nextQuestion || moment.decided != nil && nextQuestion == began + Self.patienceWithoutPrompt
@@ -102,7 +108,8 @@ struct SerialProbe: Sendable {
 
     /// It runs a provisioning service, and has not told how it is reached.
     private static func isIncomplete(_ summary: DeviceSummary) -> Bool {
-        summary.serviceName != nil && summary.code == nil && summary.announcedProof == nil && !summary.isProvisioned
+        guard summary.serviceName != nil else { return summary.isUnnamed }
+        return summary.code == nil && summary.announcedProof == nil && !summary.isProvisioned
     }
 
     /// Whether the port has lines by which a board is restarted.
@@ -117,15 +124,27 @@ struct SerialProbe: Sendable {
 
     private func patience(for moment: DeviceLog.Moment) -> Duration {
         let summary = moment.summary
-        if summary.serviceName != nil, summary.code == nil { return Self.patienceWithoutCode }
+        if summary.serviceName != nil || summary.isUnnamed, summary.code == nil { return Self.patienceWithoutCode }
         if summary.isDown {
+            switch summary.verdict {
+            case .otherFirmware, .damagedImage: return Self.patienceWithOtherFirmware
+            default: break
+            }
             let isKnown = summary.troubles.contains { $0.isFatal && !$0.isLoop }
             return isKnown ? Self.patienceWithoutApplication : Self.patienceInLoops
         }
         return isOwnUSB ? Self.patienceOverUSB : Self.patience
     }
 
-    /// With what is known of why: the log's word, or what else there is to the port.
+    private var loopback: ProvisioningError {
+        ProvisioningError(
+            .unavailable,
+            message:
+                "Everything that is sent to \(console.port.path) comes back unchanged: a loopback plug connects the lines TX and RX of this "
+                + "port, and no board is there.", reason: "loopback", remedies: [.port([])])
+    }
+
+    /// The same error with the cause that the log names, or what else is known of the port.
     private func diagnosed(_ error: ProvisioningError) -> ProvisioningError {
         guard error.code == .unavailable else { return error }
         let path = console.port.path
@@ -133,7 +152,7 @@ struct SerialProbe: Sendable {
         var told = error
         told.cause = error.message
         if let trouble = moment.summary.verdict {
-            (told.message, told.reason) = (trouble.description, trouble.code)
+            (told.message, told.reason, told.remedies) = (trouble.description, trouble.code, trouble.remedies)
         } else if isProbedForModem() {
             told.reason = "modem_manager"
             told.message =
@@ -149,6 +168,13 @@ struct SerialProbe: Sendable {
             told.message =
                 "What comes from \(path) is not what an ESP prints: it seems to be another device's port."
             told.remedies = [.port([])]
+        } else if moment.summary.isESP, !moment.hasPrompt {
+            told.reason = "no_provisioning"
+            let name = moment.summary.project.map { " \"\($0)\"" } ?? ""
+            told.message =
+                "The firmware\(name) of the board at \(path) starts, and neither names a provisioning service nor shows a console's prompt. It "
+                + "may have no provisioning, or log to another connector."
+            told.remedies = [.boardLog, .anyOtherTransport]
         }
         return told
     }

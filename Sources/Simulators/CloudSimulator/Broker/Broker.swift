@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import Glibc
+import RainCore
 import Synchronization
 
 /// The MQTT broker: Debian's mosquitto, as a child process that ends with this one.
@@ -109,14 +110,17 @@ final class Broker: Sendable {
 
     /// Debian keeps mosquitto in /usr/sbin, which an ordinary user's PATH does not name.
     private static func findProgram() -> String? {
-        let path = getenv("PATH").map { String(cString: $0) } ?? ""
-        let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]
-        return folders.map { $0 + "/mosquitto" }.first { access($0, X_OK) == 0 }
+        let more = ["/usr/sbin", "/usr/local/sbin"]
+        return programSearch().file(of: "mosquitto")
+            ?? more.lazy.compactMap { ProgramSearch(path: $0).file(of: "mosquitto") }.first
     }
 }
 
+private func programSearch() -> ProgramSearch { ProgramSearch(path: getenv("PATH").map { String(cString: $0) }) }
+
 /// Starts a program that dies with the calling thread, its standard error going to `log`.
 private func spawn(_ program: String, _ arguments: [String]) -> (pid: pid_t, log: Int32)? {
+    guard let setpriv = programSearch().file(of: "setpriv") else { return nil }
     var ends: [Int32] = [-1, -1]
     guard pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
     var actions = posix_spawn_file_actions_t()
@@ -142,7 +146,7 @@ private func spawn(_ program: String, _ arguments: [String]) -> (pid: pid_t, log
     var argv = words.map { strdup($0) } + [nil]
     defer { argv.forEach { free($0) } }
     var pid: pid_t = 0
-    let failure = posix_spawnp(&pid, "setpriv", &actions, &attributes, &argv, environ)
+    let failure = posix_spawn(&pid, setpriv, &actions, &attributes, &argv, environ)
     close(ends[1])
     guard failure == 0 else {
         close(ends[0])

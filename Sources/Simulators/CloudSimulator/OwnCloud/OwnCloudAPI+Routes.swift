@@ -11,13 +11,18 @@ extension OwnCloudAPI {
         if call.request.method == "POST", parts.count == 3, parts[0] == "nodes", parts[2] == "report" {
             return try report(try OwnCloudCall.node(parts[1]), call)
         }
-        let caller = try call.caller()
+        if call.request.method == "POST", parts == ["sessions"] { return try signIn(call, &user) }
+        let (token, now) = (try call.token(), now)
+        let own = sessions.withLock { $0.session(of: token, at: now) }
+        let caller: OwnCloudCaller
+        if let own { caller = own } else { caller = try call.caller() }
         user = caller.user.email
         switch (call.request.method, parts.first, parts.count) {
         case ("PUT", "nodes", 3) where parts[2] == "owner":
             return try add(try OwnCloudCall.node(parts[1]), call, caller)
         case ("GET", "nodes", 1):
             return Response(["nodes": .array(owners.withLock { $0.nodes(of: caller.user.id) }.map { .string($0) })])
+        case ("DELETE", "sessions", 2) where parts[1] == "current" && own != nil: return try signOut(call, caller)
         case ("GET", "requests", 2): return try status(of: parts[1], caller)
         case ("POST", "challenges", 1): return try challenge(call, caller)
         case ("POST", "challenges", 3) where parts[2] == "answer": return try answer(parts[1], call, caller)
@@ -105,6 +110,16 @@ extension OwnCloudAPI {
 }
 
 extension Journal {
+    /// - Parameter state: `registered`, `signed_in` or `signed_out`.
+    func backendSession(_ caller: OwnCloudCaller, _ state: String) {
+        write(
+            "backend_session",
+            [
+                .init("user_id", .string(caller.user.id)), .init("provider", .string(caller.system.rawValue)),
+                .init("state", .string(state)),
+            ])
+    }
+
     fileprivate func nodeMapping(_ change: MappingChange, provider: IdentitySystem?) {
         var members: [JSONValue.Member] = []
         if let node = change.nodeID { members.append(.init("node", .string(node))) }

@@ -3,11 +3,12 @@ import RainJSON
 import Synchronization
 
 /// The backend of a cloud of one's own, as a function from a request to a response. It accepts the access tokens of the simulated
-/// identity systems and stores which user owns which node. It does no network I/O.
+/// identity systems, or its own for a one-time code of SPiD, and stores which user owns which node. It does no network I/O.
 public final class OwnCloudAPI: Sendable {
     let systems: [IdentityAPI]
     let journal: Journal
     let owners = Mutex(NodeOwners())
+    let sessions = Mutex(OwnCloudSessions())
     let faults = Mutex(FaultTable())
     private let clock: @Sendable () -> Int64
     /// How far its clock is ahead, in milliseconds.

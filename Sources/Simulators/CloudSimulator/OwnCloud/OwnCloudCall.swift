@@ -17,12 +17,17 @@ struct OwnCloudCall {
         parts = request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(percentDecoded)
     }
 
-    /// The caller: the person to whom one of the systems issued the token. The token must still be valid there.
-    func caller() throws(OwnCloudFailure) -> OwnCloudCaller {
+    /// The token of `Authorization: Bearer`.
+    func token() throws(OwnCloudFailure) -> String {
         guard let header = request.header("Authorization"), header.lowercased().hasPrefix("bearer ") else {
             throw OwnCloudFailure(401, "invalid_token", "A bearer token is needed")
         }
-        let token = header.dropFirst(7).trimmingSpaces()
+        return header.dropFirst(7).trimmingSpaces()
+    }
+
+    /// The caller: the person to whom one of the systems issued the token. The token must still be valid there.
+    func caller() throws(OwnCloudFailure) -> OwnCloudCaller {
+        let token = try token()
         for system in systems {
             if let user = system.user(ofAccessToken: token) { return OwnCloudCaller(user: user, system: system.system) }
         }

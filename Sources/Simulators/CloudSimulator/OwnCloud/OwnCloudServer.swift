@@ -29,10 +29,25 @@ public final class OwnCloudServer: Sendable {
 
     public func stop() { listener.stop() }
 
-    /// The description of this backend for clients: the file of docs/own-cloud.md.
+    /// The description of this backend for clients: the file of docs/own-cloud.md. Users of SPiD sign in to it with a one-time code; the
+    /// other systems have none, and it takes their tokens.
     public var description: JSONValue {
+        var members: [JSONValue.Member] = [.init("schemaVersion", 1)]
+        if api.systems.contains(where: { $0.system == .spid }) {
+            let signIn: JSONValue = [
+                "method": "POST", "url": .string(url + "/sessions"), "body": ["code": "{code}"],
+                "client": .string(OwnCloudAPI.spidClient), "token": "token",
+            ]
+            members.append(.init("signIn", signIn))
+            members.append(.init("signOut", ["method": "DELETE", "url": .string(url + "/sessions/current")]))
+        }
+        members.append(.init("sendsProviderToken", true))
+        return .object(members + (requests.members ?? []))
+    }
+
+    /// The requests about nodes.
+    private var requests: JSONValue {
         [
-            "schemaVersion": 1,
             "add": [
                 "method": "PUT", "url": .string(url + "/nodes/{node_id}/owner"),
                 "body": [

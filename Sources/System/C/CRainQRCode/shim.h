@@ -2,7 +2,7 @@
 #pragma once
 #include <stdint.h>
 
-// What libqrencode, libpng and libzbar hand over, as their public headers have it. The libraries are opened when they are needed, so that
+// What libqrencode and libpng hand over, as their public headers have it. The libraries are opened when they are needed, so that
 // neither their headers nor they themselves have to be there for anything else.
 
 // qrencode.h 4.1: QRcode. The lowest bit of each byte of `data` is set for a dark module.

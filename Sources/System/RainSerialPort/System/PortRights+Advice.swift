@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 
 extension SerialPort {
     /// Why this user may not open a port: a sentence for people, and the command that mends it, where there is one.
@@ -6,7 +7,9 @@ extension SerialPort {
         guard let rights = PortRights(of: path) else { return ("It cannot be opened.", nil) }
         let command: String? =
             switch rights.group {
-            case .named(let name): rights.isMember ? "newgrp \(name)" : "sudo usermod -aG \(name) $USER"
+            case .named(let name):
+                rights.isMember
+                    ? "newgrp \(ShellWord.quoted(name))" : "sudo usermod -aG \(ShellWord.quoted(name)) $USER"
             case .numbered, .none: nil
             }
         return (rights.advice, command)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 
 /// Why this user may not open a port, and what mends it.
 struct PortRights {
@@ -43,9 +44,9 @@ struct PortRights {
         switch group {
         case .named(let name) where isMember:
             "This user may not open the port yet: the group \(name) took effect after this session began. Sign out and in again, or run "
-                + "`newgrp \(name)`."
+                + "`newgrp \(ShellWord.quoted(name))`."
         case .named(let name):
-            "This user may not open the port: it belongs to the group \(name). Run `sudo usermod -aG \(name) $USER`, then sign out and in "
+            "This user may not open the port: it belongs to the group \(name). Run `sudo usermod -aG \(ShellWord.quoted(name)) $USER`, then sign out and in "
                 + "again."
         case .numbered(let id):
             "This user may not open the port: it belongs to the group with the number \(id), which has no name here. In a container, "

@@ -4,7 +4,7 @@ import Glibc
 import RainKit
 import RainCore
 
-/// Replaces itself by curl, which reads the Authorization header from a pipe. It is never in a file, nor among the arguments, which
+/// Replaces itself by curl, which reads the proof of who asks from a pipe. It is never in a file, nor among the arguments, which
 /// every user of the machine can read.
 struct AccountCurl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,14 +31,16 @@ struct AccountCurl: AsyncParsableCommand {
         let context = try Context(options)
         let account = try context.client(which).account()
         let end = ContinuousClock.now + timeout.duration
-        let curl = try CurlCommand(
-            arguments, base: account.base, isAllowed: account.session.isForTokens)
+        // Arguments are refused before a token is renewed, and once more when it is known where the token goes.
+        _ = try CurlCommand(arguments, base: account.base, isAllowed: account.session.isForTokens)
         guard let program = CurlCommand.program else {
             throw CommandFailure(.unavailable, reason: "no_curl", message: "There is no curl to run: install it.")
         }
-        let header = try await withTimeout(timeout.duration) { try await account.session.authorization() }
+        let proof = try await withTimeout(timeout.duration) { try await account.session.requestProof() }
+        let curl = try CurlCommand(
+            arguments, base: account.base, hasSecretURL: !proof.query.isEmpty, isAllowed: account.session.isForTokens)
         let configuration = CurlCommand.configuration(
-            header: header, certificateAuthorities: account.certificateAuthorities,
+            proof: proof, certificateAuthorities: account.certificateAuthorities,
             usesProxy: account.base.hasPrefix("https:"), within: end - .now)
         for name in context.secretVariables { unsetenv(name) }
         try curl.replaceThisProcess(by: program, reading: configuration)

@@ -50,11 +50,14 @@ struct AccountDataSet: AsyncParsableCommand {
         if let text { return .string(text) }
         let bytes =
             value == "-"
-            ? try SecretSource.standardInput(name: "value", maximumBytes: Self.maximumBytes, within: time.left)
-                .revealBytes()
+            ? try SecretSource.standardInput(
+                name: "value", maximumBytes: Self.maximumBytes, isExact: true, within: time.left
+            )
+            .revealBytes()
             : Array((value ?? "").utf8)
+        let document = try Payload.document(bytes, name: "value", reason: "not_json")
         do throws(JSONError) {
-            return try JSONValue(parsing: bytes)
+            return try JSONValue(parsing: document)
         } catch {
             throw CommandFailure(
                 .badData, reason: "not_json", message: "The value is not JSON (\(error)): use --text for plain text.")

@@ -48,7 +48,13 @@ struct AccountExchange: AsyncParsableCommand {
         let access = try context.client(which).account()
         let (account, provider) = try access.spid()
         let client: String
-        if let forClient { client = forClient } else { client = try provider.clientID() }
+        if let forClient {
+            client = forClient
+        } else {
+            // Without a session a client id is not what is missing.
+            _ = try await access.session.userID()
+            client = try provider.clientID()
+        }
         let exchange =
             switch (type, redirectURI) {
             case (.session, let uri?): SPiDExchange.session(forClient: client, redirectURI: uri)

@@ -49,6 +49,8 @@ struct AccountFetch: AsyncParsableCommand {
             } catch {
                 throw CommandFailure(.cannotWrite, message: "\(output.onOneLine) cannot be written: \(error).")
             }
+        } else if StandardStreams.outIsTerminal {
+            StandardStreams.out(String(decoding: response.body, as: UTF8.self).linesWithoutControls)
         } else {
             StandardStreams.out(response.body)
         }

@@ -16,8 +16,15 @@ struct AccountHeader: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let account = try Context(options).client(which).account()
+        let context = try Context(options)
+        let account = try context.client(which).account()
         let header = try await withTimeout(timeout.duration) { try await account.session.authorization() }
+        let place = try await account.session.requestProof().query.first
+        if let place {
+            context.output.say(
+                "note: \(account.provider?.title ?? account.name) takes the token as \(place.name) in the URL, too: rainctl account curl does that."
+            )
+        }
         StandardStreams.out("\(header.name): \(header.value.revealString())\n")
     }
 }

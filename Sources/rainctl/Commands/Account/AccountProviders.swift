@@ -33,6 +33,10 @@ struct AccountProviders: AsyncParsableCommand {
                 context.output.warn(problem.value.message.onOneLine, reason: "\(problem.value.code)")
             }
         }
-        context.output.result(ProviderListResult(entries, inDetail: name != nil))
+        let remembered = (try? RememberedProviders(state: context.folders.state).load()) ?? [:]
+        let links = entries.map { entry in
+            entry.definition.links(with: remembered[entry.definition.id]?.withoutSecrets ?? ProviderSettings())
+        }
+        context.output.result(ProviderListResult(entries, links: links, inDetail: name != nil))
     }
 }

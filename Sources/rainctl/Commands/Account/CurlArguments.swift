@@ -8,8 +8,12 @@ struct CurlArguments {
     /// As curl takes them; a path has become a URL.
     private(set) var checked: [String] = []
 
-    /// - Parameter isAllowed: whether a URL is one that the token may be sent to.
-    init(_ arguments: [String], base: String, isAllowed: (String) -> Bool) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - hasSecretURL: whether the token goes in the URL's query, so that URLs must not be printed.
+    ///   - isAllowed: whether a URL is one that the token may be sent to.
+    init(
+        _ arguments: [String], base: String, hasSecretURL: Bool = false, isAllowed: (String) -> Bool
+    ) throws(CommandFailure) {
         var rest = arguments[...]
         var urls = 0
         func url(_ text: String) throws(CommandFailure) -> String {
@@ -36,7 +40,7 @@ struct CurlArguments {
                 if name == "url" {
                     checked.append(try url(try value(of: argument)))
                 } else if Self.optionsWithValue.contains(name) {
-                    checked.append(try Self.check(try value(of: argument), of: name))
+                    checked.append(try Self.check(try value(of: argument), of: name, hasSecretURL))
                 } else if !Self.flags.contains(name) {
                     throw Self.refused(argument)
                 }
@@ -48,9 +52,9 @@ struct CurlArguments {
                     if Self.flagLetters.contains(letter) { continue }
                     guard let name = Self.lettersWithValue[letter] else { throw Self.refused("-\(letter)") }
                     if letters.isEmpty {
-                        checked.append(try Self.check(try value(of: "-\(letter)"), of: name))
+                        checked.append(try Self.check(try value(of: "-\(letter)"), of: name, hasSecretURL))
                     } else {
-                        _ = try Self.check(String(letters), of: name)
+                        _ = try Self.check(String(letters), of: name, hasSecretURL)
                     }
                     break
                 }
@@ -73,7 +77,9 @@ struct CurlArguments {
                 """)
     }
 
-    private static func check(_ value: String, of option: String) throws(CommandFailure) -> String {
+    private static func check(
+        _ value: String, of option: String, _ hasSecretURL: Bool
+    ) throws(CommandFailure) -> String {
         let isHeader = option == "header"
         if isHeader, value.hasPrefix("@") || value.lowercased().hasPrefix("authorization") {
             throw CommandFailure(
@@ -81,6 +87,10 @@ struct CurlArguments {
                 message: "The Authorization header is set by this command, and headers from a file could set another.")
         }
         if option == "write-out", value.hasPrefix("@") { throw refused("--write-out with a file") }
+        // %{url}, %{url_effective}, %{urle.query} and %{json} show the whole address.
+        if option == "write-out", hasSecretURL, ["%{url", "%{json"].contains(where: value.lowercased().contains) {
+            throw refused("--write-out of an address, which contains the token here,")
+        }
         return value
     }
 

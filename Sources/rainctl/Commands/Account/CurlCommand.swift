@@ -8,29 +8,34 @@ import RainCore
 struct CurlCommand {
     private let arguments: CurlArguments
 
-    init(_ arguments: [String], base: String, isAllowed: (String) -> Bool) throws(CommandFailure) {
-        self.arguments = try CurlArguments(arguments, base: base, isAllowed: isAllowed)
+    /// - Parameter hasSecretURL: whether the token goes in the URL's query.
+    init(
+        _ arguments: [String], base: String, hasSecretURL: Bool = false, isAllowed: (String) -> Bool
+    ) throws(CommandFailure) {
+        self.arguments = try CurlArguments(arguments, base: base, hasSecretURL: hasSecretURL, isAllowed: isAllowed)
     }
 
-    /// The first curl that `PATH` has.
-    static var program: String? {
-        guard let path = getenv("PATH") else { return nil }
-        return String(cString: path).split(separator: ":").lazy.filter { $0.hasPrefix("/") }.map { "\($0)/curl" }
-            .first { access($0, X_OK) == 0 }
-    }
+    /// The first curl in the folders of `PATH`.
+    static var program: String? { ProgramSearch(path: getenv("PATH").map { String(cString: $0) }).file(of: "curl") }
 
     /// What curl reads before its arguments, in the form of `curl --config`.
     ///
     /// URLs are taken literally, so that curl asks for no other host than the one that was checked.
     static func configuration(
-        header: (name: String, value: Secret), certificateAuthorities: String?, usesProxy: Bool, within limit: Duration
+        proof: RequestProof, certificateAuthorities: String?, usesProxy: Bool, within limit: Duration
     ) -> Secret {
         var lines = ["globoff", "path-as-is", "proto = \"=http,https\"", "max-redirs = 0"]
         lines.append("max-time = \(max(limit, .milliseconds(1)) / .seconds(1))")
         // Plain http stays on this machine, and must not be shown to a proxy.
         if !usesProxy { lines.append("noproxy = \"*\"") }
         if let certificateAuthorities { lines.append("cacert = \(quoted(certificateAuthorities))") }
-        lines.append("header = \(quoted("\(header.name): \(header.value.revealString())"))")
+        for header in proof.headers {
+            lines.append("header = \(quoted("\(header.name): \(header.value.revealString())"))")
+        }
+        // A + in front: it is encoded already (curl 7.87 and later).
+        for parameter in proof.query {
+            lines.append("url-query = \(quoted("+\(parameter.name)=\(parameter.value.revealString())"))")
+        }
         return Secret(lines.joined(separator: "\n") + "\n")
     }
 

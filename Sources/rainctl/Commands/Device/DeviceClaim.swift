@@ -54,7 +54,7 @@ struct DeviceClaim: AsyncParsableCommand {
         _ context: Context, _ client: RainKitClient, _ time: TimeBudget
     ) async throws -> ClaimResult {
         let tools = Esptool(python: host.python, environment: context.environmentOfPrograms)
-        return try await HostClaim(context: context, client: client, time: time, tools: tools)
-            .run(host.request(at: device.port))
+        var claim = HostClaim(context: context, client: client, time: time, tools: tools)
+        return try await claim.run(host.request(at: device.port))
     }
 }

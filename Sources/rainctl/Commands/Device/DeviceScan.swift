@@ -18,6 +18,7 @@ struct DeviceScan: DeviceCommand {
             try await board.secure()
             return try await board.scan()
         }
+        if found.mayLackNetworks { output.warn(NetworkWords.fullScan, reason: "scan_full") }
         output.result(ScanResult(found))
     }
 }

@@ -116,7 +116,8 @@ struct NodeParamsSet: AsyncParsableCommand {
 
     private func fileChanges(within limit: Duration) throws(CommandFailure) -> [ParameterChange]? {
         guard let file else { return nil }
-        let bytes = try Payload(file: file).bytes(within: limit)
+        let bytes = try Payload.document(
+            try Payload(file: file).bytes(within: limit), name: "file of values", reason: "bad_values")
         guard let json = try? JSONValue(parsing: bytes), let changes = [ParameterChange](json), !changes.isEmpty else {
             throw CommandFailure(
                 .badData, reason: "bad_values",

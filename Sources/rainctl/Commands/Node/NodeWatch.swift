@@ -62,7 +62,7 @@ struct NodeWatch: AsyncParsableCommand {
                     }
                 }
                 if let listening {
-                    group.addTask { try await listening.run(watched) { change in printer.take(change) } }
+                    group.addTask { try await listening.run(watched, until: end) { change in printer.take(change) } }
                 }
                 // The first that has seen enough ends the others.
                 for try await _ in group where printer.isDone || printer.isCut { group.cancelAll() }

@@ -25,7 +25,7 @@ struct ProfileRemove: AsyncParsableCommand {
                 .usage, reason: "in_use",
                 message: """
                     \(account.name.onOneLine) is signed in there: first run rainctl logout --profile \(name) --account \
-                    \(account.name.onOneLine).
+                    \(account.name.asShellWord).
                     """)
         }
         try context.deploymentFile.change { content throws(AccountError) in try content.remove(name) }

@@ -44,6 +44,9 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "Make the board forget failed Wi-Fi settings first.")
     var resetFirst = false
 
+    @Flag(help: "Give up what earlier runs left unconfirmed; the cloud is not asked about it again.")
+    var forgetPending = false
+
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(120))
 
@@ -55,6 +58,10 @@ struct Provision: AsyncParsableCommand {
     func validate() throws {
         if customEndpoint != nil, customData == nil {
             throw ValidationError("--custom-endpoint needs --custom-data, what is to be sent there.")
+        }
+        if forgetPending, noMapping {
+            throw ValidationError(
+                "--forget-pending is about your account, and --no-mapping uses none: give one of them.")
         }
     }
 
@@ -86,6 +93,8 @@ struct Provision: AsyncParsableCommand {
         let network = try requestedNetwork(context, questions, within: time)
         // Fails with `notSignedIn` before a byte goes to the board.
         let client = try owner.client(context, noMapping: noMapping)
+        // First of all, so that what was left can be given up in the name of a user whom the backend does not take.
+        if forgetPending { try await forgetLeftOvers(client, time, context) }
         if !noMapping { try await time.run { try await client.checkCanProvision(notes) } }
         let target = try await BoardTarget(device, context, client, within: time)
         return try await target.askingForProofAgain(context, within: time) { target in
@@ -101,6 +110,14 @@ struct Provision: AsyncParsableCommand {
             async let _ = report.animate()
             return (try await client.provision(board, request) { report.take($0) }, client)
         }
+    }
+
+    private func forgetLeftOvers(_ client: RainKitClient, _ time: TimeBudget, _ context: Context) async throws {
+        let nodes = try await time.run { try await client.forgetPendingMappings() }
+        guard !nodes.isEmpty else { return context.output.say("note: No earlier run has left anything to give up.") }
+        context.output.warn(
+            "the mappings of \(nodes.map(\.rawValue.onOneLine).joined(separator: ", ")) were given up: the cloud is not asked about "
+                + "them again.", reason: "pending_forgotten")
     }
 
     private func mappingNotes() throws(CommandFailure) -> MappingNotes {

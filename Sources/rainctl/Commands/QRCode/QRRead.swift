@@ -17,7 +17,8 @@ struct QRRead: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A PNG or JPEG file, an https address of one, or - for standard input.", valueName: "picture"),
+            "A PNG or JPEG file, an https address of one (http for a board's own camera), or - for standard input.",
+            valueName: "picture"),
         completion: .file(extensions: ["png", "jpg", "jpeg"]))
     var picture: String
 
@@ -44,6 +45,7 @@ struct QRRead: AsyncParsableCommand {
     }
 
     private func fetched(_ context: Context) async throws -> [UInt8] {
+        do throws(AccountError) { try PictureAddress.check(picture) } catch { throw CommandFailure(error) }
         var request = HTTPRequest(
             method: .get, url: picture, deadline: timeout.duration, maximumResponseBytes: QRScanner.maximumBytes)
         request.headers = [HTTPHeader("User-Agent", "RainKit")]

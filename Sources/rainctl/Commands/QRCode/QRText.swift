@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 import RainKit
 
 /// What `--qrcode` and `qr` are given: a code's text, a file with it, a picture of it, or `-` for one of these on standard input.
@@ -22,9 +23,18 @@ enum QRText {
                     "This is \(format): codes are read from PNG and JPEG pictures only. Convert it, or take a screenshot."
             )
         }
+        let place = given == "-" ? "standard input" : given.onOneLine
         guard QRScanner.isPicture(bytes) else {
-            // One trailing newline, as of every secret in a file.
-            return bytes.last == 0x0A ? bytes.dropLast() : bytes
+            do throws(FileText.Fault) {
+                let text = try FileText.document(bytes)
+                // A code's text may be JSON in several lines; any other has one.
+                let isJSON = text.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
+                return isJSON ? text : Array(try FileText.secret(text[...]))
+            } catch {
+                throw CommandFailure(
+                    .badData, reason: "bad_qr_code",
+                    message: "The QR code's text cannot be read from \(place): \(error).")
+            }
         }
         let codes: [[UInt8]]
         do throws(QRCodeError) {
@@ -54,6 +64,10 @@ enum QRText {
     }
 }
 
+extension UInt8 {
+    fileprivate var isWhiteSpace: Bool { [0x09, 0x0A, 0x0D, 0x20].contains(self) }
+}
+
 extension CommandFailure {
     init(_ error: QRCodeError) {
         switch error.code {
@@ -61,12 +75,13 @@ extension CommandFailure {
             let package = error.package ?? "its library"
             self.init(
                 .unavailable, reason: "no_library",
-                message: "For this the package \(package) is needed: sudo apt install \(package)")
+                message: "The library of the package \(package) is not installed: sudo apt install \(package)")
         case .unsuitableLength:
             self.init(.badData, reason: "bad_qr_code", message: "There is nothing, or more than a QR code holds.")
         case .unreadableImage:
             self.init(
-                .badData, reason: "bad_picture", message: "This is no PNG or JPEG picture, or a damaged one.")
+                .badData, reason: "bad_picture",
+                message: "This is not a PNG or JPEG picture, or the picture is damaged.")
         case .imageTooLarge:
             self.init(
                 .badData, reason: "bad_picture",

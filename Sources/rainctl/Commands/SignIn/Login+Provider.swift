@@ -7,11 +7,21 @@ extension Login {
     func signIn(
         to provider: String, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
     ) async throws -> LoginResult {
+        do {
+            return try await signIn(at: provider, time, context, events)
+        } catch let error as AccountError {
+            throw error.recalling(recalledSettings(at: provider, context))
+        }
+    }
+
+    private func signIn(
+        at provider: String, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
+    ) async throws -> LoginResult {
         let entry = try context.providerDefinitions.entry(provider)
         let definition = entry.definition
         let (grant, mode) = try way(at: definition, context)
         if let whyNot = definition.capabilities.first(where: { $0.grant == grant })?.whyNot {
-            throw AccountError(.unsupported, message: "\(provider) cannot do this: \(whyNot)")
+            throw AccountError(.unsupported, message: "\(definition.displayName) cannot do this: \(whyNot)")
         }
         var settings = try settings(for: definition, context)
         settings.mode = mode ?? definition.modes?.first { definition.grant(ofMode: $0) == grant }
@@ -19,22 +29,26 @@ extension Login {
         let asksForUser = [.password, .basic, .cookie].contains(grant)
         let newcomer = try context.newcomer(user, at: name, isWanted: asksForUser)
         let user = asksForUser ? try userName(newcomer, context) : nil
-        var storing = storing
-        // A password is stored only on request.
-        if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, storing.store == nil, !storing.noSave {
-            storing.noSave = true
+        var store = try storing.choice(context)
+        // A password is stored only on request, and where nothing is to be stored no store is tried.
+        if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, store != .kind(.memory) {
+            store = .kind(.memory)
             context.output.say("note: The sign-in is tried and not kept; --save-credentials keeps the password.")
         }
         let client = try context.client(
             provider: ProviderSelection(
                 definition.id, settings: settings.withSecrets(for: definition, environment: context.environment),
                 challenges: otherProvider.challenge.resolver(context)), account: newcomer.account)
-        let access = try await client.newAccount(user: user, in: storing.choice(context))
+        let access = try await client.newAccount(
+            user: user, in: store, savingCredentials: otherProvider.saveCredentials)
         let result = try await events.following(access.session) {
             try await signIn(by: grant, settings, user: user, client, access, time, context, events)
         }
         context.tellPlace(of: access.newSession)
-        if !storing.noSave { try client.rememberedProviders.remember(settings, as: name) }
+        // What is not kept is not remembered either: an earlier session goes on with the settings that it was made with.
+        if access.newSession?.outlivesProcess == true {
+            try client.rememberedProviders.remember(settings, as: name)
+        }
         return .signedIn(SignedInResult(result, access))
     }
 
@@ -116,7 +130,9 @@ extension Login {
             let names = general.keys.sorted() + (definition.modes ?? [])
             throw CommandFailure(
                 .usage, reason: "unknown_mode",
-                message: "\(definition.id) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", ")).")
+                message:
+                    "\(definition.displayName) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", "))."
+            )
         }
         if code.isGiven { return (.authorizationCode, nil) }
         if otherProvider.deviceCode { return (.deviceCode, nil) }
@@ -141,27 +157,30 @@ extension Login {
     private func settings(for definition: ProviderDefinition, _ context: Context) throws -> RememberedProviders.Settings
     {
         let given = try otherProvider.settings(context, for: definition.id)
-        guard
-            var settings = try RememberedProviders(state: context.folders.state).load()[
-                definition.name(in: given.environment)]
-        else {
-            var settings = given
-            settings.secretsOf = given.client(of: definition)
-            return settings
-        }
+        let remembered = try RememberedProviders(state: context.folders.state).load()
+        var settings = remembered[definition.name(in: given.environment)] ?? .init(provider: definition.id)
         if settings.update(with: given, for: definition) {
             context.output.say(
-                "note: The secret that is remembered for \(definition.id) is another client's, or for another address: it is not used."
+                "note: The secret that is remembered for \(definition.displayName) is another client's, or for another address: it is not used."
             )
         }
         return settings
+    }
+
+    /// What an earlier sign-in has left behind and this one was not given.
+    private func recalledSettings(at provider: String, _ context: Context) -> [RecalledSetting] {
+        guard let definition = try? context.providerDefinitions.entry(provider).definition,
+            let given = try? otherProvider.settings(context, for: provider),
+            let remembered = try? RememberedProviders(state: context.folders.state).load()
+        else { return [] }
+        return remembered[definition.name(in: given.environment)]?.recalled(beside: given) ?? []
     }
 
     private func show(_ authorization: DeviceAuthorization) {
         let complete = authorization.verificationURIComplete.map { " (or at once: \($0))" } ?? ""
         // The sign-in cannot go on without it, so it is printed even with --quiet.
         StandardStreams.err(
-            "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)\n"
-        )
+            "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)"
+                .withoutControls + "\n")
     }
 }

@@ -176,7 +176,7 @@ struct Login: AsyncParsableCommand {
 
     /// No one can be asked. After --one-time-code this is a success; after a password it is an error, because the user is not signed in.
     private func pendingResult(_ user: String, _ account: AccountAccess) throws -> SignInPendingResult {
-        let next = "rainctl login \(user.onOneLine) --code-stdin"
+        let next = "rainctl login \(user.asShellWord) --code-stdin"
         guard oneTimeCode else {
             throw CommandFailure(
                 .auth, reason: "second_step_required",

@@ -26,7 +26,7 @@ struct Logout: AsyncParsableCommand {
         let outcome = try await withTimeout(timeout.duration) {
             try await client.signOut(everywhere: everywhere)
         }
-        let name = account.provider?.name ?? "the cloud"
+        let name = account.provider?.title ?? "the cloud"
         var result = SignedOutResult(profile: account.name, revoked: true)
         switch outcome {
         case .complete: break

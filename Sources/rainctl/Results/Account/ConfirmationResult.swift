@@ -19,11 +19,13 @@ struct ConfirmationResult: CommandResult {
     }
 
     /// The command that takes the code.
-    static func next(_ userName: String) -> String { "rainctl account confirm \(userName.onOneLine) --code-stdin" }
+    static func next(_ userName: String) -> String { "rainctl account confirm \(userName.asShellWord) --code-stdin" }
 
     var text: String {
         let user = userName.onOneLine
-        guard let next else { return "The account of \(user) is confirmed. Sign in: rainctl login \(user)" }
+        guard let next else {
+            return "The account of \(user) is confirmed. Sign in: rainctl login \(userName.asShellWord)"
+        }
         return "A code was sent to \(user). Confirm the account with it: \(next)"
     }
 }

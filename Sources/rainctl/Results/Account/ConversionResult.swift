@@ -19,7 +19,7 @@ struct ConversionResult: CommandResult {
     /// The code was sent to `userName`.
     init(profile: String, pending userName: String) {
         (self.profile, self.userName, userID, converted) = (profile, userName, nil, false)
-        next = "rainctl account convert \(userName.onOneLine) --code-stdin --password-file FILE"
+        next = "rainctl account convert \(userName.asShellWord) --code-stdin --password-file FILE"
     }
 
     init(profile: String, converted user: UserInfo) {

@@ -26,16 +26,3 @@ struct CustomDataValueResult: CommandResult {
 extension CustomDataValueResult {
     init(_ entry: RainMakerCustomData.Entry) { self.init(key: entry.key, value: entry.value ?? .null) }
 }
-
-extension JSONValue {
-    /// JSON on several lines. What a terminal could obey is escaped, as JSON lets it be; C0 controls are escaped already.
-    fileprivate var readable: String {
-        String(decoding: serialized(pretty: true), as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
-            if (0x7F...0x9F).contains(scalar.value) {
-                text += "\\u00" + String(scalar.value, radix: 16)
-            } else {
-                text.unicodeScalars.append(scalar)
-            }
-        }
-    }
-}

@@ -11,6 +11,6 @@ struct PasswordChangedResult: CommandResult {
     }
 
     var text: String {
-        "The password is changed and all your sessions have ended. Sign in: rainctl login \(userName.onOneLine)"
+        "The password is changed and all your sessions have ended. Sign in: rainctl login \(userName.asShellWord)"
     }
 }

@@ -17,12 +17,12 @@ struct PasswordResetResult: CommandResult {
         (self.profile, self.userName, reset) = (profile, userName, isReset)
         next =
             isReset
-            ? nil : "rainctl account password reset \(userName.onOneLine) --code-file FILE --new-password-stdin"
+            ? nil : "rainctl account password reset \(userName.asShellWord) --code-file FILE --new-password-stdin"
     }
 
     var text: String {
         let user = userName.onOneLine
-        guard let next else { return "The new password is set. Sign in: rainctl login \(user)" }
+        guard let next else { return "The new password is set. Sign in: rainctl login \(userName.asShellWord)" }
         return "A code was sent to \(user). Set the new password with it: \(next)"
     }
 }

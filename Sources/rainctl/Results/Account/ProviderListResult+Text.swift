@@ -10,7 +10,8 @@ extension ProviderDefinition {
     }
 
     /// Everything: what it cannot do and why, and the options that it takes.
-    var details: String {
+    /// - Parameter links: the addresses of its pages.
+    func details(links: [String: String]) -> String {
         var lines = ["\(id)  \((title ?? id).onOneLine)"]
         for capability in capabilities {
             let answer = capability.whyNot.map { "no. \($0.onOneLine.asSentence)" } ?? "yes"
@@ -27,7 +28,7 @@ extension ProviderDefinition {
             let must = parameter.required == true ? " (required)" : ""
             lines.append("  --set \(parameter.name)=…\(must)\(parameter.description.map { ": \($0.onOneLine)" } ?? "")")
         }
-        for (name, url) in (links ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (name, url) in links.sorted(by: { $0.key < $1.key }) {
             lines.append("  \(name): \(url.onOneLine)")
         }
         return lines.joined(separator: "\n")

@@ -44,15 +44,20 @@ struct ProviderListResult: CommandResult {
 }
 
 extension ProviderListResult {
-    /// - Parameter inDetail: whether a person reads everything about each, and not one line.
-    init(_ entries: [(definition: ProviderDefinition, isBuiltIn: Bool)], inDetail: Bool) {
-        providers = entries.map { Provider($0.definition, isBuiltIn: $0.isBuiltIn) }
-        text = entries.map { inDetail ? $0.definition.details : $0.definition.line }.joined(separator: "\n")
+    /// - Parameters:
+    ///   - links: the addresses of each one's pages.
+    ///   - inDetail: whether a person reads everything about each, and not one line.
+    init(
+        _ entries: [(definition: ProviderDefinition, isBuiltIn: Bool)], links: [[String: String]], inDetail: Bool
+    ) {
+        providers = zip(entries, links).map { Provider($0.definition, isBuiltIn: $0.isBuiltIn, links: $1) }
+        text = zip(entries, links).map { inDetail ? $0.definition.details(links: $1) : $0.definition.line }
+            .joined(separator: "\n")
     }
 }
 
 extension ProviderListResult.Provider {
-    init(_ definition: ProviderDefinition, isBuiltIn: Bool) {
+    init(_ definition: ProviderDefinition, isBuiltIn: Bool, links: [String: String]) {
         name = definition.id
         title = definition.title ?? definition.id
         builtIn = isBuiltIn
@@ -64,6 +69,6 @@ extension ProviderListResult.Provider {
         }
         modes = definition.modes ?? []
         environments = (definition.environments ?? [:]).keys.sorted()
-        links = NamedMembers(sorted: definition.links ?? [:])
+        self.links = NamedMembers(sorted: links)
     }
 }

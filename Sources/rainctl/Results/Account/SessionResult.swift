@@ -17,6 +17,10 @@ struct SessionResult: CommandResult {
     let expiresIn: Int64?
     let expired: Bool
     let renewable: Bool
+    /// When the refresh token ends, where the provider says so.
+    let refreshExpiresAt: String?
+    /// Whole seconds, rounded down.
+    let refreshExpiresIn: Int64?
 
     private enum CodingKeys: String, CodingKey {
         case profile
@@ -30,6 +34,8 @@ struct SessionResult: CommandResult {
         case expiresAt = "expires_at"
         case expiresIn = "expires_in"
         case expired, renewable
+        case refreshExpiresAt = "refresh_expires_at"
+        case refreshExpiresIn = "refresh_expires_in"
     }
 
     var text: String {
@@ -39,8 +45,12 @@ struct SessionResult: CommandResult {
             user id: \(userID.onOneLine)
             profile: \(profile) (\(baseURL))
             store: \(store)\(storePath.map { ", \($0)" } ?? "")
-            access token: \(validity); \(renewal)
+            access token: \(validity); \(renewal)\(refreshExpiresAt.map { "\nrefresh token: \(refreshValidity($0))" } ?? "")
             """
+    }
+
+    private func refreshValidity(_ end: String) -> String {
+        (refreshExpiresIn ?? 0) < 0 ? "expired since \(end)" : "until \(end)"
     }
 
     /// `until …` or `expired since …`.
@@ -57,7 +67,13 @@ extension SessionResult {
             userID: status.userID.rawValue, store: session.place.kind.rawValue, account: session.place.account,
             storePath: session.place.path, receivedAt: Timestamp.text(status.received),
             expiresAt: status.expires.map { Timestamp.text($0) },
-            expiresIn: status.expires.map { Int64(min(max($0.seconds - now.seconds, -1e15), 1e15).rounded(.down)) },
-            expired: status.hasExpired, renewable: status.isRenewable)
+            expiresIn: status.expires.map { Self.seconds(from: now, to: $0) },
+            expired: status.hasExpired, renewable: status.isRenewable,
+            refreshExpiresAt: status.refreshExpires.map { Timestamp.text($0) },
+            refreshExpiresIn: status.refreshExpires.map { Self.seconds(from: now, to: $0) })
+    }
+
+    private static func seconds(from now: UnixTime, to end: UnixTime) -> Int64 {
+        Int64(min(max(end.seconds - now.seconds, -1e15), 1e15).rounded(.down))
     }
 }

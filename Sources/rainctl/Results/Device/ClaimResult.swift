@@ -29,7 +29,7 @@ struct ClaimResult: CommandResult {
         }
         if let port {
             lines.append(
-                "The board has its certificate. Next: rainctl provision --port \(port.onOneLine) --ssid NETWORK")
+                "The board has its certificate. Next: rainctl provision --port \(port.asShellWord) --ssid NETWORK")
         }
         return lines.joined(separator: "\n")
     }

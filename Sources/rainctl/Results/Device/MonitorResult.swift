@@ -13,11 +13,16 @@ struct MonitorResult: CommandResult {
         values.add(memberOnly: "starts", summary.starts)
         values.add(summary.identity)
         values.add("node_id", summary.nodeID?.rawValue)
-        values.add(memberOnly: "troubles", summary.troubles.map { Trouble(reason: $0.code, message: $0.description) })
+        values.add(memberOnly: "troubles", summary.troubles.map { Trouble($0) })
     }
 
     private struct Trouble: Encodable, Sendable {
         let reason: String
         let message: String
+
+        init(_ trouble: DeviceTrouble) {
+            reason = trouble.code
+            message = trouble.description.withAdvice(trouble.remedies.filter { $0 != .boardLog })
+        }
     }
 }

@@ -65,7 +65,7 @@ struct CommandRecordsResult: CommandResult {
     }
 
     var text: String {
-        let see = "rainctl node command result \(requestID.onOneLine)"
+        let see = "rainctl node command result \(requestID.asShellWord)"
         let shown = isOnlySent ? nodes.filter { $0.status != "requested" } : nodes
         var lines = shown.map { entry in
             let words =
@@ -123,7 +123,7 @@ struct CommandRecordsResult: CommandResult {
             sentences.append(
                 """
                 The command was not answered in time (--timeout)\(open.isEmpty ? "" : " by \(names(open))"); \
-                rainctl node command result \(requestID.onOneLine) shows what comes later.
+                rainctl node command result \(requestID.asShellWord) shows what comes later.
                 """)
         }
         let isAll = nodes.count == expired.count + open.count

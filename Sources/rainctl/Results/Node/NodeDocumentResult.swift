@@ -11,6 +11,6 @@ struct NodeDocumentResult: CommandResult {
 
     init(node: NodeID, member: String, document: JSONValue) {
         values.add(memberOnly: "node_id", node.rawValue)
-        values.add(member, document, line: String(decoding: document.serialized(pretty: true), as: UTF8.self))
+        values.add(member, document, line: document.readable)
     }
 }

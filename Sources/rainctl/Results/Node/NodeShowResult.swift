@@ -56,5 +56,5 @@ extension LabelledValues {
 
 extension JSONValue {
     /// A value as a person reads it: a text without its quotes, anything else as JSON.
-    var shown: String { string ?? String(decoding: serialized(), as: UTF8.self) }
+    var shown: String { string ?? compact }
 }

@@ -129,7 +129,7 @@ struct ParamsSetResult: CommandResult {
 
     private static func sentence(_ words: String, _ entries: [Entry]) -> String {
         let names = entries.prefix(5).map(\.nodeID.onOneLine)
-        guard let first = names.first else { return "" }
+        guard let first = entries.first?.nodeID.asShellWord else { return "" }
         return " \(words) \(names.joined(separator: ", ")): rainctl node params get \(first) shows that."
     }
 }

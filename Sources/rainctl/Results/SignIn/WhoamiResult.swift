@@ -32,7 +32,7 @@ struct WhoamiResult: CommandResult {
         values.add("tags", user.tags)
         values.add("administrator_tags", user.administratorTags)
         if let quota = user.quota {
-            values.add("quota", quota, line: "quota: \(String(decoding: quota.serialized(), as: UTF8.self).onOneLine)")
+            values.add("quota", quota, line: "quota: \(quota.compact.onOneLine)")
         }
         if user.isGuest {
             let end = user.guestExpires.map(Timestamp.text)

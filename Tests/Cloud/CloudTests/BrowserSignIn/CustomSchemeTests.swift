@@ -134,4 +134,12 @@ struct CustomSchemeTests {
         #expect(lines.contains(#"Exec="/opt/a b/rain%%ctl" account callback "\\$x\\"\\`\\\\" %u"#))
         #expect(lines.contains("NoDisplay=true"))
     }
+
+    @Test("no path adds a line to the desktop entry", arguments: ["\n", "\r\n", "\r", "\t"])
+    func lines(end: String) {
+        let handler = SchemeHandler(
+            name: "rainctl", command: ["/tmp/x\(end)Exec=/bin/sh"], dataFolder: "/nonexistent", environment: [:])
+        let lines = handler.entry(scheme: "x").split(whereSeparator: \.isNewline)
+        #expect(lines.count { $0.hasPrefix("Exec=") } == 1 && lines.count == 9)
+    }
 }

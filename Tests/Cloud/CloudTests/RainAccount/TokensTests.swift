@@ -84,11 +84,30 @@ struct TokensTests {
         #expect(error?.code == .storeUnreadable)
     }
 
-    @Test("a session of a newer version is told from a damaged one", arguments: [3, 99])
-    func newerSession(version: Int) async {
+    @Test(
+        "a member of the wrong type is named, and never counts as absent",
+        arguments: [
+            ("kind", "5"), ("refreshToken", "[1]"), ("identityToken", "{}"), ("expires", #""2030""#),
+            ("refreshExpires", "true"), ("signsInAgain", #""true""#), ("renewalMargin", #""60""#), ("extras", "[]"),
+            ("extras", #"{"a":5}"#), ("context", #""x""#), ("context", #"{"base_url":5}"#), ("attributes", "5"),
+            ("serverIsAhead", #""1""#), ("schemaVersion", #""1""#), ("received", #""0""#),
+        ])
+    func types(name: String, value: String) async {
+        let usual = ["schemaVersion": "2", "provider": #""x""#, "userID": #""u""#, "userName": #""u""#]
+            .merging(["accessToken": #""t""#, "received": "0"]) { $1 }.merging([name: value]) { $1 }
+        let text = "{" + usual.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
+        let error = await accountError { () throws(AccountError) in try SavedSession(serialized: Secret(text)) }
+        let isNamed = error?.message.contains("\"\(name)") == true || error?.message.contains("\"extras.") == true
+        #expect(
+            error?.code == .storeUnreadable && (isNamed || name == "context" && value.hasPrefix("{")), "\(error as Any)"
+        )
+    }
+
+    @Test("a session of a newer program is reported as one")
+    func newer() async {
         let error = await accountError { () throws(AccountError) in
-            try SavedSession(serialized: Secret(#"{"schemaVersion":\#(version)}"#))
+            try SavedSession(serialized: Secret(#"{"schemaVersion":3,"userID":[1]}"#))
         }
-        #expect(error?.message.hasPrefix("a newer version of this program stored the session") == true)
+        #expect(error?.message.contains("a newer program wrote the stored session (version 3") == true)
     }
 }

@@ -12,7 +12,8 @@ import Testing
 struct HTTPNodeMappingTests {
     private let node = NodeID("node-1")
     private let secret = MappingSecret(Secret("planted-secret"))
-    private let least = #"{"schemaVersion":1,"add":{"method":"POST","url":"https://own.example/{node_id}"}}"#
+    private let least =
+        #"{"schemaVersion":1,"sendsProviderToken":true,"add":{"method":"POST","url":"https://own.example/{node_id}"}}"#
 
     @Test("the request goes out as it is described, with the provider's token as Bearer")
     func add() async throws {

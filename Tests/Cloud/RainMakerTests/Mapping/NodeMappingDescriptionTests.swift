@@ -15,18 +15,22 @@ struct NodeMappingDescriptionTests {
 
     @Test("one request is enough, and what is written is what was read")
     func least() throws {
-        let text = #"{"schemaVersion":1,"add":{"method":"POST","url":"https://own.example/{node_id}"}}"#
+        let text =
+            #"{"schemaVersion":1,"sendsProviderToken":true,"add":{"method":"POST","url":"https://own.example/{node_id}"}}"#
         let description = try NodeMappingDescription(parsing: Array(text.utf8), origin: "own.json")
         #expect(description.status == nil && description.add.body == nil)
         #expect(try JSONCoder.encode(description) == Array(text.utf8))
-        let all = try NodeMappingDescription(parsing: Array(OwnBackend.text.utf8), origin: "own.json")
-        #expect(try NodeMappingDescription(parsing: JSONCoder.encode(all), origin: "own.json") == all)
+        for whole in [OwnBackend.text, OwnBackend.signingIn] {
+            let all = try NodeMappingDescription(parsing: Array(whole.utf8), origin: "own.json")
+            #expect(try NodeMappingDescription(parsing: JSONCoder.encode(all), origin: "own.json") == all)
+        }
     }
 
     @Test(
         "what is wrong is named, with the file and the member",
         arguments: [
-            ("", "not JSON"), ("[]", "no schemaVersion"), (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
+            ("", "not JSON"), ("[]", "the document is a list"),
+            (#"{"schemaVersion":"1"}"#, "\"schemaVersion\" is a text"), (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
             (#"{"schemaVersion":1}"#, "add is missing"),
             (#"{"schemaVersion":1,"add":{"method":"PUT"}}"#, "add.url is missing"),
             (#"{"schemaVersion":1,"add":7}"#, "add is not"),
@@ -69,6 +73,58 @@ struct NodeMappingDescriptionTests {
         ])
     func wrongMember(part: String, replacement: String, words: String) async {
         let text = OwnBackend.text.replacing(part, with: replacement)
+        let found = await error(text)
+        #expect(found?.code == .unreadableDefinition)
+        #expect(found?.message.contains(words) == true, "\(found as Any)")
+    }
+
+    @Test(
+        "how the backend knows the user has to be said: a sign-in of its own, or the provider's token by an explicit setting",
+        arguments: [
+            (#""sendsProviderToken":true,"#, "", "signIn: it is missing"),
+            (#""sendsProviderToken":true,"#, #""sendsProviderToken":false,"#, "set sendsProviderToken to true"),
+            (#""sendsProviderToken":true,"#, #""sendsProviderToken":null,"#, "signIn: it is missing"),
+            (#""sendsProviderToken":true"#, #""sendsProviderToken":"true""#, "sendsProviderToken is not"),
+            (#""sendsProviderToken":true"#, #""sendsProviderToken":1"#, "sendsProviderToken is not"),
+            (
+                #""sendsProviderToken":true"#,
+                #""sendsProviderToken":true,"signOut":{"method":"POST","url":"https://own.example/out"}"#,
+                "signOut: it needs signIn"
+            ),
+        ])
+    func proof(part: String, replacement: String, words: String) async {
+        await expectRefused(OwnBackend.text.replacing(part, with: replacement), words)
+    }
+
+    @Test(
+        "a wrong member of the sign-in is refused by its name",
+        arguments: [
+            (#""proof":"{code}""#, #""proof":"x""#, "signIn: {code} stands neither"),
+            ("/sessions\"", "/sessions?c={code}\"", "signIn.url: {code} may not stand in an address"),
+            (#""of":"{user_id}""#, #""of":"{node_id}""#, "signIn: {node_id} is not known"),
+            (#""of":"{user_id}""#, #""of":"{secret_key}""#, "signIn: {secret_key} is not known"),
+            (#""client":"backend-1","#, "", "signIn.client is missing"),
+            (#""client":"backend-1""#, #""client":"""#, "signIn.client: it is empty"),
+            (#""client":"backend-1""#, #""client":7"#, "signIn.client is not"),
+            (#","token":"data.token""#, "", "signIn.token is missing"),
+            (#""token":"data.token""#, #""token":"data..token""#, "signIn.token: it is not a path"),
+            (
+                #""method":"POST","url":"https://own.example/sessions""#,
+                #""method":"GET","url":"https://own.example/sessions""#, "signIn.body: a GET has no body"
+            ),
+            ("https://own.example/sessions\"", "http://own.example/sessions\"", "signIn.url: plain http"),
+            (#""method":"DELETE""#, #""method":"PURGE""#, "signOut.method: PURGE"),
+            ("/sessions/current", "/sessions/{code}", "signOut.url: {code} may not stand"),
+            ("/sessions/current", "/sessions/{node_id}", "signOut: {node_id} is not known"),
+            (#""signOut":{"#, #""signout":{"#, "nothing is known about its member signout"),
+            (#""user":"{user_id}","pin""#, #""user":"{code}","pin""#, "add: {code} is not known"),
+        ])
+    func wrongSignIn(part: String, replacement: String, words: String) async {
+        #expect(OwnBackend.signingIn.contains(part))
+        await expectRefused(OwnBackend.signingIn.replacing(part, with: replacement), words)
+    }
+
+    private func expectRefused(_ text: String, _ words: String) async {
         let found = await error(text)
         #expect(found?.code == .unreadableDefinition)
         #expect(found?.message.contains(words) == true, "\(found as Any)")

@@ -9,7 +9,7 @@ import RainMaker
 /// A backend of one's own that plays a script, with somebody signed in elsewhere.
 struct OwnBackend {
     static let text = """
-        {"schemaVersion":1,
+        {"schemaVersion":1,"sendsProviderToken":true,
          "add":{"method":"PUT","url":"https://own.example/nodes/{node_id}/owner",
                 "body":{"user":"{user_id}","pin":"{secret_key}","tags":"{tags}","about":{"data":"{metadata}"}},"request":"data.id"},
          "status":{"method":"GET","url":"https://own.example/requests?id={request_id}","state":"state",
@@ -20,20 +20,32 @@ struct OwnBackend {
                    "body":{"node":"{node_id}","hex":"{signature}","all":["{tags}","by {user_id}: {signature}"]}}}
         """
 
+    /// The same, with a session of the backend's own.
+    static let signingIn = text.replacing(
+        #""sendsProviderToken":true"#,
+        with: #"""
+            "signIn":{"method":"POST","url":"https://own.example/sessions","body":{"proof":"{code}","of":"{user_id}"},
+                      "client":"backend-1","token":"data.token"},
+            "signOut":{"method":"DELETE","url":"https://own.example/sessions/current"}
+            """#)
+
     let http = ScriptedHTTPClient()
     let mapping: HTTPNodeMapping
     let store: InMemoryCredentialStore
     let key: CredentialKey
 
-    init(_ text: String = Self.text, refresh: Bool = true, user: String = "user-1") throws {
+    init(
+        _ text: String = Self.text, refresh: Bool = true, user: String = "user-1",
+        codes: HTTPNodeMapping.CodeSource? = nil
+    ) throws {
         key = try CredentialKey("sim")
         store = InMemoryCredentialStore([key: Self.saved(refresh: refresh, user: user)])
-        mapping = try Self.mapping(text, over: http, store: store, user: user)
+        mapping = try Self.mapping(text, over: http, store: store, user: user, codes: codes)
     }
 
     static func mapping(
         _ text: String = Self.text, over http: any HTTPClient, store: InMemoryCredentialStore? = nil,
-        user: String = "user-1"
+        user: String = "user-1", codes: HTTPNodeMapping.CodeSource? = nil
     ) throws -> HTTPNodeMapping {
         let key = try CredentialKey("sim")
         let saved = store ?? InMemoryCredentialStore([key: saved(refresh: true, user: user)])
@@ -42,7 +54,7 @@ struct OwnBackend {
             timer: ManualClock())
         return try HTTPNodeMapping(
             NodeMappingDescription(parsing: Array(text.utf8), origin: "own.json"), session: session,
-            user: UserID(user), http: http)
+            user: UserID(user), http: http, codes: codes)
     }
 
     private static func saved(refresh: Bool, user: String) -> SavedSession {

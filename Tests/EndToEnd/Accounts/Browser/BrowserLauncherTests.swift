@@ -10,7 +10,7 @@ struct BrowserLauncherTests {
     func started() async throws {
         try await withTemporaryFolder { folder in
             try folder.write(
-                "#!/bin/sh\necho \"$@\" > '\(folder.file("arguments"))'\nenv > '\(folder.file("environment"))'\nps -o sid= -p $$ > '\(folder.file("session"))'\n",
+                "#!/bin/sh\necho \"$@\" > '\(folder.file("arguments"))'\nenv > '\(folder.file("environment"))'\nps -o sid= -p $$ > '\(folder.file("session"))'\npwd > '\(folder.file("place"))'\n",
                 to: "browser")
             #expect(chmod(folder.file("browser"), 0o755) == 0)
             let launcher = BrowserLauncher(environment: [
@@ -22,6 +22,7 @@ struct BrowserLauncherTests {
             #expect(!(try folder.read("environment").contains("HOME=")))
             let session = Int32(try folder.read("session").split(separator: "\n")[0].split(separator: " ")[0])
             #expect(session != nil && session != getsid(0))
+            #expect(try folder.read("place") == "/\n", "it loads nothing from the folder in which we were started")
         }
     }
 

@@ -10,11 +10,16 @@ struct FaultyServer {
         case refuse, hang, reset, cut, noName
         case answer(HTTPResponse)
         case tls(Certificate)
+        /// Is addressed by https, and does this with each connection.
+        case raw(@Sendable (LoopbackPeer) -> Void)
+        /// Is the proxy on the way to a cloud; nil for one that is not there.
+        case proxy((@Sendable (LoopbackPeer) -> Void)?)
     }
 
     /// The deployment's base URL.
     let base: String
     var authorities: String?
+    var proxy: String?
     let server: LoopbackServer?
     private let process: ChildProcess?
 
@@ -24,11 +29,28 @@ struct FaultyServer {
         // RFC 6761, 6.4: never a name of anything.
         case .noName: return FaultyServer(base: "https://rainkit.invalid")
         case .tls(let certificate): return try await start(certificate, in: folder)
+        case .raw(let serve):
+            let server = try LoopbackServer(serve)
+            return FaultyServer(base: "https://127.0.0.1:\(server.port)", server: server)
+        case .proxy(let serve):
+            let server = try serve.map { try LoopbackServer($0) }
+            let port = try server?.port ?? LoopbackServer.refusedPort()
+            var faulty = FaultyServer(base: "https://cloud.example", server: server)
+            faulty.proxy = "http://127.0.0.1:\(port)"
+            return faulty
         case .hang: return FaultyServer(try LoopbackServer { $0.waitForClose() })
         case .reset: return FaultyServer(try half { $0.reset() })
         case .cut: return FaultyServer(try half { $0.close() })
         case .answer(let response): return FaultyServer(try LoopbackServer { try? answer($0) { _ in response } })
         }
+    }
+
+    /// What a command needs to meet it.
+    var environment: [String: String] {
+        var environment: [String: String] = [:]
+        if let authorities { environment["RAINKIT_CA_FILE"] = authorities }
+        if let proxy { environment["https_proxy"] = proxy }
+        return environment
     }
 
     /// One whose every answer is made from the request.

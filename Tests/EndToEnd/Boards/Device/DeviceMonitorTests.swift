@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import RainJSON
 import TestSupport
 import Testing
@@ -100,32 +99,30 @@ struct DeviceMonitorTests {
     func comesBack(number: Int) async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
-            let tree = try SystemTree(in: folder)
-            for name in ["ttyACM0", "ttyACM1"] {
-                try tree.addDevice(name, socket: "1-1", vendor: "303a", product: "1001", serial: "7C:DF:A1:00:00:01")
+            let root = folder.file("system")
+            var options = ["--usb", "native", "--system-root", root]
+            if number == 0 {
+                // A link keeps its name; a USB port gets another one each time.
+                let tree = try SystemTree(in: folder)
+                try tree.addDevice(
+                    "ttyACM0", socket: "1-1", vendor: "303a", product: "1001", serial: "7C:DF:A1:00:00:01")
+                options = ["--console", tree.port("ttyACM0")]
             }
             let board = try await SimulatedBoard.start(
-                Self.board(
-                    "switch", tree.port("ttyACM0"), ["--boot-delay", "1.5", "--console-fault", "replug=0.5"]),
+                options + ["--console-dialect", "log-only", "--boot-log", "switch", "--security", "1"]
+                    + ["--mapping", "user", "--boot-delay", "1.5", "--console-fault", "replug=0.5"],
                 in: folder)
             defer { board.process.kill() }
-            async let outcome = monitor(
-                maker, tree.port("ttyACM0"), ["--until", "Provisioning will", "--timeout", "20", "--events", "ndjson"],
-                tree.environment)
-            if number == 1 {
-                try await Task.sleep(for: .milliseconds(700))
-                let deadline = ContinuousClock.now + .waitLimit
-                while rename(tree.port("ttyACM0"), tree.port("ttyACM1")) != 0, ContinuousClock.now < deadline {
-                    try await Task.sleep(for: .milliseconds(5))
-                }
-            }
-            let ended = try await outcome
+            let ended = try await monitor(
+                maker, "\(root)/dev/ttyACM0",
+                ["--until", "Provisioning will", "--timeout", "60", "--events", "ndjson"],
+                ["RAINKIT_SYSTEM_ROOT": root])
             #expect(ended.status == 0, "\(ended.standardOutput)\(ended.standardError)")
             let events = try ended.standardOutput.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
             let ports = events.filter { $0["event"] != "line" }.compactMap { $0["event"]?.string }
             #expect(ports == ["opened", "gone", "opened"], "\(ports)")
             let last = events.last { $0["event"] == "opened" }?["port"]?.string
-            #expect(last == tree.port("ttyACM\(number)"))
+            #expect(last == "\(root)/dev/ttyACM\(number)")
         }
     }
 
@@ -159,10 +156,16 @@ struct DeviceMonitorTests {
             #expect(ended.status == 0 && ended.standardError.contains("add --restart"), "\(ended.standardError)")
             try await monitor(maker, pty.path, ["--restart", "--timeout", "5", "--json"])
                 .expectFailure(1, "other", says: "RESET")
-            async let lost = monitor(maker, pty.path, ["--timeout", "20", "--json"])
-            try await Task.sleep(for: .seconds(1))
+            let lost = try await maker.start(
+                ["device", "monitor", "--port", pty.path, "--timeout", "60", "--json", "--events", "ndjson"])
+            defer { lost.kill() }
+            try await lost.errorOutput(containing: "opened")
             pty.unplug()
-            try await lost.expectFailure(14, "device_lost", says: "cable")
+            #expect(try await lost.wait() == .exited(14))
+            try await lost.drained()
+            let failure = try JSONValue(parsing: Array(lost.standardOutput.utf8))["error"]
+            #expect(failure?["reason"] == "device_lost", "\(lost.standardOutput)")
+            #expect(failure?["message"]?.string?.contains("cable") == true, "\(lost.standardOutput)")
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainHTTP
 import RainJSON
 import TestSupport
 
@@ -11,7 +12,45 @@ extension InjectedFault {
         server(.noName, "no such name", "name|resolve"),
         server(.tls(.unknownAuthority), "a certificate of an unknown authority", "certificate"),
         server(.tls(.expired), "a certificate that has expired", "expired"),
-        server(.tls(.otherHost), "a certificate of another host", "does not match|subject name"),
+        server(.tls(.otherHost), "a certificate of another host", "another name"),
+        server(
+            .raw {
+                _ = $0.read(9); $0.write("HTTP/1.1 400 Bad Request\r\n\r\n"); $0.waitForClose()
+            }, "plain HTTP on the port of https", "does not speak TLS"),
+        server(
+            .raw {
+                $0.write("SSH-2.0-OpenSSH_9.2\r\n"); $0.waitForClose()
+            }, "another protocol on the port of https", "does not speak TLS"),
+        server(
+            .raw { _ = $0.read(4096) }, "a connection that is closed when TLS begins",
+            "closed the connection when TLS began"),
+        server(.raw { tlsAlert(70, $0) }, "an old version of TLS", "too old"),
+        server(.raw { tlsAlert(116, $0) }, "a client certificate is required", "client certificate"),
+        server(.proxy(nil), "a proxy that does not run", "the proxy"),
+        server(
+            .proxy {
+                _ = $0.readRequest(); $0.respond("407 Proxy Authentication Required")
+            }, "a proxy that wants a password", "user name and a password"),
+        server(
+            .proxy {
+                _ = $0.readRequest(); $0.respond("403 Forbidden")
+            }, "a proxy that forbids it", "the proxy"),
+        server(
+            .proxy {
+                _ = $0.readRequest(); $0.respond("502 Bad Gateway")
+            }, "a proxy that cannot reach the cloud", "the proxy"),
+        server(.proxy { _ = $0.readRequest() }, "a proxy that closes the connection", "the proxy"),
+        server(
+            .proxy {
+                _ = $0.readRequest(); $0.respond("405 Method Not Allowed")
+            }, "a web server in the place of a proxy", "is not a proxy"),
+        server(answer(511), "a network that wants a sign-in", "wants a sign-in"),
+        server(answer(451), "a service that the law blocks", "legal reasons"),
+        server(answer(410), "a service that has ended", "any more"),
+        server(answer(403, "<html><title>Blocked</title></html>"), "a firewall's page", "a page \"Blocked\"|firewalls"),
+        server(answer(200, "abc", encoding: "gzip"), "an encoding that nobody asked for", "encoding"),
+        server(answer(404, #"{"message":"Not Found"}"#), "a base URL of another service", "no RainMaker API"),
+        server(answer(200, #"{"portal":true}"#), "JSON of another service", "not the RainMaker cloud's"),
         cloudFault(
             "a fault of the cloud", "503|fault|error", rule: ["path": "/v1/*", "action": "status", "status": 503]),
         cloudFault(
@@ -73,6 +112,20 @@ extension InjectedFault {
         },
     ]
 
+    private static func answer(_ status: Int, _ body: String = "", encoding: String? = nil) -> FaultyServer.Behaviour {
+        .answer(
+            HTTPResponse(
+                status: status, headers: encoding.map { [HTTPHeader("Content-Encoding", $0)] } ?? [],
+                body: Array(body.utf8)))
+    }
+
+    /// Reads the client's hello and refuses it.
+    @Sendable private static func tlsAlert(_ number: UInt8, _ peer: LoopbackPeer) {
+        _ = peer.read(4096)
+        peer.write([21, 3, 3, 0, 2, 2, number])
+        peer.waitForClose()
+    }
+
     private static func cloudFault(_ name: String, _ words: String, rule: JSONValue) -> InjectedFault {
         InjectedFault("cloud", name, words, cloud: true) { lab in
             try await lab.fails(rule)
@@ -89,7 +142,7 @@ extension InjectedFault {
             _ = try await lab.maker.rainctl(["profile", "use", "faulty"])
             let outcome = try await lab.rainctl(
                 "login", "me@example.com", "--password-file", lab.folder.file("password"), "--timeout", "3",
-                environment: server.authorities.map { ["RAINKIT_CA_FILE": $0] } ?? [:])
+                environment: server.environment)
             withExtendedLifetime(server) {}
             return outcome
         }

@@ -14,11 +14,11 @@ extension InjectedFault {
             "file", "a proof of possession that is not there", "No such file", proof: false, "--pop-file", "{}/none"),
         provision("file", "a folder in the place of a proof", "folder", proof: false, "--pop-file", "{}"),
         provision(
-            "file", "a proof that is too long", "longer than 4096 bytes",
+            "file", "a proof that is too long", "4096 bytes|long",
             files: ["long": String(repeating: "x", count: 5000)],
             proof: false, "--pop-file", "{}/long"),
         provision(
-            "file", "a passphrase that is too long", "63 bytes", files: ["long": String(repeating: "x", count: 70)],
+            "file", "a passphrase that is too long", "63", files: ["long": String(repeating: "x", count: 70)],
             wifi: false,
             "--ssid", "Home", "--passphrase-file", "{}/long"),
         provision("file", "application data that is not there", "No such file", "--custom-data", "{}/none"),

@@ -5,8 +5,10 @@ import TestSupport
 /// What can be wrong with a server's answers.
 extension InjectedFault {
     static let ofServers: [InjectedFault] = [
-        status(400, "refused the request"), status(403, "refused the request"), status(404, "404"), status(405, "405"),
-        status(413, "413"), status(500, "500"), status(501, "501"), status(502, "502"), status(504, "504"),
+        status(400, "refused the request"), status(403, "refused the request"), status(404, "refused"),
+        status(405, "refused"),
+        status(413, "refused"), status(500, "refused"), status(501, "refused"), status(502, "refused"),
+        status(504, "refused"),
         InjectedFault("cloud", "a cloud that has moved", "has moved", cloud: true) { lab in
             try await lab.fails([
                 "path": "/v1/*", "action": "status", "status": 301, "location": "https://elsewhere.example/",
@@ -17,11 +19,11 @@ extension InjectedFault {
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 401])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "the JSON of another service", "node_details", cloud: true) { lab in
+        InjectedFault("cloud", "the JSON of another service", "node_details|RainMaker cloud", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["hello": "world"]])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "a list in the place of an object", "no JSON object", cloud: true) { lab in
+        InjectedFault("cloud", "a list in the place of an object", "object", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": [1, 2]])
             return try await lab.rainctl("node", "list")
         },
@@ -51,13 +53,13 @@ extension InjectedFault {
             "an answer that is announced as endless", "more than", "200 OK", headers: ["Content-Length: 99999999999"],
             nil),
         served("a server that closes the connection", "closed the connection") { _ in },
-        served("a server that closes within its answer", "middle of the answer") {
+        served("a server that closes within its answer", "middle of the answer|closed the connection|broke") {
             $0.write("HTTP/1.1 200 OK\r\nContent-Type: te")
         },
     ]
 
     private static func status(_ status: Int, _ words: String) -> InjectedFault {
-        InjectedFault("cloud", "HTTP status \(status)", words, cloud: true) { lab in
+        InjectedFault("cloud", "HTTP status \(status)", "\(status)|" + words, cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": .integer(Int64(status))])
             return try await lab.rainctl("node", "list")
         }

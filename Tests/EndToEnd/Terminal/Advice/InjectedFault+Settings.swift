@@ -32,7 +32,7 @@ extension InjectedFault {
         definition("a provider's file of a newer version", "99", #"{"schemaVersion":99,"id":"mine"}"#),
         definition("a provider's file without an id", "id", #"{"schemaVersion":1}"#),
         definition(
-            "a provider's file with a list of grants", "grants is not an object",
+            "a provider's file with a list of grants", "grants",
             #"{"schemaVersion":1,"id":"mine","title":"Mine","grants":[]}"#),
         backend("a backend's file that is not there", "no file", nil),
         backend("a backend's file that is not JSON", "not JSON", "{"),

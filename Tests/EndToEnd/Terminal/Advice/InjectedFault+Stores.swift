@@ -16,9 +16,9 @@ extension InjectedFault {
         session("a link in the place of a session", "symbolic link", "whoami") { symlink("/dev/null", $0) },
         stored("an empty session", "empty", ""),
         stored("a session that was cut off", "not JSON", #"{"schemaVersion":1,"provider":"#),
-        stored("a session of a newer version", "newer version", #"{"schemaVersion":99}"#),
-        stored("a session without a version", "version", "{}"),
-        stored("a session without tokens", "incomplete", #"{"schemaVersion":1}"#),
+        stored("a session of a newer version", "newer program", #"{"schemaVersion":99}"#),
+        stored("a session without a version", "incomplete|cannot be used", "{}"),
+        stored("a session without tokens", "incomplete|cannot be used", #"{"schemaVersion":1}"#),
         stored("a session that no program has written", "larger", "{" + String(repeating: " ", count: 2 << 20) + "}"),
         InjectedFault("store", "a session that others may read", "not private", cloud: true) { lab in
             chmod(lab.folder.file(Maker.sessionFile), 0o644)

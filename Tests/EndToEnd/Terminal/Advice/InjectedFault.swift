@@ -23,14 +23,14 @@ struct InjectedFault: Sendable {
             switch self {
             case .start: "at once"
             case .silence(let seconds): "after \(seconds.formatted) s of silence"
-            case .told(let seconds): "when it is told, after \(seconds.formatted) s"
+            case .told(let seconds): "when it is printed, after \(seconds.formatted) s"
             }
         }
     }
 
     static let all =
         ofBoards + ofAddresses + ofCodes + ofFiles + ofSettings + ofArguments + ofAccounts + ofServers + ofStores
-        + ofProviders + ofNodes + ofNetwork
+        + ofProviders + ofNodes + ofContents
 
     let area: String
     let name: String

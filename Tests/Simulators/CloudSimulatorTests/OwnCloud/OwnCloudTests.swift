@@ -48,6 +48,50 @@ struct OwnCloudTests {
         #expect(!(try readFile(spid.folder.file("own"))).contains("planted"))
     }
 
+    /// A one-time code of SPiD for that client, which `app-1` asks for in Ada's name.
+    private func code(for client: String) -> String {
+        spid.post(
+            "/oauth/exchange", ["clientId": client, "type": "code", "oauth_token": spid.passwordTokens().access]
+        ).body["data"]?["code"]?.string ?? ""
+    }
+
+    @Test("a code of SPiD signs its user in, once: the user is registered, and has a token until it is signed out of")
+    func sessions() throws {
+        let code = code(for: "backend-1")
+        let session = send("POST", "/sessions", ["code": .string(code)])
+        #expect(session.status == 200 && session.body["user_id"] == "1001")
+        let token = try #require(session.body["token"]?.string)
+        #expect(send("PUT", "/nodes/n1/owner", half(), token: token).status == 200)
+        #expect(send("PUT", "/nodes/n1/owner", half("1003"), token: token).status == 403)
+        #expect(send("POST", "/sessions", ["code": .string(code)]).status == 400)
+        #expect(send("DELETE", "/sessions/current", token: token).status == 200)
+        #expect(send("PUT", "/nodes/n1/owner", half(), token: token).status == 401)
+        #expect(send("DELETE", "/sessions/current", token: token).status == 401)
+        #expect(send("POST", "/sessions", ["code": .string(self.code(for: "backend-1"))]).status == 200)
+        let journal = TestSupport.Journal(path: spid.folder.file("own"))
+        #expect(
+            try journal.entries(where: ["event": "backend_session"]).compactMap { $0["state"]?.string } == [
+                "registered", "signed_in", "signed_out", "signed_in",
+            ])
+        #expect(!(try readFile(spid.folder.file("own"))).contains(token))
+    }
+
+    @Test("a code that is too old, or is not one, is refused, and a token ends after an hour")
+    func refusedCodes() throws {
+        let late = code(for: "backend-1")
+        spid.pass(.seconds(31))
+        for code in [late, "nonsense"] {
+            let refusal = send("POST", "/sessions", ["code": .string(code)])
+            #expect(refusal.status == 400 && refusal.body["error"] == "invalid_grant", "\(refusal)")
+        }
+        #expect(send("POST", "/sessions", [:]).status == 400)
+        let session = send("POST", "/sessions", ["code": .string(code(for: "backend-1"))])
+        #expect(send("POST", "/_sim/clock", ["offset": 3601]).status == 200)
+        #expect(send("GET", "/nodes", token: session.body["token"]?.string).status == 401)
+        // SPiD's own tokens are none of the backend's sessions.
+        #expect(send("DELETE", "/sessions/current", token: spid.passwordTokens().access).status == 404)
+    }
+
     @Test("a mapping is confirmed at once, at the second query, or by the node's own report")
     func confirmations() throws {
         let token = spid.passwordTokens().access

@@ -9,7 +9,7 @@ enum IdentityPage {
     static func signIn(
         title: String, userLabel: String = "E-mail", userField: String = "username", query: [Request.Field],
         hidden: [Request.Field] = [], extra: String = "", canRemember: Bool = false, failure: String? = nil,
-        note: String = ""
+        note: String = "", button: String = "Sign in"
     ) -> Response {
         let remember =
             canRemember
@@ -22,7 +22,7 @@ enum IdentityPage {
             \(inputs(hidden))\(extra)<label>\(escaped(userLabel)) <input id="username" name="\(userField)" \
             autocomplete="username" required autofocus></label>
             <label>Password <input id="password" name="password" type="password" autocomplete="current-password"></label>
-            \(remember)<button id="allow" name="action" value="allow">Sign in</button>
+            \(remember)<button id="allow" name="action" value="allow">\(escaped(button))</button>
             <button id="deny" name="action" value="deny" formnovalidate>Cancel</button>
             </form>
             """)

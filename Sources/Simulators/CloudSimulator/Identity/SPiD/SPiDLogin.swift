@@ -33,7 +33,7 @@ extension SPiDService {
     /// `GET /login` and its aliases. A browser with a session, or one that is remembered, is signed in without a form.
     mutating func showLogin(_ call: inout IdentityCall) -> Response {
         guard call.request.query.contains(where: { $0.name == "client_id" }) else {
-            return IdentityPage.signIn(title: Self.title, query: call.request.query, canRemember: true)
+            return signInPage(call)
         }
         let authorization: SPiDAuthorization
         switch asked(&call) {
@@ -46,7 +46,13 @@ extension SPiDService {
             return goOn(authorization, person, session, &call, cookies)
         }
         call.note(.authorize, "shown") { $0.isProtected = protection }
-        return IdentityPage.signIn(title: Self.title, query: call.request.query, canRemember: true)
+        return signInPage(call)
+    }
+
+    private func signInPage(_ call: IdentityCall) -> Response {
+        let target = "/flow/signup?" + formEncoded(call.request.query)
+        let note = "<p><a id=\"register\" href=\"\(IdentityPage.escaped(target))\">Create an account</a></p>\n"
+        return IdentityPage.signIn(title: Self.title, query: call.request.query, canRemember: true, note: note)
     }
 
     /// Handles the form of the sign-in page.
@@ -143,7 +149,7 @@ extension SPiDService {
     }
 
     /// Redirects to the application, or shows the consent page first.
-    private mutating func goOn(
+    mutating func goOn(
         _ authorization: SPiDAuthorization, _ person: Person, _ session: String, _ call: inout IdentityCall,
         _ cookies: [Request.Field]
     ) -> Response {
@@ -184,7 +190,7 @@ extension SPiDService {
             to: authorization.redirect, [.init("code", code)] + state(of: authorization), headers: cookies)
     }
 
-    private func state(of authorization: SPiDAuthorization) -> [Request.Field] {
+    func state(of authorization: SPiDAuthorization) -> [Request.Field] {
         authorization.state.map { [.init("state", $0)] } ?? []
     }
 
@@ -206,7 +212,7 @@ extension SPiDService {
 
     // MARK: The request
 
-    private func asked(_ call: inout IdentityCall) -> Result<SPiDAuthorization, PageInstead> {
+    func asked(_ call: inout IdentityCall) -> Result<SPiDAuthorization, PageInstead> {
         do throws(SPiDAuthorization.Refusal) {
             let authorization = try authorization(call.request.query)
             call.client = authorization.client

@@ -28,6 +28,8 @@ struct SPiDService: IdentityService {
     var rememberedPeople = ExpiringTable<Int64>(maximum: 500)
     /// People who have signed in and are asked for consent, by the form's handle.
     var pending = ExpiringTable<SPiDPending>(maximum: 200)
+    /// People who have registered and have not yet followed the link that confirms their address, by the link's token.
+    var registrations = ExpiringTable<SPiDRegistration>(maximum: 200)
     /// The people who have agreed to a client's terms.
     var agreements: Set<SPiDAgreement> = []
     /// Facebook and Google accounts, by `provider:token`.
@@ -68,8 +70,14 @@ struct SPiDService: IdentityService {
         case ("POST", "oauth", "ro"): return try passwordlessToken(&call)
         case ("POST", "oauth", "introspect"): return try introspect(&call)
         case ("POST", "oauth", "exchange"): return try exchange(&call)
-        case (_, "login", nil), (_, "signup", nil), (_, "flow", "login"), (_, "flow", "signin"), (_, "flow", "auth"),
-            (_, "flow", "signup"):
+        case ("GET", "signup", nil), ("GET", "flow", "signup"): return showRegistration(&call)
+        case ("POST", "signup", nil), ("POST", "flow", "signup"): return submitRegistration(&call)
+        case ("GET", "flow", "confirm"):
+            call.route = "/flow/confirm"
+            return confirmRegistration(&call)
+        // The consent page that follows is at the same address.
+        case ("POST", "flow", "confirm"): return submitLogin(&call)
+        case (_, "login", nil), (_, "flow", "login"), (_, "flow", "signin"), (_, "flow", "auth"):
             switch call.method {
             case "GET": return showLogin(&call)
             case "POST": return submitLogin(&call)
@@ -117,6 +125,7 @@ struct SPiDService: IdentityService {
         codes.removeAll { $0.person == person.id }
         pending.removeAll { $0.person == person.id }
         passwordless.removeAll { $0.person == person.id }
+        registrations.removeAll { $0.person == person.id }
     }
 
     mutating func change(_ settings: Fields) throws(APIError) {

@@ -61,12 +61,12 @@ struct People: Sendable {
     }
 
     /// Nil when there are too many, or one with that address.
-    mutating func add(email: String, isVerified: Bool) -> Person? {
+    mutating func add(email: String, password: String? = nil, isVerified: Bool) -> Person? {
         guard people.count < Self.maximum, with(email: email) == nil else { return nil }
         let id = (people.keys.max() ?? 1000) + 1
         let person = Person(
             id: id, email: email.lowercased(), screenName: "user\(id)", givenName: "New", familyName: "User",
-            password: nil,
+            password: password,
             isVerified: isVerified)
         people[id] = person
         return person

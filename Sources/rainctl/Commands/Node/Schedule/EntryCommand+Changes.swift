@@ -119,7 +119,7 @@ extension EntryCommand {
         }
         guard let zone = node.timeZone, zone.name.isEmpty else { return }
         context.output.warn(
-            "\(node.shownName) has no time zone yet, and takes the time for UTC: rainctl node params set \(node.id.rawValue.onOneLine) "
-                + "\(zone.path)=Europe/Berlin", reason: "no_time_zone")
+            "\(node.shownName) has no time zone yet, and takes the time for UTC: rainctl node params set \(node.id.rawValue.asShellWord) "
+                + "\("\(zone.path)=Europe/Berlin".asShellWord)", reason: "no_time_zone")
     }
 }

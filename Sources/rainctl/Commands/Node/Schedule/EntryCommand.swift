@@ -64,7 +64,7 @@ extension EntryCommand {
             var failure = CommandFailure(untold)
             failure.message +=
                 " The cloud has sent the \(Self.noun) to \(node.shownName), and did not say what became of it: "
-                + "rainctl node \(Self.noun) list \(node.id.rawValue.onOneLine) shows that."
+                + "rainctl node \(Self.noun) list \(node.id.rawValue.asShellWord) shows that."
             failure.result = EntryResult(
                 node: node.id, noun: Self.noun, id: id, operation: operation, isReported: false)
             throw failure

@@ -69,7 +69,7 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             }
         }
         return ActionResult(
-            "offered to \(user.onOneLine), who accepts it with: rainctl \(Subject.command) accept \(request.onOneLine)"
+            "offered to \(user.onOneLine), who accepts it with: rainctl \(Subject.command) accept \(request.asShellWord)"
         ).with("request_id", request).with("ids", ids).with("user_name", user)
     }
 }

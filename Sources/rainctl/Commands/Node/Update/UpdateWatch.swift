@@ -13,7 +13,7 @@ struct UpdateWatch: Sendable {
     let version: String
 
     /// The command that tells what a board says of its update.
-    static func follow(_ node: Node) -> String { "rainctl node params get \(node.id.rawValue.onOneLine)" }
+    static func follow(_ node: Node) -> String { "rainctl node params get \(node.id.rawValue.asShellWord)" }
 
     /// How it ended: `success`, `failed`, `rejected`, or what there was last when the time was over.
     struct End: Sendable {

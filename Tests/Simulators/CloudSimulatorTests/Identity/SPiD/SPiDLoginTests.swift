@@ -30,6 +30,70 @@ struct SPiDLoginTests {
         #expect(sent.location?.hasPrefix("/flow/login?client_id=app-1&") == true)
     }
 
+    @Test(
+        "who registers and confirms the address comes back with a code, as who signs in does",
+        arguments: ["/signup", "/flow/signup"])
+    func registration(path: String) throws {
+        let spid = try TestIdentity(.spid)
+        let browser = TestBrowser(spid)
+        #expect(
+            browser.open(TestIdentity.spidPage()).page.contains("id=\"register\" href=\"/flow/signup?client_id=app-1"))
+        let target = TestIdentity.spidPage(path: path)
+        let sent = browser.submit(
+            browser.open(target), at: target,
+            ["username": "new@example.com", "password": "planted-password", "action": "allow"])
+        // Nobody signs in before the address is confirmed.
+        let early = TestBrowser(spid).signIn(
+            TestIdentity.spidPage(), user: "new@example.com", password: "planted-password")
+        #expect(early.page.contains("not verified") && early.location == nil)
+        let link = try #require(Self.confirmation(in: sent))
+        let asked = browser.open(link)
+        #expect(asked.page.contains("id=\"application\""))
+        let reply = browser.submit(asked, at: link, ["action": "allow"])
+        #expect(reply.redirected["state"] == "planted-state")
+        #expect(spid.redeem(reply.redirected["code"] ?? "").body["user_id"] == "1004")
+        #expect(browser.open(link).status == 400, "a link works once")
+        #expect(!(try readFile(spid.journal.path)).contains("planted-password"))
+    }
+
+    @Test("without a redirect URI, as in a link, the person registers and reads that it is done")
+    func registrationByLink() throws {
+        let spid = try TestIdentity(.spid)
+        for target in ["/flow/signup?client_id=app-1", "/flow/signup"] {
+            let browser = TestBrowser(spid)
+            let user = "new\(target.utf8.count)@example.com"
+            let sent = browser.submit(
+                browser.open(target), at: target, ["username": user, "password": "planted-password", "action": "allow"])
+            #expect(browser.open(try #require(Self.confirmation(in: sent))).page.contains("id=\"signed-in\""))
+            #expect(
+                TestBrowser(spid).signIn(TestIdentity.spidPage(), user: user, password: "planted-password")
+                    .redirected["code"] != nil)
+        }
+        #expect(spid.get("/flow/signup?client_id=nobody").status == 400)
+    }
+
+    @Test(
+        "an account that cannot be made says why",
+        arguments: [
+            ("ada@example.com", "long-enough", "account with this"), ("nonsense", "long-enough", "not an e-mail"),
+            ("new@example.com", "short", "8 to 256"), ("", "", "not an e-mail"),
+        ])
+    func registrationRefused(user: String, password: String, words: String) throws {
+        let browser = TestBrowser(try TestIdentity(.spid))
+        let target = TestIdentity.spidPage(path: "/flow/signup")
+        let reply = browser.submit(
+            browser.open(target), at: target, ["username": user, "password": password, "action": "allow"])
+        #expect(reply.status == 400 && reply.page.contains(words) && reply.page.contains("id=\"username\""))
+        let cancelled = browser.submit(browser.open(target), at: target, ["action": "deny"])
+        #expect(cancelled.location == "spidmobile-app-1://login?state=planted-state")
+    }
+
+    private static func confirmation(in page: Response) -> String? {
+        page.page.ranges(of: "id=\"confirm\" href=\"").first.map { start in
+            String(page.page[start.upperBound...].prefix { $0 != "\"" })
+        }
+    }
+
     @Test("a session in the browser signs in without a word, unless it is told not to; so does a remembered one")
     func singleSignOn() throws {
         let spid = try TestIdentity(.spid)

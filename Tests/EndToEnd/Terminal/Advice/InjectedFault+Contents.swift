@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainJSON
 import TestSupport
 
-/// What can be wrong with proxies and gateways, and with the content of codes, files and answers.
+/// What can be wrong with the content of codes and files, and with what answers in the place of a board.
 extension InjectedFault {
-    static let ofNetwork: [InjectedFault] = [
+    static let ofContents: [InjectedFault] = [
         qrCode("a proof that is a number", "pop", #"{"name":"PROV_1","pop":12345678,"transport":"softap"}"#),
         qrCode(
             "a scheme that is text", "security",
@@ -17,20 +16,8 @@ extension InjectedFault {
             return try await lab.provision(Maker.way(to: board), network: ["--ssid", SimulatedBoard.ssid, "--open"])
         },
         passphrase("a passphrase in UTF-16", "UTF-16", [0xFF, 0xFE] + Array("planted-wifi".utf8).flatMap { [$0, 0] }),
-        passphrase("a passphrase with a zero byte", "NUL", Array("planted\0wifi".utf8)),
+        passphrase("a passphrase with a zero byte", "NUL|zero", Array("planted\0wifi".utf8)),
         passphrase("a passphrase of two lines", "line", Array("planted-wifi\nsecond".utf8)),
-        status(410, "410|gone|no longer"), status(451, "451|block|legal"), status(511, "sign-in|network|511"),
-        served("an answer that is compressed unasked", "encod|compress", headers: ["Content-Encoding: br"], "junk"),
-        proxy("a proxy that wants a password", "proxy", "407 Proxy Authentication Required"),
-        proxy("a proxy that refuses", "proxy", "403 Forbidden"),
-        proxy("a proxy that finds nothing", "proxy", "502 Bad Gateway"),
-        InjectedFault("proxy", "a proxy that does not run", "proxy") { lab in
-            let port = try LoopbackServer.refusedPort()
-            return try await throughProxy(lab, "http://127.0.0.1:\(port)")
-        },
-        InjectedFault("proxy", "a proxy that does not exist", "proxy") { lab in
-            try await throughProxy(lab, "http://proxy.invalid:3128")
-        },
         InjectedFault("provider", "a portal of a version that does not exist", "serverVersion") { lab in
             try await lab.rainctl(
                 "login", SimulatedIdentity.user, "--provider", "liferay", "--base-url",
@@ -63,39 +50,5 @@ extension InjectedFault {
             }
             return try await lab.provision(["--transport", "softap", "--device-host", "127.0.0.1:\(server.port)"])
         }
-    }
-
-    private static func status(_ status: Int, _ words: String) -> InjectedFault {
-        InjectedFault("cloud", "HTTP status \(status)", words, cloud: true) { lab in
-            try await lab.fails(["path": "/v1/*", "action": "status", "status": .integer(Int64(status))])
-            return try await lab.rainctl("node", "list")
-        }
-    }
-
-    private static func served(_ name: String, _ words: String, headers: [String], _ body: String) -> InjectedFault {
-        InjectedFault("cloud", name, words) { lab in
-            let server = try LoopbackServer { peer in
-                while peer.readRequest() != nil { peer.respond("200 OK", headers: headers, body) }
-            }
-            try await lab.use("http://127.0.0.1:\(server.port)")
-            return try await lab.rainctl("login", "me@example.com", "--password-file", lab.folder.file("password"))
-        }
-    }
-
-    private static func proxy(_ name: String, _ words: String, _ status: String) -> InjectedFault {
-        InjectedFault("proxy", name, words) { lab in
-            let server = try LoopbackServer { peer in
-                guard peer.readRequest() != nil else { return }
-                peer.respond(status)
-            }
-            return try await throughProxy(lab, "http://127.0.0.1:\(server.port)")
-        }
-    }
-
-    private static func throughProxy(_ lab: FaultLab, _ proxy: String) async throws -> Maker.Outcome {
-        try await lab.use("https://rainmaker.example.com")
-        return try await lab.timed(
-            ["login", "me@example.com", "--password-file", lab.folder.file("password")],
-            environment: ["HTTPS_PROXY": proxy, "https_proxy": proxy])
     }
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainHTTP
+import RainJSON
+import Synchronization
+
+/// A server in front of the provider that asks for a name and password of its own (HTTP 401 or 407), such as a company's reverse proxy.
+extension AuthenticationChallenge {
+    /// Reads the challenge in a response. Nil for a response without one.
+    init?(_ response: HTTPResponse, host: String, previousFailureCount: Int = 0) {
+        let isProxy = response.status == 407
+        guard isProxy || response.status == 401,
+            let line = response.header(isProxy ? "Proxy-Authenticate" : "WWW-Authenticate")
+        else { return nil }
+        self.init(
+            scheme: String(line.prefix { $0 != " " }).lowercased(), realm: Self.realm(in: line), host: host,
+            isProxy: isProxy, previousFailureCount: previousFailureCount)
+    }
+
+    private static func realm(in line: String) -> String? {
+        guard let start = line.lowercased().ranges(of: "realm=\"").first?.upperBound else { return nil }
+        let offset = line.lowercased().distance(from: line.lowercased().startIndex, to: start)
+        return presentable(String(line.dropFirst(offset).prefix { $0 != "\"" }))
+    }
+
+    /// The header that answers it.
+    var header: String { isProxy ? "Proxy-Authorization" : "Authorization" }
+
+    /// Schemes that ask a person, or a machine on a person's behalf, for a name and password. Bearer is OAuth's own.
+    private static let schemes: Set<String> = ["basic", "digest", "negotiate", "ntlm"]
+
+    /// Whether a server in front of the provider asks, and not the provider.
+    /// - Parameters:
+    ///   - request: what was refused.
+    ///   - realm: the provider's own, where it has one.
+    func isFromGate(_ request: HTTPRequest, realm own: String?) -> Bool {
+        guard Self.schemes.contains(scheme), !isProxy else { return isProxy }
+        // A provider that knows the client's name and password by this header refuses them so, too.
+        let isOurs =
+            request.headers.first { $0.name.lowercased() == "authorization" }?.value.lowercased().hasPrefix("basic ")
+            == true && own == nil
+        return !isOurs && (own == nil || realm != own)
+    }
+
+    private var status: Int { isProxy ? 407 : 401 }
+    private var asker: String {
+        "\(isProxy ? "a proxy" : "a server") in front of \(host)\(realm.map { " (\"\($0)\")" } ?? "")"
+    }
+
+    // No error here has a status: the provider has not looked at the request, so the session is not to be renewed.
+
+    /// Nobody has answered, or the answer was refused.
+    var refusal: AccountError {
+        let what =
+            previousFailureCount > 0
+            ? "does not accept the name and password that were given for it" : "asks for a name and password of its own"
+        return gateError(.invalidCredentials, "\(asker) \(what) (HTTP \(status))")
+    }
+
+    /// The request carries something else in the header that would answer.
+    /// - Parameter mode: the provider's mode that can answer, if there is one.
+    func conflict(mode: String?) -> AccountError {
+        let advice = mode.map { ": sign in with the mode \($0), which can answer it" } ?? ""
+        return gateError(
+            .unsupported,
+            "\(asker) asks for a name and password of its own (HTTP \(status)), in the header that carries the user's proof here\(advice)"
+        )
+    }
+
+    var unknownScheme: AccountError {
+        gateError(
+            .unsupported,
+            "\(asker) asks for a sign-in by \(presentable(scheme)) (HTTP \(status)), and only basic is spoken here")
+    }
+
+    private func gateError(_ code: AccountError.Code, _ message: String) -> AccountError {
+        var error = AccountError(code, message: message, remedies: [.gateCredentials])
+        error.isFromGateway = true
+        return error
+    }
+}
+
+extension ProviderTools {
+    /// How often somebody may be asked for one request, so that one who never gives up does not lock the account out.
+    static let challengeLimit = 3
+
+    /// The header that answers a challenge, from the resolver of the program.
+    func answer(_ challenge: AuthenticationChallenge) async throws(AccountError) -> HTTPHeader {
+        var answer = ChallengeAnswer.performDefaultHandling
+        if let challenges, challenge.previousFailureCount < Self.challengeLimit {
+            answer = await challenges.resolve(challenge)
+        }
+        switch answer {
+        case .useCredential(let user, let password):
+            guard challenge.scheme == "basic" else { throw challenge.unknownScheme }
+            return HTTPHeader(
+                challenge.header, BasicAuthorization.value(user: user, password: password).revealString())
+        case .performDefaultHandling: throw challenge.refusal
+        case .cancel:
+            throw AccountError(
+                .cancelled, message: "the sign-in was given up when \(challenge.host) asked who is there")
+        }
+    }
+}
+
+/// What let an earlier request pass the server in front. Shared by all copies of a provider, and kept with its tokens.
+final class GatePass: Sendable {
+    private static let (name, value) = ("preAuthorizationHeader", "preAuthorization")
+    private let header = Mutex<HTTPHeader?>(nil)
+
+    func set(_ header: HTTPHeader) { self.header.withLock { $0 = header } }
+
+    /// Takes what was kept with the tokens of an earlier sign-in.
+    func learn(from tokens: Tokens) {
+        if let name = tokens[Self.name], let value = tokens[Self.value] { set(HTTPHeader(name, value)) }
+    }
+
+    func keep(in tokens: inout Tokens) {
+        guard let header = header.withLock({ $0 }) else { return }
+        tokens[Self.name] = header.name
+        tokens[Self.value] = header.value
+    }
+
+    /// A request that has the header already keeps its own.
+    func apply(to request: inout HTTPRequest) {
+        if let header = header.withLock({ $0 }) { Self.add(header, to: &request) }
+    }
+
+    static func apply(_ tokens: Tokens, to request: inout HTTPRequest) {
+        if let name = tokens[name], let value = tokens[value] { add(HTTPHeader(name, value), to: &request) }
+    }
+
+    private static func add(_ header: HTTPHeader, to request: inout HTTPRequest) {
+        let name = header.name.lowercased()
+        if !request.headers.contains(where: { $0.name.lowercased() == name }) { request.headers.append(header) }
+    }
+}

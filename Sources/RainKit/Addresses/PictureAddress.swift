@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainHTTPCurl
+
+/// The address of a picture with a board's QR code.
+package enum PictureAddress {
+    /// Checks that the picture cannot be exchanged on its way: its code decides which board gets the Wi-Fi password.
+    ///
+    /// Plain http is for a board's own camera: for private and link-local addresses, names in `.local`, and this machine.
+    /// - Throws: `insecureURL` for plain http from anywhere else, and for an address with a user name.
+    package static func check(_ url: String) throws(AccountError) {
+        guard !url.lowercased().hasPrefix("https://") else { return }
+        let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#\\".contains($0) }
+        let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
+        let host = String(authority[..<(end ?? authority.firstIndex(of: ":") ?? authority.endIndex)])
+        guard !authority.contains("@"), isNearby(host) else {
+            throw AccountError(
+                .insecureURL,
+                message: "a picture from \(presentable(host)) by plain http may be exchanged on its way: use https://, "
+                    + "or fetch it yourself; plain http is only for boards' own addresses, such as 192.168.4.1")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Words of commands that are printed for copying, and names that shells complete.
+package enum ShellWord {
+    /// Returns a text as one word for sh, bash, zsh and fish, whatever is in it (POSIX, "Quoting").
+    ///
+    /// Backslashes are outside the quotes, since fish also reads them inside.
+    package static func quoted(_ text: String) -> String {
+        if isPlain(text) { return text }
+        let inside = text.map { character in
+            switch character {
+            case "'": #"'\''"#
+            case "\\": #"'\\'"#
+            default: String(character)
+            }
+        }
+        return "'\(inside.joined())'"
+    }
+
+    /// Whether every shell takes a text as it is. In front, `=` names a program in zsh.
+    package static func isPlain(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.first != UInt8(ascii: "=")
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                    || "/._-+@:,=%".utf8.contains($0)
+            }
+    }
+}

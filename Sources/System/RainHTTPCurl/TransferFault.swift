@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+import CRainCurl
+import Glibc
+import RainHTTP
+
+/// What is known of a transfer that libcurl has given up, and what it means for a person: the place that failed (proxy, name, connection,
+/// TLS) and why, in words of ours. libcurl's and OpenSSL's own words appear only where no others are known.
+struct TransferFault {
+    var code: CURLcode
+    /// libcurl's own text: the precise one, if there is one.
+    var text: String
+    /// `host` or `host:port`.
+    var host: String
+    var isEncrypted: Bool
+    /// The proxy that was to carry it.
+    var proxy: ProxySetting?
+    /// Whether this transfer opened its connection. On one that was used before, the proxy has answered already.
+    var isNewConnection = true
+    /// The proxy's answer to CONNECT; 0 if there was none.
+    var connectStatus = 0
+    /// `X509_V_…` of OpenSSL; 0 and 1 say nothing.
+    var verifyResult = 0
+    /// `errno` of the last connection.
+    var systemError: Int32 = 0
+    /// The addresses that were tried, as text.
+    var addresses: [String] = []
+    /// This machine's time, by which certificates are valid or not.
+    var now = ""
+
+    /// The kind of failure, and what `host` did or is, as the end of "HOST cannot be reached: …".
+    var meaning: (code: HTTPError.Code, message: String) {
+        if let proxy, let fault = proxyFault(proxy) { return fault }
+        if let fault = nameFault { return fault }
+        let kind = errorCode(code)
+        switch kind {
+        case .tls: return tlsFault
+        case .unreachable: return (kind, connectionFault)
+        case .unresolved:
+            return (kind, "its name is not found: it is misspelt, or this machine has no working name service")
+        // What TLS 1.3 reports after the handshake comes with the first read.
+        case .closed where lowercased.contains("alert"): return tlsFault
+        case .closed: return (kind, closedFault)
+        case .malformed where code != CURLE_BAD_CONTENT_ENCODING:
+            return (kind, "it does not speak HTTP as servers do (\(text))")
+        default: return (kind, text)
+        }
+    }
+
+    private var closedFault: String {
+        switch code {
+        case CURLE_GOT_NOTHING: "it closed the connection without an answer"
+        case CURLE_PARTIAL_FILE: "it closed the connection in the middle of the answer"
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: "the connection broke"
+        default: text
+        }
+    }
+
+    private var lowercased: String { text.lowercased() }
+    private func says(_ words: String...) -> Bool { words.contains { lowercased.contains($0) } }
+
+    // MARK: proxies
+
+    /// Nil where the proxy has opened the way, so that the failure is beyond it.
+    private func proxyFault(_ proxy: ProxySetting) -> (code: HTTPError.Code, message: String)? {
+        let name = "the proxy \(proxy.place), which \(proxy.variable) names,"
+        let notOne = "what answers at \(proxy.place), which \(proxy.variable) names, is not a proxy"
+        switch connectStatus {
+        case 200..<300: return nil
+        case 407 where proxy.hasCredentials:
+            return (.proxyRefused, "\(name) does not accept the user name and password that are given there (HTTP 407)")
+        case 407:
+            return (
+                .proxyRefused,
+                "\(name) wants a user name and a password (HTTP 407), as in http://USER:PASSWORD@\(proxy.place)"
+            )
+        case 400, 404, 405, 501: return (.proxyRefused, "\(notOne) (HTTP \(connectStatus))")
+        case 300..<400: return (.proxyRefused, "\(notOne), or wants a sign-in in the browser (HTTP \(connectStatus))")
+        case 500...: return (.proxy, "\(name) cannot reach it (HTTP \(connectStatus))")
+        case 1...: return (.proxyRefused, "\(name) does not let this machine reach it (HTTP \(connectStatus))")
+        default: break
+        }
+        if says("unsupported proxy") {
+            return (.proxyRefused, "\(proxy.variable) does not hold the address of a proxy")
+        }
+        if says("response 0") { return (.proxyRefused, notOne) }
+        switch code {
+        case CURLE_COULDNT_RESOLVE_PROXY: return (.proxy, "the name of \(name) is not found")
+        case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) cannot be reached: \(connectionFault)")
+        case _ where !isNewConnection: return nil
+        case CURLE_PROXY: return (.proxyRefused, "\(notOne) of that kind (\(text))")
+        case CURLE_OPERATION_TIMEDOUT: return (.timeout, "\(name) did not answer in time")
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
+            return (.proxy, "\(name) closed the connection, as what is not a proxy does, too")
+        default: break
+        }
+        // Plain HTTP has no CONNECT, so what comes later may be the server's.
+        guard errorCode(code) == .tls, isEncrypted else { return nil }
+        return (.proxyRefused, "\(name) opens no secure connection (\(tlsFault.message))")
+    }
+
+    // MARK: names and connections
+
+    /// Whether the host is given by a name that belongs to another machine.
+    private var isForeignName: Bool {
+        let name = hostName(host)
+        return !isNearby(name) && !name.hasPrefix("[") && !name.allSatisfy { $0.isNumber || $0 == "." }
+    }
+
+    /// An address that the name must not have. The connection may have been refused, or opened by something of this machine.
+    private var nameFault: (code: HTTPError.Code, message: String)? {
+        guard isForeignName, proxy == nil, !addresses.isEmpty,
+            [.unreachable, .tls, .closed].contains(errorCode(code))
+        else { return nil }
+        if let nowhere = addresses.first(where: { ["0.0.0.0", "::"].contains($0) }) {
+            return (
+                .unreachable,
+                "its name leads to \(nowhere), which is nobody's address: a DNS blocker, a filter of this network or /etc/hosts blocks it"
+            )
+        }
+        if addresses.allSatisfy({ $0 == "::1" || $0.hasPrefix("127.") || $0.hasPrefix("::ffff:127.") }) {
+            return (
+                .unreachable,
+                "its name leads to this machine (\(addresses[0])), where the service is not: look into /etc/hosts and at DNS blockers"
+            )
+        }
+        return nil
+    }
+
+    private var connectionFault: String {
+        let isIPv6 = !addresses.isEmpty && addresses.allSatisfy { $0.contains(":") }
+        switch systemError {
+        case ENETUNREACH where isIPv6 && isForeignName, EADDRNOTAVAIL where isIPv6, EAFNOSUPPORT where isIPv6:
+            return "it has IPv6 addresses only (\(addresses[0])), and this machine has no IPv6 connection"
+        case ENETUNREACH: return "this machine has no network connection that leads there"
+        case EHOSTUNREACH: return "no machine answers at its address (no route to host)"
+        case ECONNREFUSED: return "nothing listens on that port (connection refused)"
+        case ETIMEDOUT: return "its machine did not accept the connection in time, as behind a firewall"
+        case EACCES, EPERM: return "this machine's firewall forbids the connection"
+        default: return text
+        }
+    }
+
+    // MARK: TLS
+
+    private var tlsFault: (code: HTTPError.Code, message: String) {
+        if let message = certificateFault { return (.tls, message) }
+        // Of OpenSSL 3 (ssl_err.c) and of libcurl's openssl.c.
+        if says("certificate required", "client certificate") || code == CURLE_SSL_CLIENTCERT {
+            return (.tls, "it requires a client certificate, which this program does not have")
+        }
+        if says("protocol version", "unsupported protocol") {
+            return (.tls, "it speaks only versions of TLS that are too old: 1.2 is the oldest that is accepted here")
+        }
+        if says("wrong version number", "packet length too long", "http request", "unknown protocol", "bad record type")
+        {
+            return (
+                .tls,
+                "it does not speak TLS on that port, but plain HTTP or another protocol: check the address and its port"
+            )
+        }
+        if says("unrecognized name") {
+            return (.tls, "its server has no site of that name (TLS alert: unrecognized name)")
+        }
+        if says("handshake failure") {
+            return (
+                .tls,
+                "it refused the secure connection (TLS alert: handshake failure): it requires a client certificate, or has no cipher in "
+                    + "common with this machine"
+            )
+        }
+        if says("dh key too small", "ee key too small", "ca key too small", "md too weak") {
+            return (.tls, "its key or its certificate's signature is too weak")
+        }
+        let isClosed = says("ssl_error_syscall", "unexpected eof", "reset by peer", "reason(1000)", "broken pipe")
+        if isClosed || says("alert internal error", "user cancel") {
+            return (
+                .closed,
+                "it closed the connection when TLS began, as an overloaded server or a firewall on the way does"
+            )
+        }
+        if let alert = text.firstRange(of: "alert ") {
+            return (
+                .tls, "it refused the secure connection (TLS alert: \(text[alert.upperBound...].prefix { $0 != "," }))"
+            )
+        }
+        return (.tls, text)
+    }
+
+    /// Nil where it was not the certificate.
+    private var certificateFault: String? {
+        if code == CURLE_SSL_CACERT_BADFILE {
+            return "the file of certificate authorities cannot be read, or holds no certificate (\(text))"
+        }
+        guard [CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ISSUER_ERROR].contains(code) else {
+            return nil
+        }
+        if says("subject name", "target host name", "common name") {
+            return "its certificate is for another name"
+        }
+        let clock = now.isEmpty ? "" : ", which shows \(now)"
+        // Of OpenSSL's x509_vfy.h.
+        switch verifyResult {
+        case 9, 13: return "its certificate is not valid yet by this machine's clock\(clock): check the clock first"
+        case 10, 14: return "its certificate has expired by this machine's clock\(clock): check the clock first"
+        case 18:
+            return "its certificate is self-signed, so that nobody vouches for it"
+        case 2, 19, 20, 21, 27:
+            return
+                "its certificate is from an authority that this machine does not trust: its operator's own, or something on the way that opens "
+                + "secure connections"
+        case 23: return "its certificate has been revoked"
+        case 66, 67, 68: return "its key or its certificate's signature is too weak"
+        case 62, 64: return "its certificate is for another name"
+        default: return nil
+        }
+    }
+}
+
+extension TransferFault {
+    /// - Parameter errorText: of `CURLOPT_ERRORBUFFER`.
+    init(
+        _ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ target: RequestTarget, errorText: String,
+        addresses: [String] = [], proxy: ProxySetting? = nil
+    ) {
+        let general = String(cString: curl.pointee.easy_strerror(code))
+        // libcurl's detailed message may quote the response. About connecting it names host, address and certificate only.
+        let isAboutConnecting = [.unresolved, .unreachable, .tls].contains(errorCode(code))
+        let isPrecise =
+            isAboutConnecting || errorText.hasPrefix("CONNECT tunnel failed") || errorText.hasPrefix("Proxy CONNECT")
+            || errorText.contains("SSL routines")
+        self.init(
+            code: code, text: isPrecise && !errorText.isEmpty ? errorText : general, host: target.host,
+            isEncrypted: target.isEncrypted)
+        self.addresses = addresses
+        if target.mayUseProxy {
+            self.proxy = proxy ?? ProxySetting(for: target.host, isEncrypted: target.isEncrypted, environment)
+        }
+        rk_curl_getinfo_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &connectStatus)
+        rk_curl_getinfo_long(curl, easy, CURLINFO_SSL_VERIFYRESULT, &verifyResult)
+        var number = 0
+        rk_curl_getinfo_long(curl, easy, CURLINFO_OS_ERRNO, &number)
+        systemError = Int32(truncatingIfNeeded: number)
+        now = Self.currentTime()
+    }
+
+    /// In UTC, to the minute.
+    private static func currentTime() -> String {
+        var seconds = time(nil)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + "\(number)" }
+        return
+            "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(two(parts.tm_hour)):\(two(parts.tm_min)) UTC"
+    }
+}
+
+/// The address of a socket, as text; nil for one that is not of the internet.
+func addressText(_ address: UnsafePointer<curl_sockaddr>) -> String? {
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    // It is longer than its declaration says (curl/curl.h).
+    let start = UnsafeRawPointer(address) + MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
+    let source: UnsafeRawPointer
+    switch address.pointee.family {
+    case AF_INET: source = start + MemoryLayout<sockaddr_in>.offset(of: \.sin_addr)!
+    case AF_INET6: source = start + MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr)!
+    default: return nil
+    }
+    guard inet_ntop(address.pointee.family, source, &text, socklen_t(text.count)) != nil else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the members of an object whose values decide something.
+///
+/// A member of another type than expected is an error that names the member. It never counts as absent: what it should have said, such as
+/// how a connection is protected, would be lost.
+package struct JSONMembers: Sendable {
+    /// The object itself.
+    package let value: JSONValue
+    private let path: String
+    private let takesNull: Bool
+
+    /// - Parameters:
+    ///   - path: where the object is in its document, for errors; empty for the document itself.
+    ///   - takesNull: whether a member that is `null` counts as absent, as most servers mean it.
+    /// - Throws: `typeMismatch` for a value that is not an object.
+    package init(_ value: JSONValue, at path: String = "", takesNull: Bool = true) throws(JSONError) {
+        guard value.members != nil else {
+            throw JSONError(path.isEmpty ? "the document" : "\"\(path)\"", is: value, not: "an object")
+        }
+        (self.value, self.path, self.takesNull) = (value, path, takesNull)
+    }
+
+    /// A text; nil if there is no such member.
+    package func text(_ name: String) throws(JSONError) -> String? {
+        try read(name, "a text") { $0.string }
+    }
+
+    /// `true` or `false`; nil if there is no such member.
+    package func flag(_ name: String) throws(JSONError) -> Bool? {
+        try read(name, "true or false") { $0.bool }
+    }
+
+    /// A whole number, also written as `2.0`; nil if there is no such member.
+    package func integer(_ name: String) throws(JSONError) -> Int? {
+        try read(name, "a whole number") { value in
+            value.integer.flatMap { Int(exactly: $0) } ?? value.double.flatMap { Int(exactly: $0) }
+        }
+    }
+
+    /// A number; nil if there is no such member.
+    package func number(_ name: String) throws(JSONError) -> Double? {
+        try read(name, "a number") { $0.double }
+    }
+
+    /// A number, or its digits in a text, as some servers write it; nil if there is no such member, or an empty text.
+    package func lenientNumber(_ name: String) throws(JSONError) -> Double? {
+        if value[name]?.string?.isEmpty == true { return nil }
+        return try read(name, "a number") { value in
+            value.double ?? value.string.flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil }
+        }
+    }
+
+    /// A list of texts; nil if there is no such member.
+    package func texts(_ name: String) throws(JSONError) -> [String]? {
+        guard let elements = try read(name, "a list", { $0.array }) else { return nil }
+        var texts: [String] = []
+        for (index, element) in elements.enumerated() {
+            guard let text = element.string else {
+                throw JSONError("\"\(place(name))[\(index)]\"", is: element, not: "a text")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// The members of an object in this one; nil if there is no such member.
+    package func object(_ name: String) throws(JSONError) -> JSONMembers? {
+        guard let found = try read(name, "an object", { $0.members == nil ? Optional.none : $0 }) else { return nil }
+        return try JSONMembers(found, at: place(name), takesNull: takesNull)
+    }
+
+    private func place(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+
+    private func read<Result>(
+        _ name: String, _ wanted: String, _ convert: (JSONValue) -> Result?
+    ) throws(JSONError) -> Result? {
+        guard let found = value[name], !(takesNull && found.isNull) else { return Optional.none }
+        guard let result = convert(found) else {
+            throw JSONError("\"\(place(name))\"", is: found, not: wanted)
+        }
+        return result
+    }
+}
+
+extension JSONError {
+    /// - Parameter place: the member, in quotes.
+    package init(_ place: String, is value: JSONValue, not wanted: String) {
+        self.init(.typeMismatch, "\(place) is \(value.kind) and must be \(wanted)")
+    }
+}
+
+extension JSONValue {
+    /// What this value is, for an error that does not quote it.
+    package var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "true or false"
+        case .integer, .number, .longNumber: "a number"
+        case .string: "a text"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}

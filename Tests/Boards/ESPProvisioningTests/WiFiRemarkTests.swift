@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainCore
+import RainKitTesting
+import Testing
+
+/// The causes that are named when a board could not join its network.
+@Suite("What may be wrong with a Wi-Fi network")
+struct WiFiRemarkTests {
+    private static let verdict = ProvisioningError(
+        .wifiAuthenticationFailed, message: "The access point refused the board.")
+
+    static let passphrases: [(passphrase: String, words: String?)] = [
+        ("correct horse", nil), ("", "without a password"), (" correct horse", "begins with a blank"),
+        ("correct horse ", "ends with a blank"), (#""correct horse""#, "quotation marks"),
+        ("'correct horse'", "quotation marks"),
+        (#"{"passphrase":"correct horse"}"#, "JSON"), ("correct horse\\n", "backslash"),
+    ]
+
+    @Test("the passphrase's oddities are mentioned behind the verdict", arguments: passphrases)
+    func remarks(passphrase: String, words: String?) throws {
+        let network = try WiFiNetwork("Home", passphrase: passphrase)
+        let error = Self.verdict.remarking(on: network)
+        #expect(error.code == .wifiAuthenticationFailed && error.message.hasPrefix(Self.verdict.message))
+        if let words {
+            #expect(error.message.contains(words) && !error.message.contains("horse"))
+        } else {
+            #expect(error.message == Self.verdict.message)
+        }
+    }
+
+    @Test("a JSON file that is too long for a passphrase is named as one")
+    func longJSON() {
+        let text = #"{"ssid":"Home","passphrase":"\#(String(repeating: "x", count: 63))"}"#
+        let error = #expect(throws: ProvisioningError.self) { try WiFiNetwork("Home", passphrase: text) }
+        #expect(error?.message.contains("JSON") == true && error?.message.contains("63 bytes") == true)
+    }
+
+    private static func heard(_ modes: [Int], _ name: String = "Home") -> [AccessPoint] {
+        modes.map {
+            AccessPoint(
+                ssid: SSID(name), bssid: [], channel: 1, rssi: -50, protection: NetworkProtection(rawValue: $0))
+        }
+    }
+
+    static let networks: [(passphrase: String, modes: [Int], reason: String?)] = [
+        ("correct horse", [3], nil), ("correct horse", [], nil), ("", [], nil), ("", [0], nil), ("", [9], nil),
+        ("", [3], "password_missing"), ("", [1], "password_missing"), ("", [6, 7], "password_missing"),
+        ("", [3, 0], nil),
+        ("correct horse", [0], "network_is_open"), ("correct horse", [0, 3], nil),
+        ("correct horse", [5], "enterprise_network"), ("", [5], "enterprise_network"),
+        ("correct horse", [10], "enterprise_network"), ("correct horse", [14, 15], "enterprise_network"),
+        ("correct horse", [16], "enterprise_network"), ("correct horse", [5, 3], nil),
+    ]
+
+    @Test("what the board hears of the network explains the verdict", arguments: networks)
+    func explained(passphrase: String, modes: [Int], reason: String?) throws {
+        let network = try WiFiNetwork("Home", passphrase: passphrase)
+        let heard = Self.heard(modes) + Self.heard([5], "Work")
+        for code in [ProvisioningError.Code.wifiAuthenticationFailed, .wifiNetworkNotFound, .wifiFailed] {
+            let error = ProvisioningError(code, message: "No.").explained(by: heard, joining: network)
+            #expect(error.reason == reason)
+            #expect(error.code == (reason == nil ? code : .wifiAuthenticationFailed))
+            if reason != nil { #expect(error.message.contains("Home") && error.cause == "No.") }
+        }
+    }
+
+    static let keys: [(text: String, isKey: Bool)] = [
+        (String(repeating: "0123456789abcdef", count: 4), true),
+        (String(repeating: "0123456789ABCDEF", count: 4), true),
+        (String(repeating: "a", count: 63), false),
+    ]
+
+    @Test("a key of 64 hexadecimal digits is a network's, and not for every board", arguments: keys)
+    func key(text: String, isKey: Bool) async throws {
+        let network = try WiFiNetwork("Home", passphrase: text)
+        #expect(network.isKey == isKey)
+        guard isKey else { return }
+        let firmware = FirmwareInMemory()
+        let board = try await firmware.securedBoard()
+        let before = firmware.asked.count
+        let error = await #expect(throws: ProvisioningError.self) { try await board.join(network) }
+        #expect(error?.code == .invalidArgument && error?.reason == "key_not_taken")
+        #expect(firmware.asked.count == before)
+        for text in [String(repeating: "g", count: 64), String(repeating: "a", count: 65)] {
+            #expect(throws: ProvisioningError.self) { try WiFiNetwork("Home", passphrase: text) }
+        }
+    }
+
+    @Test("a network that neither refuses the board nor gives it an address has a DHCP server that does not answer")
+    func noAddress() async throws {
+        let firmware = FirmwareInMemory(joinDelay: 600_000)
+        let board = try await firmware.securedBoard()
+        let error = await #expect(throws: ProvisioningError.self) {
+            try await firmware.clock.run {
+                try await board.join(try WiFiNetwork("Home", passphrase: "correct horse"))
+                _ = try await board.watch { _ in }
+            }
+        }
+        #expect(
+            error?.reason == "no_address" && error?.message.contains("DHCP") == true, "\(String(describing: error))")
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainHTTP
+import RainKitTesting
+import RainMaker
+import TestSupport
+import Testing
+
+/// What answers in the place of the service: portals, firewalls, other services. The reasons `sign_in_page` and `legal_block` are of these.
+@Suite("Answers that are not the service's")
+struct PortalFaultTests {
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var status = 200
+        var headers: [HTTPHeader] = []
+        var body = ""
+        var code: AccountError.Code
+        var says: String
+    }
+
+    static let faults: [Fault] = [
+        Fault(
+            testDescription: "511", status: 511, body: "<html>Sign in</html>", code: .portal,
+            says: "this network wants a sign-in first (HTTP 511)"),
+        Fault(
+            testDescription: "511 with JSON", status: 511, body: #"{"login":"https://portal.example"}"#, code: .portal,
+            says: "this network wants a sign-in first (HTTP 511)"),
+        Fault(
+            testDescription: "451", status: 451, code: .legalBlock,
+            says: "not available here for legal reasons (HTTP 451)"),
+        Fault(
+            testDescription: "451 with JSON", status: 451, body: #"{"message":"blocked"}"#, code: .legalBlock,
+            says: "not available here for legal reasons (HTTP 451)"),
+        Fault(
+            testDescription: "410", status: 410, body: "gone", code: .moved,
+            says: "has nothing at this address any more (HTTP 410)"),
+        Fault(
+            testDescription: "410 with a page", status: 410, body: "<html></html>", code: .moved,
+            says: "has nothing at this address any more (HTTP 410)"),
+        Fault(
+            testDescription: "gzip", headers: [HTTPHeader("Content-Encoding", "gzip")], body: "\u{1F}\u{8B}\u{8}",
+            code: .malformedAnswer, says: "in an encoding that nobody asked for (Content-Encoding: gzip)"),
+        Fault(
+            testDescription: "br", headers: [HTTPHeader("content-encoding", "BR")], body: "xx", code: .malformedAnswer,
+            says: "in an encoding that nobody asked for (Content-Encoding: br)"),
+        Fault(
+            testDescription: "a firewall's page", status: 403,
+            body: "<!DOCTYPE html><HTML><head><TITLE>\n Web Page\tBlocked! </TITLE></head></html>",
+            code: .malformedAnswer,
+            says: "HTTP 403 and no readable JSON (a page \"Web Page Blocked!\", as firewalls and proxies send it)"),
+        Fault(
+            testDescription: "a firewall's page without a title", status: 403, body: "  <html>no</html>",
+            code: .malformedAnswer, says: "no readable JSON (a page, as firewalls and proxies send it)"),
+        Fault(
+            testDescription: "a page of success", body: "\u{FEFF}<html><title>Hotel</title></html>",
+            code: .malformedAnswer,
+            says: "HTTP 200 and no readable JSON (a web page \"Hotel\", as proxies and sign-in portals send it)"),
+        Fault(
+            testDescription: "a title that never ends", body: "<html><title>Hotel", code: .malformedAnswer,
+            says: "no readable JSON (a web page, as proxies and sign-in portals send it)"),
+        Fault(
+            testDescription: "a page of a fault", status: 502, body: "<html><title>502</title></html>",
+            code: .serverFault,
+            says: "HTTP 502 and no readable JSON"),
+        Fault(
+            testDescription: "text", body: "hello", code: .malformedAnswer, says: "HTTP 200 and no readable JSON"),
+        Fault(
+            testDescription: "a list", body: "[1,2]", code: .malformedAnswer,
+            says: "answered with JSON that is not the RainMaker cloud's"),
+        Fault(
+            testDescription: "another service: 404", status: 404,
+            body: #"{"message":"Not Found","documentation_url":"https://docs.example"}"#, code: .invalidConfiguration,
+            says: "has no RainMaker API at this base URL"),
+        Fault(
+            testDescription: "another service: 405", status: 405, body: #"{"detail2":"Method Not Allowed"}"#,
+            code: .invalidConfiguration, says: "has no RainMaker API at this base URL"),
+    ]
+
+    @Test("are told from the service's, in the first sentence", arguments: faults)
+    func fault(_ fault: Fault) async throws {
+        let bench = try Bench()
+        bench.http.expect(.post, "/v1/user2") { _ in
+            HTTPResponse(status: fault.status, headers: fault.headers, body: Array(fault.body.utf8))
+        }
+        let error = try #require(
+            await accountError { () throws(AccountError) in
+                try await bench.account.confirmSignUp("dev@example.com", code: Secret("123456"))
+            })
+        #expect(error.code == fault.code, "\(error)")
+        #expect(error.message.contains(fault.says), "\(error)")
+        #expect(!error.isRefusal)
+    }
+
+    @Test("have these reasons", arguments: [(AccountError.Code.portal, "sign_in_page"), (.legalBlock, "legal_block")])
+    func reasons(code: AccountError.Code, reason: String) {
+        #expect(code.description == reason)
+        #expect(AccountError.Code(reason: reason) == code)
+    }
+
+    @Test("another service's JSON is named where the answer lacks what the cloud always sends")
+    func foreignJSON() async throws {
+        let bench = try Bench()
+        bench.http.expect(.post, "/v1/login2", #"{"portal":"sign in","ok":true}"#)
+        let error = try #require(
+            await accountError { () throws(AccountError) in
+                _ = try await bench.session.signIn(
+                    .password(user: "dev@example.com", password: Secret("planted-password")))
+            })
+        #expect(error.code == .malformedAnswer)
+        #expect(error.message.contains("with JSON that is not the RainMaker cloud's"), "\(error)")
+        #expect(error.message.contains("the base URL is another service's"), "\(error)")
+    }
+}

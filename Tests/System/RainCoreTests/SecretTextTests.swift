@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+import Testing
+
+@Suite("A secret's text in a file")
+struct SecretTextTests {
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static func utf16(_ text: String, _ isLittle: Bool) -> [UInt8] {
+        text.utf16.flatMap { unit -> [UInt8] in
+            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+            return isLittle ? [low, high] : [high, low]
+        }
+    }
+
+    static let files: [(bytes: [UInt8], secret: String)] = [
+        (Array("hunter22".utf8), "hunter22"), (Array("hunter22\n".utf8), "hunter22"),
+        (Array("hunter22\r\n".utf8), "hunter22"), (Array("hunter22\r".utf8), "hunter22"),
+        (Array("hunter22\n\n".utf8), "hunter22"), (mark + Array("hunter22\r\n".utf8), "hunter22"),
+        (mark + Array("correct horse".utf8), "correct horse"), (Array("  hunter22 \n".utf8), "  hunter22 "),
+        (Array("\thunter22\t".utf8), "\thunter22\t"), (Array("pässword\n".utf8), "pässword"), ([], ""), (mark, ""),
+        (Array("\n".utf8), ""),
+        // A mark inside is a part of it.
+        (Array("hunter\u{FEFF}22".utf8), "hunter\u{FEFF}22"),
+    ]
+
+    @Test("has no byte order mark and no line end, and keeps its blanks", arguments: files)
+    func secret(bytes: [UInt8], secret: String) throws {
+        #expect(Array(try FileText.secret(bytes[...])) == Array(secret.utf8))
+    }
+
+    static let faults: [(bytes: [UInt8], fault: FileText.Fault)] = [
+        ([0xFF, 0xFE] + utf16("hunter22\r\n", true), .utf16), ([0xFE, 0xFF] + utf16("hunter22", false), .utf16),
+        (utf16("hunter22", true), .nul), (utf16("hunter22", false), .nul), (Array("hunter22\0".utf8), .nul),
+        ([0], .nul), (Array("hunter22\nsecond".utf8), .severalLines),
+        (Array("hunter22\r\nsecond\r\n".utf8), .severalLines),
+        (Array("\nhunter22".utf8), .severalLines), (Array("a\rb".utf8), .severalLines),
+        (mark + Array("one\ntwo".utf8), .severalLines), ([0xFF, 0xFE], .utf16),
+    ]
+
+    @Test("is refused where it cannot be what was meant", arguments: faults)
+    func refused(bytes: [UInt8], fault: FileText.Fault) {
+        #expect(throws: fault) { try FileText.secret(bytes[...]) }
+        #expect(!"\(fault)".isEmpty)
+    }
+
+    @Test("documents lose the mark alone")
+    func documents() throws {
+        #expect(try FileText.document(Self.mark + Array("{\n}\n".utf8)) == Array("{\n}\n".utf8))
+        #expect(throws: FileText.Fault.utf16) { try FileText.document([0xFF, 0xFE] + Self.utf16("{}", true)) }
+        #expect(throws: FileText.Fault.nul) { try FileText.document(Self.utf16("{}", true)) }
+    }
+
+    static let remarks: [(secret: String, words: String?)] = [
+        ("hunter22", nil), ("correct horse", nil), ("", nil), ("\"", nil), ("{x", nil), ("don't", nil),
+        (" hunter22", "begins with a blank"), ("hunter22 ", "ends with a blank"),
+        (" hunter22\t", "begins and ends with a blank"), ("hunter22\u{A0}", "ends with a blank"),
+        ("\u{200B}hunter22", "begins with a blank"), ("\u{FEFF}hunter22", "begins with a blank"),
+        ("\"hunter22\"", "quotation marks"), ("'hunter22'", "quotation marks"),
+        ("\u{201C}hunter22\u{201D}", "quotation marks"),
+        (#"{"password":"hunter22"}"#, "JSON"), (#"hunter22\n"#, "backslash"),
+    ]
+
+    @Test("what may not have been meant is described, and not quoted", arguments: remarks)
+    func remark(secret: String, words: String?) {
+        let remark = Secret(secret).remark(as: "Wi-Fi password")
+        #expect((remark == nil) == (words == nil), "\(remark ?? "")")
+        if let words, let remark {
+            #expect(remark.contains(words) && remark.hasPrefix("The Wi-Fi password") && remark.hasSuffix("."))
+            #expect(!remark.contains("hunter22"))
+        }
+    }
+}

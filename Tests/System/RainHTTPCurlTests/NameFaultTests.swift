@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import CRainCurl
+import Glibc
+import RainHTTP
+import TestSupport
+import Testing
+
+@testable import RainHTTPCurl
+
+@Suite("Names that lead nowhere")
+struct NameFaultTests {
+    private func failure(_ addresses: [String], url: String = "https://cloud.example/") async -> HTTPError? {
+        var configuration = CurlConfiguration()
+        configuration.overrides = CurlConfiguration.Overrides(addresses: addresses)
+        return await CurlHTTPClient(configuration).failure(
+            HTTPRequest(method: .get, url: url, deadline: .seconds(60), connection: .fresh))
+    }
+
+    @Test(
+        "an address that a service cannot have is named",
+        arguments: [
+            ("0.0.0.0", "its name leads to 0.0.0.0, which is nobody's address"),
+            ("::", "its name leads to ::, which is nobody's address"),
+            ("127.0.0.1", "its name leads to this machine (127.0.0.1)"),
+            ("127.0.0.53", "its name leads to this machine (127.0.0.53)"),
+        ])
+    func blocked(address: String, says: String) async throws {
+        let port = try LoopbackServer.refusedPort()
+        let error = try #require(
+            await failure(["cloud.example:\(port):\(address)"], url: "https://cloud.example:\(port)/"))
+        #expect(error.code == .unreachable && error.message.contains(says), "\(error)")
+    }
+
+    @Test("also where something of this machine answers in its place", arguments: ["https", "http"])
+    func answered(scheme: String) async throws {
+        let server = try LoopbackServer { _ = $0.read(1) }
+        let error = try #require(
+            await failure(
+                ["cloud.example:\(server.port):127.0.0.1"], url: "\(scheme)://cloud.example:\(server.port)/"))
+        #expect(error.code == .unreachable && error.message.contains("this machine (127.0.0.1)"), "\(error)")
+    }
+
+    @Test("a name that is not found", arguments: ["https://nobody.invalid/", "http://nobody.invalid/"])
+    func notFound(url: String) async throws {
+        let error = try #require(await failure([], url: url))
+        #expect(error.code == .unresolved && error.message.contains("its name is not found"), "\(error)")
+    }
+
+    struct Connection: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var error: Int32
+        var addresses: [String]
+        var host = "cloud.example"
+        var says: String
+    }
+
+    static let connections: [Connection] = [
+        Connection(
+            testDescription: "IPv6 only, no route", error: ENETUNREACH, addresses: ["2001:db8::1"],
+            says: "has IPv6 addresses only (2001:db8::1), and this machine has no IPv6 connection"),
+        Connection(
+            testDescription: "IPv6 only, no address", error: EADDRNOTAVAIL, addresses: ["2001:db8::1", "2001:db8::2"],
+            says: "no IPv6 connection"),
+        Connection(
+            testDescription: "IPv6 only, no IPv6 in the kernel", error: EAFNOSUPPORT, addresses: ["2001:db8::1"],
+            says: "no IPv6 connection"),
+        Connection(
+            testDescription: "both, no network", error: ENETUNREACH, addresses: ["2001:db8::1", "192.0.2.1"],
+            says: "no network connection that leads there"),
+        Connection(
+            testDescription: "no network", error: ENETUNREACH, addresses: ["192.0.2.1"],
+            says: "no network connection that leads there"),
+        Connection(
+            testDescription: "no host", error: EHOSTUNREACH, addresses: ["192.0.2.1"], says: "no machine answers"),
+        Connection(
+            testDescription: "refused", error: ECONNREFUSED, addresses: ["192.0.2.1"],
+            says: "nothing listens on that port"),
+        Connection(
+            testDescription: "refused here", error: ECONNREFUSED, addresses: ["127.0.0.1"], host: "localhost:1",
+            says: "nothing listens on that port"),
+        Connection(
+            testDescription: "this machine by its own name", error: ECONNREFUSED, addresses: ["127.0.0.1"],
+            host: "127.0.0.1:1",
+            says: "nothing listens on that port"),
+        Connection(
+            testDescription: "timed out", error: ETIMEDOUT, addresses: ["192.0.2.1"], says: "as behind a firewall"),
+        Connection(
+            testDescription: "a firewall here", error: EPERM, addresses: ["192.0.2.1"], says: "firewall forbids"),
+        Connection(
+            testDescription: "one of two is nobody's", error: ECONNREFUSED, addresses: ["::", "0.0.0.0"],
+            says: "which is nobody's address"),
+    ]
+
+    @Test("a connection that does not come about", arguments: connections)
+    func connection(_ connection: Connection) {
+        let fault = TransferFault(
+            code: CURLE_COULDNT_CONNECT, text: "Couldn't connect to server", host: connection.host, isEncrypted: true,
+            systemError: connection.error, addresses: connection.addresses)
+        #expect(fault.meaning.code == .unreachable)
+        #expect(fault.meaning.message.contains(connection.says), "\(fault.meaning.message)")
+    }
+}

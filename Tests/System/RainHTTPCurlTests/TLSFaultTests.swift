@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import CRainCurl
+import RainHTTP
+import TestSupport
+import Testing
+
+@testable import RainHTTPCurl
+
+@Suite("TLS that does not come about")
+struct TLSFaultTests {
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var code = HTTPError.Code.tls
+        var says: String
+        var serve: @Sendable (LoopbackPeer) -> Void
+    }
+
+    /// A server that answers the hello with these bytes.
+    private static func bytes(_ name: String, _ bytes: [UInt8], _ says: String, _ code: HTTPError.Code = .tls) -> Fault
+    {
+        Fault(testDescription: name, code: code, says: says) { peer in
+            // The whole hello, or the close would be a reset.
+            _ = peer.read(4096)
+            peer.write(bytes)
+            peer.endWriting()
+            peer.waitForClose()
+        }
+    }
+
+    private static func alert(_ number: UInt8, _ says: String, _ code: HTTPError.Code = .tls) -> Fault {
+        bytes("alert \(number)", [21, 3, 3, 0, 2, 2, number], says, code)
+    }
+
+    private static let plain = "does not speak TLS on that port, but plain HTTP or another protocol"
+    private static let closed = "closed the connection when TLS began"
+
+    static let faults: [Fault] = [
+        bytes("plain HTTP", Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), plain),
+        bytes("a page", Array("<html><title>Router</title></html>".utf8), plain),
+        bytes("SSH", Array("SSH-2.0-OpenSSH_9.2\r\n".utf8), plain),
+        bytes("mail", Array("220 mail.example ESMTP\r\n".utf8), plain),
+        bytes("MQTT", [0x20, 2, 0, 5, 0, 0], plain),
+        bytes("zeros", [UInt8](repeating: 0, count: 64), plain),
+        bytes("nothing", [], closed, .closed),
+        bytes("half of a hello", [22, 3, 3, 0, 80, 2, 0, 0, 76], closed, .closed),
+        Fault(testDescription: "a reset", code: .closed, says: closed) { peer in
+            _ = peer.read(1)
+            peer.reset()
+        },
+        alert(0, closed, .closed),
+        alert(40, "requires a client certificate, or has no cipher in common"),
+        alert(49, "refused the secure connection (TLS alert: access denied)"),
+        alert(70, "speaks only versions of TLS that are too old"),
+        alert(71, "refused the secure connection (TLS alert: insufficient security)"),
+        alert(80, closed, .closed),
+        alert(112, "has no site of that name"),
+        alert(116, "requires a client certificate"),
+        alert(120, "refused the secure connection (TLS alert: no application protocol)"),
+    ]
+
+    @Test("is told in our words", arguments: faults)
+    func fault(_ fault: Fault) async throws {
+        let server = try LoopbackServer(fault.serve)
+        let error = try #require(
+            await CurlHTTPClient().failure(
+                HTTPRequest(method: .get, url: "https://127.0.0.1:\(server.port)/", connection: .fresh)))
+        #expect(error.code == fault.code, "\(error)")
+        #expect(error.message.contains(fault.says), "\(error)")
+        #expect(!error.message.contains("SSL") && !error.message.contains("routines"), "\(error)")
+    }
+
+    /// OpenSSL's `X509_V_ERR_…`, and what becomes of it.
+    @Test(
+        "a certificate that is not accepted says why, and by which clock",
+        arguments: [
+            (9, "is not valid yet by this machine's clock, which shows 2026-11-25 09:30 UTC"),
+            (10, "has expired by this machine's clock, which shows 2026-11-25 09:30 UTC"),
+            (18, "is self-signed"), (19, "from an authority that this machine does not trust"),
+            (20, "from an authority that this machine does not trust"),
+            (21, "from an authority that this machine does not trust"), (23, "has been revoked"),
+            (62, "is for another name"), (64, "is for another name"), (66, "too weak"), (68, "too weak"),
+        ])
+    func certificate(result: Int, says: String) {
+        var fault = TransferFault(
+            code: CURLE_PEER_FAILED_VERIFICATION, text: "SSL certificate problem: x", host: "a.example",
+            isEncrypted: true)
+        fault.verifyResult = result
+        fault.now = "2026-11-25 09:30 UTC"
+        #expect(fault.meaning.code == .tls)
+        #expect(fault.meaning.message.contains(says), "\(fault.meaning.message)")
+    }
+
+    @Test(
+        "other texts of libcurl and OpenSSL",
+        arguments: [
+            (
+                CURLE_PEER_FAILED_VERIFICATION,
+                "SSL: no alternative certificate subject name matches target host name 'a'", "is for another name"
+            ),
+            (
+                CURLE_SSL_CACERT_BADFILE, "error setting certificate file: /x.pem",
+                "file of certificate authorities cannot be read"
+            ),
+            (CURLE_SSL_CONNECT_ERROR, "OpenSSL/3.0.19: error:0A000102:SSL routines::unsupported protocol", "too old"),
+            (CURLE_SSL_CONNECT_ERROR, "OpenSSL/3.0.19: error:0A00018A:SSL routines::dh key too small", "too weak"),
+            (
+                CURLE_SSL_CONNECT_ERROR, "OpenSSL/3.0.19: error:0A000126:SSL routines::unexpected eof while reading",
+                "closed the connection when TLS began"
+            ),
+            (
+                CURLE_RECV_ERROR,
+                "OpenSSL SSL_read: OpenSSL/3.0.19: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0",
+                "requires a client certificate"
+            ),
+            (
+                CURLE_RECV_ERROR,
+                "OpenSSL SSL_read: OpenSSL/3.0.19: error:0A000412:SSL routines::sslv3 alert bad certificate, errno 0",
+                "TLS alert: bad certificate"
+            ),
+        ])
+    func texts(code: CURLcode, text: String, says: String) {
+        let fault = TransferFault(code: code, text: text, host: "a.example", isEncrypted: true)
+        #expect(fault.meaning.message.contains(says), "\(fault.meaning.message)")
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import rainctl
+
+@Suite("Types of the members of settings files")
+struct SettingsMemberTypesTests {
+    static let values = ["null", "true", "5", "[]", "{}", "[\"a\"]"]
+
+    @Test(
+        "a member of the wrong type is named, and does not count as absent", arguments: SettingsFiles.Level.allCases,
+        values)
+    func types(level: SettingsFiles.Level, value: String) {
+        for name in level.names.map(\.rawValue) {
+            let error = #expect(throws: CommandFailure.self) {
+                try SettingsFiles.settings(in: Array("{\"\(name)\":\(value)}".utf8), of: level, "/p/.rainkit.json")
+            }
+            #expect(error?.message.contains("\"\(name)\" is") == true && error?.message.contains("a text") == true)
+            #expect(error?.message.contains("/p/.rainkit.json") == true && error?.status == .config)
+        }
+    }
+
+    @Test(
+        "a file that is not an object, or sets nothing that it may, says why",
+        arguments: [
+            ("[]", "is a list and must be an object"), ("5", "is a number and must be an object"),
+            ("", "it is not JSON"),
+            ("{", "it is not JSON"), (#"{"profile":""}"#, "\"profile\" is empty"),
+            (#"{"store":"file"}"#, "it may set only profile, account"), (#"{"Profile":"x"}"#, "\"Profile\""),
+        ])
+    func faults(text: String, says: String) {
+        let error = #expect(throws: CommandFailure.self) {
+            try SettingsFiles.settings(in: Array(text.utf8), of: .project, "/p/.rainkit.json")
+        }
+        #expect(error?.message.contains(says) == true, "\(error as Any)")
+    }
+
+    @Test("texts are taken")
+    func texts() throws {
+        let found = try SettingsFiles.settings(
+            in: Array(#"{"profile":"sim","account":"ada"}"#.utf8), of: .project, "/p/.rainkit.json")
+        #expect(found["profile"]?.text == "sim" && found["account"]?.text == "ada")
+    }
+}
