@@ -33,4 +33,35 @@ struct BoardAddressTests {
 
     @Test("a host that is none is refused", arguments: ["", ":80", "a:0", "a:65536", "a:b", "a/b", "a b", "[::1]x"])
     func noHost(text: String) { #expect(throws: ProvisioningError.self) { try HostAndPort(text) } }
+
+    @Test(
+        "a host that cannot be used is refused with its cause",
+        arguments: [
+            ("http://192.168.4.1/", "without http://"), ("fe80::1", "in brackets: [fe80::1]"),
+            ("2001:db8::5:80", "in brackets"),
+            ("::1", "in brackets"), ("192.168.4.1:99999", "\"99999\" is not a port"), ("a:b", "\"b\" is not a port"),
+            ("[::1]:0", "\"0\" is not a port"), ("192.168.4.1/prov", "HOST or HOST:PORT"),
+        ])
+    func cause(text: String, words: String) {
+        let error = #expect(throws: ProvisioningError.self) { try HostAndPort(text) }
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        "an address with an interface needs one that is there",
+        arguments: [
+            ("[fe80::1%nosuchif0]", "no network interface \"nosuchif0\""),
+            ("[fe80::1]", "needs the name of the network interface"),
+            ("[FEBF::1]:8080", "needs the name of the network interface"),
+        ])
+    func noInterface(text: String, words: String) throws {
+        let place = try HostAndPort(text)
+        let error = #expect(throws: ProvisioningError.self) { try place.checkInterface() }
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        "other addresses need none",
+        arguments: ["[fe80::1%lo]", "[::1]", "[2001:db8::1]:80", "192.168.4.1", "fe80.example"])
+    func interface(text: String) throws { try HostAndPort(text).checkInterface() }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainKit
 import Testing
 
 @testable import rainctl
@@ -24,6 +25,18 @@ struct TimeoutTests {
         }
         #expect(failure?.status == .deadline)
         #expect(failure?.message.contains("30s") == true)
+    }
+
+    @Test("the end of the time names what was still so")
+    func unfinished() async throws {
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await withTimeout(.milliseconds(1), of: .seconds(2)) { () -> Void in
+                await givenUp()
+                throw AccountError(.cancelled, message: "cancelled", unfinished: "another process still holds a.lock")
+            }
+        }
+        #expect(failure?.status == .deadline)
+        #expect(failure?.message == "After 2s (--timeout), another process still holds a.lock.")
     }
 
     @Test("what somebody ended is told so, whatever broke with it")

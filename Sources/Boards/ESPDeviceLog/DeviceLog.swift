@@ -22,6 +22,8 @@ public final class DeviceLog: Sendable {
         public var summary: DeviceSummary
         /// Whether anything at all has come.
         public var hasHeard: Bool
+        /// How many bytes have come since the last line end; at most 4096 are counted.
+        public var unfinishedBytes: Int
         /// Whether a command console has shown its prompt.
         public var hasPrompt: Bool
         /// When the board said what it is called, or that it will not be provisioned, since its last start.
@@ -61,7 +63,8 @@ public final class DeviceLog: Sendable {
     public var moment: Moment {
         state.withLock {
             Moment(
-                summary: $0.reader.summary, hasHeard: $0.hasHeard, hasPrompt: $0.hasPrompt, decided: $0.nameHeard,
+                summary: $0.reader.summary, hasHeard: $0.hasHeard,
+                unfinishedBytes: $0.assembler.pending.count, hasPrompt: $0.hasPrompt, decided: $0.nameHeard,
                 failsToStart: $0.failedStarts.isDown)
         }
     }

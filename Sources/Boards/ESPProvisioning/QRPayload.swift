@@ -44,6 +44,7 @@ public struct QRPayload: Sendable {
         if text.starts(with: Self.mark) { text = text.dropFirst(Self.mark.count) }
         while let last = text.last, Self.isSpace(last) { text = text.dropLast() }
         text = text.drop(while: Self.isSpace)
+        if let found = ForeignCode.name(of: text) { throw Self.unreadable("it is \(found)") }
         if text.prefix(4).map({ $0 | 0x20 }) == Array("http".utf8) {
             guard let start = Self.start(ofData: text) else { throw Self.unreadable("the URL has no data= part") }
             let data = text[start...].drop(while: Self.isSpace)
@@ -75,8 +76,11 @@ public struct QRPayload: Sendable {
             document = try JSONValue(
                 parsing: json, limits: JSONLimits(maximumBytes: Self.maximumBytes, maximumDepth: 4))
         } catch {
-            throw Self.unreadable("it is neither JSON nor NP:name|pop|transport")
+            throw Self.unreadable(
+                json.first == UInt8(ascii: "{")
+                    ? "its JSON is damaged (\(error.message))" : "it is neither JSON nor NP:name|pop|transport")
         }
+        guard document.members != nil else { throw Self.unreadable("its JSON is not an object") }
         try self.init(object: document)
     }
 

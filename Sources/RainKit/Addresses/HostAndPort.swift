@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
+import Glibc
 
 /// `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`, as transports over a network have in their addresses. A link-local IPv6 address names its
 /// zone, the network interface, as in `[fe80::1%eth0]`.
@@ -22,10 +23,42 @@ public struct HostAndPort: Sendable, Equatable {
         let hasZone = zoneless.count == 1 || Self.isZone(zoneless[1])
         guard !host.isEmpty, allowed, hasZone, (1...65535).contains(port) else {
             throw ProvisioningError(
-                .invalidArgument, message: "A board's host is HOST or HOST:PORT.", reason: "usage", remedies: [.host])
+                .invalidArgument, message: Self.problem(text), reason: "usage", remedies: [.host])
         }
         self.host = String(host)
         self.port = port
+    }
+
+    /// What is wrong with an address that cannot be used, for the mistakes that people make.
+    private static func problem(_ text: String) -> String {
+        if text.contains("://") { return "A board's address is HOST or HOST:PORT, without http:// and a path." }
+        if !text.contains("["), text.split(separator: ":", omittingEmptySubsequences: false).count > 2 {
+            return "An IPv6 address is written in brackets: [\(text)]."
+        }
+        let port = text.split(separator: ":", omittingEmptySubsequences: false).last ?? ""
+        if text.contains(":"), !port.contains("]"), !(1...65535).contains(Int(port) ?? 0) {
+            return "\"\(port)\" is not a port: ports are 1 to 65535."
+        }
+        return "A board's address is HOST or HOST:PORT, and this is not one."
+    }
+
+    /// Throws `unavailable` if the address names a network interface that this machine does not have, and `invalidArgument` for a link-local
+    /// address without one (RFC 4007, 11): it may be on any of the networks that this machine is on.
+    package func checkInterface() throws(ProvisioningError) {
+        guard host.hasPrefix("[") else { return }
+        let parts = host.dropFirst().dropLast().split(separator: "%", maxSplits: 1)
+        guard parts.count == 2 else {
+            let start = parts.first?.lowercased().prefix(3) ?? ""
+            guard ["fe8", "fe9", "fea", "feb"].contains(start) else { return }
+            throw ProvisioningError(
+                .invalidArgument,
+                message: "A link-local address needs the name of the network interface: [\(parts[0])%wlan0].",
+                reason: "usage", remedies: [.host])
+        }
+        if if_nametoindex(String(parts[1])) == 0 {
+            throw ProvisioningError(
+                .unavailable, message: "This machine has no network interface \"\(parts[1])\".", remedies: [.host])
+        }
     }
 
     /// An interface's name with the closing bracket: Linux names have at most 15 bytes.

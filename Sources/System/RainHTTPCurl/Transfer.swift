@@ -200,11 +200,13 @@ final class Transfer {
 
     fileprivate func take(header line: UnsafeBufferPointer<UInt8>) -> Bool {
         guard received.add(header: line) else {
-            refusal = pending.error(.tooLarge, "more than \(ReceivedResponse.maximumHeaderBytes) bytes of headers")
+            refusal = pending.error(.tooLarge, Self.tooManyHeaders)
             return false
         }
         return true
     }
+
+    private static let tooManyHeaders = "more than \(ReceivedResponse.maximumHeaderBytes) bytes of headers"
 
     fileprivate func take(body bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let limit = pending.request.maximumResponseBytes
@@ -230,6 +232,11 @@ final class Transfer {
     }
 
     private func httpError(_ code: CURLcode) -> HTTPError {
+        // libcurl's answers to a header line beyond 100 kB, and to a Content-Length beyond the limit.
+        if code == CURLE_OUT_OF_MEMORY { return pending.error(.tooLarge, Self.tooManyHeaders) }
+        if code == CURLE_FILESIZE_EXCEEDED {
+            return pending.error(.tooLarge, "more than \(pending.request.maximumResponseBytes) bytes")
+        }
         let text = errorText.baseAddress.map { String(cString: $0) } ?? ""
         var fault = TransferFault(
             code, easy, pending.target, errorText: text, addresses: addresses, proxy: overrides?.proxySetting)

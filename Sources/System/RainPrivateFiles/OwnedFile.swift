@@ -9,13 +9,19 @@ public enum OwnedFile {
     public static func contents(of path: String, maximumBytes: Int) throws(PrivateFileError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw PrivateFileError(.unreadable, path: path, errno: errno)
+            let reason = errno
+            if reason == ENOENT { return nil }
+            var status = stat()
+            // A socket, or a device that is not there.
+            if reason == ENXIO, stat(path, &status) == 0 {
+                throw PrivateFileError(.notPrivate, path: path, status: status)
+            }
+            throw PrivateFileError(.unreadable, path: path, errno: reason)
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw PrivateFileError(.notPrivate, path: path)
+            throw PrivateFileError(.notPrivate, path: path, status: status)
         }
         guard [0, geteuid()].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
             throw PrivateFileError(.writableByOthers, path: path)

@@ -53,7 +53,19 @@ public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
     }
 
     private func decoded(_ bytes: [UInt8]?) throws -> Content? {
-        try bytes.map { try JSONCoder.decode(Content.self, from: $0) }
+        guard let bytes else { return nil }
+        let json = try JSONValue(parsing: bytes)
+        // A change by this program would lose what the newer one added.
+        if let version = json["schemaVersion"]?.integer, version > 1 { throw NewerDocument(version: version) }
+        return try JSONCoder.decode(Content.self, from: json)
+    }
+}
+
+/// A newer version of the program wrote the document.
+struct NewerDocument: Error, CustomStringConvertible {
+    let version: Int64
+    var description: String {
+        "a newer version of this program wrote it (format \(version), and this one reads format 1)"
     }
 }
 
@@ -82,4 +94,7 @@ public struct PrivateDocumentError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String { "\(cause)" }
+
+    /// Whether a newer version of the program wrote the document.
+    public var isNewer: Bool { cause is NewerDocument }
 }

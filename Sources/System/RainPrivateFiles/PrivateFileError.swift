@@ -19,7 +19,7 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         public static let notPrivate = Code(value: .notPrivate)
         /// Its folder is one that others may write to, or someone else's.
         public static let openFolder = Code(value: .openFolder)
-        /// A link stands in its place, which could lead anywhere.
+        /// There is a link in its place, which could lead anywhere.
         public static let symbolicLink = Code(value: .symbolicLink)
         /// Somebody else may write it, or owns it.
         public static let writableByOthers = Code(value: .writableByOthers)
@@ -35,11 +35,48 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
     public var path: String
     /// The system's words, where it had any.
     public var detail: String?
+    /// The other user that the file or folder belongs to, if that is the cause: `root`, as after `sudo`, or `user 1000`.
+    public var owner: String?
+    /// What is in the place of a file, if that is the cause: `a folder`, `a FIFO (named pipe)`, `a socket` or `a device`.
+    public var kind: String?
 
+    /// - Parameter errno: if the system denied permission, the owner of the path is looked up, or of the nearest folder above it.
     init(_ code: Code, path: String, errno: Int32? = nil) {
         self.code = code
         self.path = path
         detail = errno.map { String(cString: strerror($0)) }
+        if let errno, [EACCES, EPERM].contains(errno), let denied = Self.foreignPlace(path) {
+            (self.path, owner) = denied
+        }
+    }
+
+    init(_ code: Code, path: String, status: stat) {
+        self.init(code, path: path)
+        if code != .openFolder { kind = Self.kind(of: status) }
+        if status.st_uid != geteuid() { owner = Self.name(of: status.st_uid) }
+    }
+
+    static func kind(of status: stat) -> String? {
+        switch status.st_mode & S_IFMT {
+        // 0: nothing is known of it.
+        case S_IFREG, S_IFLNK, 0: nil
+        case S_IFDIR: "a folder"
+        case S_IFIFO: "a FIFO (named pipe)"
+        case S_IFSOCK: "a socket"
+        default: "a device"
+        }
+    }
+
+    private static func name(of user: uid_t) -> String { user == 0 ? "root" : "user \(user)" }
+
+    /// The path, or the nearest folder above it that exists, if it belongs to another user.
+    private static func foreignPlace(_ path: String) -> (String, String)? {
+        var (place, status) = (Substring(path), stat())
+        while lstat(String(place), &status) != 0 {
+            guard let slash = place.lastIndex(of: "/"), slash > place.startIndex else { return nil }
+            place = place[..<slash]
+        }
+        return status.st_uid == geteuid() ? nil : (String(place), name(of: status.st_uid))
     }
 
     /// A folder that should have been made and is not there.
@@ -48,7 +85,9 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
     }
 
     public var description: String {
-        switch code {
+        if let kind { return "\(path) is \(kind), not a file: remove it, or move it away" }
+        if let owner { return "\(path) belongs to \(owner), not to you, as after sudo: give it back with chown" }
+        return switch code {
         case .notPrivate: "\(path) is not private: make it yours alone (chmod 600), or remove it"
         case .writableByOthers: "somebody else may write \(path): chown it to yourself and chmod go-w"
         case .openFolder: "others may write to the folder \(path): make it yours alone (chmod 700)"

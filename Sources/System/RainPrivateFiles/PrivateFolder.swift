@@ -34,7 +34,7 @@ public final class PrivateFolder: Sendable {
         let folder = PrivateFolder(path: path, descriptor: descriptor)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
-            throw PrivateFileError(.openFolder, path: path)
+            throw PrivateFileError(.openFolder, path: path, status: status)
         }
         return folder
     }
@@ -53,6 +53,8 @@ public final class PrivateFolder: Sendable {
             switch errno {
             case ENOENT: return nil
             case ELOOP: throw PrivateFileError(.symbolicLink, path: full(name))
+            // A socket, or a device that is not there.
+            case ENXIO: throw PrivateFileError(.notPrivate, path: full(name), status: self.entry(name))
             default: throw PrivateFileError(.unreadable, path: full(name), errno: errno)
             }
         }
@@ -60,7 +62,7 @@ public final class PrivateFolder: Sendable {
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0
-        else { throw PrivateFileError(.notPrivate, path: full(name)) }
+        else { throw PrivateFileError(.notPrivate, path: full(name), status: status) }
         return try readAll(file, path: full(name), maximumBytes: maximumBytes)
     }
 
@@ -68,7 +70,7 @@ public final class PrivateFolder: Sendable {
     ///
     /// Only for the holder of the file's lock: the temporary file always has the same name, so that a write removes what a crash has left.
     public func replace(_ name: String, with bytes: UnsafeBufferPointer<UInt8>) throws(PrivateFileError) {
-        try refuseLink(name)
+        try refuseOthers(name)
         let temporary = try writeTemporary(name, bytes)
         guard renameat(descriptor, temporary, descriptor, name) == 0 else {
             let error = PrivateFileError(.unwritable, path: full(name), errno: errno)
@@ -86,7 +88,7 @@ public final class PrivateFolder: Sendable {
     /// Finds out whether a file of that many bytes could be put in the place of this one, and leaves everything as it was. For the
     /// holder of the file's lock only.
     public func probe(_ name: String, count: Int) throws(PrivateFileError) {
-        try refuseLink(name)
+        try refuseOthers(name)
         let bytes = [UInt8](repeating: 0x20, count: count)
         let temporary = try bytes.withUnsafeBufferPointer { buffer throws(PrivateFileError) in
             try writeTemporary(name, buffer)
@@ -124,10 +126,20 @@ public final class PrivateFolder: Sendable {
 
     private func full(_ name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
 
-    private func refuseLink(_ name: String) throws(PrivateFileError) {
+    private func entry(_ name: String) -> stat {
         var status = stat()
-        if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFLNK {
-            throw PrivateFileError(.symbolicLink, path: full(name))
+        fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW)
+        return status
+    }
+
+    /// Nothing but a plain file is replaced.
+    private func refuseOthers(_ name: String) throws(PrivateFileError) {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFLNK: throw PrivateFileError(.symbolicLink, path: full(name))
+        default: throw PrivateFileError(.unwritable, path: full(name), status: status)
         }
     }
 

@@ -8,6 +8,7 @@ final class MonitorScreen: Sendable {
     private struct State {
         var lines = 0
         var hasFound = false
+        var unfinishedBytes = 0
         var troubles: [DeviceTrouble] = []
     }
 
@@ -43,6 +44,7 @@ final class MonitorScreen: Sendable {
         case .said(.trouble(let trouble)): take(trouble)
         case .said: break
         case .opened(let path): tell(MonitorEvent("opened", port: path), "Listening at \(path.onOneLine).")
+        case .unfinished(let bytes): unfinished(bytes)
         case .gone(let path): tell(MonitorEvent("gone", port: path), "\(path.onOneLine) is gone: waiting for it.")
         }
     }
@@ -65,6 +67,23 @@ final class MonitorScreen: Sendable {
             output.event(MonitorEvent("line", text: line.withoutControls))
         } else if !output.isJSON {
             StandardStreams.out(line.withoutControls + "\n")
+        }
+    }
+
+    /// What came without a line end is not shown: a secret in it could not be recognized.
+    private func unfinished(_ bytes: Int) {
+        state.withLock { $0.unfinishedBytes = bytes }
+        // With --until it is the error.
+        guard wanted == nil, let withoutLineEnd else { return }
+        output.warn(withoutLineEnd, reason: "no_line_end")
+    }
+
+    /// Why nothing was shown, if the board prints and ends no line.
+    var withoutLineEnd: String? {
+        state.withLock { state in
+            guard state.lines == 0, state.unfinishedBytes > 0 else { return nil }
+            return
+                "\(state.unfinishedBytes) bytes came without a line end, so no line can be shown: it may be another baud rate, or a prompt."
         }
     }
 

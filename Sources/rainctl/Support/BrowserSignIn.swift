@@ -20,6 +20,7 @@ struct BrowserSignIn: Sendable {
         self.context = context
         self.limit = limit
         desktop = DesktopSession(environment: context.environment)
+        if options.browser { try BrowserLauncher(environment: context.environmentOfPrograms).checkProgram() }
 
         let listensOnRequest = options.browser || options.callbackPort != nil || options.redirect != nil
         guard context.mayAsk || listensOnRequest && !options.paste || options.paste && !StandardStreams.inIsTerminal
@@ -140,5 +141,15 @@ extension Folders {
             )
         }
         return runtime
+    }
+}
+
+extension BrowserLauncher {
+    /// Throws `unavailable` if `BROWSER` names programs and none of them is there.
+    func checkProgram() throws(CommandFailure) {
+        guard let missingProgram else { return }
+        throw CommandFailure(
+            .unavailable, reason: "no_browser",
+            message: "BROWSER names \(missingProgram.onOneLine), which does not exist or cannot be run.")
     }
 }

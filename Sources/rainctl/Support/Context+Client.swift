@@ -60,12 +60,11 @@ extension Context {
 
     /// Otherwise every server would be one that cannot be reached.
     private static func checkAuthorities(_ file: String?) throws(AccountError) {
-        guard let file, access(file, R_OK) != 0 else { return }
-        let why = String(cString: strerror(errno))
+        guard let file, let problem = CertificateFile.problem(file) else { return }
         throw AccountError(
             .invalidConfiguration,
             message:
-                "The file of certificates \(file.onOneLine) cannot be read (--ca-file, RAINKIT_CA_FILE, or the profile's): \(why)"
+                "The file of certificates \(file.onOneLine) \(problem) (--ca-file, RAINKIT_CA_FILE, or the profile's)"
         )
     }
 

@@ -161,14 +161,14 @@ struct SecretSource {
             case .ready: break
             case .interrupted: throw CommandFailure(.cancelled, message: "Cancelled.")
             case .late:
-                throw CommandFailure(.deadline, message: "The \(name) did not come on \(place) (--timeout).")
+                throw CommandFailure(.deadline, message: "Nothing wrote the \(name) to \(place) in time (--timeout).")
             }
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count == 0 { break }
             guard count > 0 else {
                 if errno == EINTR || errno == EAGAIN { continue }
-                throw CommandFailure(
-                    .badData, message: "The \(name) cannot be read: \(String(cString: strerror(errno))).")
+                let why = errno == EISDIR ? "it is a folder" : String(cString: strerror(errno))
+                throw CommandFailure(.badData, message: "The \(name) cannot be read from \(place): \(why).")
             }
             bytes += chunk[..<count]
         }

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainKit
 import RainWaiting
+import Synchronization
 
 /// Runs `body` within a time limit, which may be the rest of a `total`. When the time is over, `body` is cancelled and waited for. If it
 /// succeeds all the same, its value counts; otherwise this throws `deadline`.
 func withTimeout<Value: Sendable>(
     _ limit: Duration, of total: Duration? = nil, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    switch await withDeadline(limit, sleep: { try await Task.sleep(for: $0) }, body) {
+    let unfinished = Mutex<String?>(nil)
+    let noting: @Sendable () async throws -> Value = {
+        do {
+            return try await body()
+        } catch {
+            unfinished.withLock { $0 = (error as? AccountError)?.unfinished }
+            throw error
+        }
+    }
+    switch await withDeadline(limit, sleep: { try await Task.sleep(for: $0) }, noting) {
     case .success(let value)?: return value
     // The command itself was cancelled: its error is only a consequence.
     case .failure? where Task.isCancelled: throw CancellationError()
@@ -15,7 +26,8 @@ func withTimeout<Value: Sendable>(
         let time = DurationArgument(total ?? limit).defaultValueDescription
         throw CommandFailure(
             .deadline,
-            message: NotedHTTPClient.givenUp.map { "\($0) did not answer within \(time) (--timeout)." }
+            message: unfinished.withLock { $0 }.map { "After \(time) (--timeout), \($0)." }
+                ?? NotedHTTPClient.givenUp.map { "\($0) did not answer within \(time) (--timeout)." }
                 ?? "Not done after \(time) (--timeout).")
     }
 }

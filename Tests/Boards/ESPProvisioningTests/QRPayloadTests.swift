@@ -91,6 +91,38 @@ struct QRPayloadTests {
         #expect(throws: ProvisioningError.self) { try QRPayload(Array(text.utf8)) }
     }
 
+    @Test(
+        "what people scan or give in the place of a board's code is named",
+        arguments: [
+            ("", "empty"), (" \n", "empty"), ("WIFI:T:WPA;S:Home;P:planted;;", "Wi-Fi network"),
+            ("MT:Y.K9042C00KA0648G00", "Matter"),
+            ("X-HM://0023ISYWY1CJ8", "HomeKit"), ("DPP:V:2;K:MDk;;", "Easy Connect"), ("<html></html>", "web page"),
+            ("a\0b", "not text"),
+            ("[\"PROV_1\"]", "not an object"), ("7", "not an object"), ("{\"name\":\"PROV_1\",", "JSON is damaged"),
+            ("PROV_1", "neither JSON"),
+        ])
+    func foreign(text: String, words: String) {
+        let error = #expect(throws: ProvisioningError.self) { try QRPayload(Array(text.utf8)) }
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("planted") == false)
+    }
+
+    @Test("bytes that are not UTF-8 are not a code")
+    func binary() {
+        let error = #expect(throws: ProvisioningError.self) { try QRPayload([0xFF, 0xFE, 0x41]) }
+        #expect(error?.message.contains("not text") == true)
+    }
+
+    @Test(
+        "a code's text is told from the name of a file that is not there",
+        arguments: [
+            ("label.png", false), ("./qr", false), ("/tmp/qr.json", false), ("PROV_a1b2c3", false), ("a:b", false),
+            ("NP:PROV_1|pop|b", true), ("{\"name\":\"PROV_1\"}", true), ("https://example.com", true),
+            ("WIFI:S:Home;;", true),
+            ("MT:Y.K9042C00KA0648G00", true), ("<svg", true), ("./a:b", false),
+        ])
+    func fileName(text: String, isCode: Bool) { #expect(QRPayload.mayBeCode(text) == isCode) }
+
     @Test("every prefix of a code is a code or refused, and nothing else")
     func prefixes() {
         let text = Array(#"https://x/q?data={"ver":"v1","name":"PROV_a1b2c3","pop":"%41","transport":"ble"}%"#.utf8)

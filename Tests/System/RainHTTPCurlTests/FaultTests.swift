@@ -133,4 +133,22 @@ struct FaultTests {
         #expect(response.status == 502)
         #expect(text(response.body) == "<html>")
     }
+
+    @Test(
+        "what is too long is named in bytes",
+        arguments: [
+            ("X: \(String(repeating: "a", count: 400_000))", "more than 65536 bytes of headers"),
+            ("X: \(String(repeating: "a", count: 70_000))", "more than 65536 bytes of headers"),
+            ("Content-Length: 1001", "more than 1000 bytes"),
+        ])
+    func tooLong(header: String, message: String) async throws {
+        let server = try LoopbackServer { peer in
+            _ = peer.readRequest()
+            peer.write("HTTP/1.1 200 OK\r\n\(header)\r\n\r\n")
+        }
+        let url = "http://127.0.0.1:\(server.port)/"
+        let error = await client.failure(
+            HTTPRequest(method: .get, url: url, maximumResponseBytes: 1000, connection: .fresh))
+        #expect(error?.code == .tooLarge && error?.message == message)
+    }
 }

@@ -46,9 +46,9 @@ struct CodingTests {
         "a text that does not fit says which member, and not its value",
         arguments: [
             (#"{"x":1}"#, JSONError.Code.missing, "[0].y is missing"),
-            (#"{"x":"hunter2","y":1}"#, .typeMismatch, "[0].x is not of type Double"),
-            (#"{"x":null,"y":1}"#, .missing, "[0].x is null, Double was expected"),
-            (#"7"#, .typeMismatch, "[0] is not of type"),
+            (#"{"x":"hunter2","y":1}"#, .typeMismatch, "[0].x is not a number"),
+            (#"{"x":null,"y":1}"#, .missing, "[0].x is null and should be a number"),
+            (#"7"#, .typeMismatch, "[0] is not an object"),
         ])
     func mismatch(text: String, code: JSONError.Code, message: String) {
         do throws(JSONError) {

@@ -53,6 +53,17 @@ struct PrivateDocumentTests {
         #expect(try load() == Note(text: "one"))
     }
 
+    @Test("what a newer version of the program wrote is neither read nor replaced")
+    func newer() throws {
+        let text = Array(#"{"schemaVersion":2,"text":"one","more":7}"#.utf8)
+        try PrivateFile(path: document.path).write(text)
+        #expect(throws: Fault.document(.unreadable)) { try load() }
+        #expect(throws: Fault.document(.unreadable)) { try change { $0?.text = "two" } }
+        #expect(try PrivateFile(path: document.path).read() == text)
+        let error = #expect(throws: PrivateDocumentError.self) { try document.load { $0 } }
+        #expect(error?.isNewer == true && "\(error!)".contains("newer version"))
+    }
+
     @Test("another content is unreadable, and is not replaced")
     func foreign() throws {
         try PrivateFile(path: document.path).write(Array("[]".utf8))

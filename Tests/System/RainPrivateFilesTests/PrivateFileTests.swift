@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 import RainPrivateFiles
 import TestSupport
 import Testing
@@ -82,6 +83,43 @@ struct PrivateFileTests {
             let file = PrivateFile(path: folder.path)
             #expect(throws: PrivateFileError.self) { try file.read() }
             #expect(throws: PrivateFileError.self) { try file.write([1]) }
+        }
+    }
+
+    @Test(
+        "what is in the place of a file is named, and is neither read nor replaced",
+        arguments: ["folder", "FIFO", "socket"])
+    func otherKind(kind: String) async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("session.json"))
+            switch kind {
+            case "folder": mkdir(file.path, 0o700)
+            case "FIFO": mkfifo(file.path, 0o600)
+            default: mknod(file.path, S_IFSOCK | 0o600, 0)
+            }
+            for error in [
+                #expect(throws: PrivateFileError.self) { try file.read() },
+                #expect(throws: PrivateFileError.self) { try file.write([1]) },
+                #expect(throws: PrivateFileError.self) { try OwnedFile.contents(of: file.path, maximumBytes: 10) },
+            ] {
+                #expect(error?.description.contains("is a \(kind)") == true, "\(error?.description ?? "")")
+            }
+        }
+    }
+
+    @Test("what belongs to another user is told so, and not to be made private", .enabled(if: geteuid() == 0))
+    func otherOwner() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(path: folder.file("a/session.json"))
+            try file.write([1])
+            chown(file.path, 4711, 4711)
+            let ofFile = #expect(throws: PrivateFileError.self) { try file.read() }
+            #expect(ofFile?.code == .notPrivate)
+            #expect(ofFile?.description.contains("session.json belongs to user 4711") == true)
+            chown(folder.file("a"), 4711, 4711)
+            let ofFolder = #expect(throws: PrivateFileError.self) { try file.read() }
+            #expect(ofFolder?.code == .openFolder)
+            #expect(ofFolder?.description.contains("/a belongs to user 4711") == true)
         }
     }
 

@@ -21,6 +21,13 @@ public struct BrowserLauncher: Sendable {
         return chosen.filter { !$0.isEmpty && $0 != [url] } + [["xdg-open", url]]
     }
 
+    /// The first program that `$BROWSER` names, if none of those that it names exists and can be run; nil otherwise.
+    public var missingProgram: String? {
+        // The last one is the desktop's own.
+        let named = commands(for: "").dropLast().compactMap(\.first)
+        return named.contains { DesktopSession.hasProgram($0, path: environment["PATH"]) } ? nil : named.first
+    }
+
     /// Whether a browser seems to have opened: some command succeeded, or was still running after a moment, or when the task was
     /// cancelled.
     /// - Parameter url: http or https; anything else is not opened, as a desktop might run it.

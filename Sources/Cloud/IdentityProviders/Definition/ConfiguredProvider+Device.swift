@@ -32,7 +32,9 @@ extension ConfiguredProvider {
         let start = clock.now
         while let wait = polling.wait(at: start.duration(to: clock.now) / .seconds(1)) {
             guard (try? await clock.sleep(for: .seconds(wait))) != nil else {
-                throw AccountError(.cancelled, message: "cancelled while waiting for the sign-in on another device")
+                throw AccountError(
+                    .cancelled, message: "cancelled while waiting for the sign-in on another device",
+                    unfinished: "nobody has entered the code on another device")
             }
             do throws(AccountError) {
                 let reply = try await post(form, to: url, as: client, for: .deviceCode)

@@ -92,7 +92,9 @@ public struct SavedSession: Sendable, Equatable {
     /// - Throws: `storeUnreadable` if the text is not a session, or one of a later version.
     public init(serialized text: Secret) throws(AccountError) {
         guard let json = try? JSONValue(parsing: text.revealBytes()) else {
-            throw AccountError(.storeUnreadable, message: "the stored session is not JSON; sign in again to replace it")
+            let problem = text.isEmpty ? "empty" : "not JSON"
+            throw AccountError(
+                .storeUnreadable, message: "the stored session is \(problem); sign in again to replace it")
         }
         let version: Int?
         var session: SavedSession?

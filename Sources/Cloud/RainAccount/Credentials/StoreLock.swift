@@ -97,7 +97,10 @@ func waitingError(_ reason: GivenUp, for place: String, _ limit: Duration) -> Ac
     case .timedOut:
         AccountError(
             .timeout, message: "another process has held \(place) for \(limit); try again when it is done")
-    case .cancelled: AccountError(.cancelled, message: "cancelled while waiting for \(place)")
+    case .cancelled:
+        AccountError(
+            .cancelled, message: "cancelled while waiting for \(place)",
+            unfinished: "another process still holds \(place)")
     }
 }
 

@@ -25,13 +25,35 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
         guard let host = Self.host(of: authority), path.utf8.allSatisfy(isPathCharacter), !path.contains("//") else {
             throw AccountError(
                 .invalidConfiguration,
-                message: "\"\(text)\" is not a base URL: scheme, host, perhaps a port and a path are all it may have")
+                message: "\"\(Self.withoutPassword(text))\" is not a base URL: \(Self.problem(rest, authority))")
         }
         guard isSecure || isLoopback(host) else {
             throw AccountError(
                 .insecureURL, message: "plain http to \(host) would show passwords to the network: use https://")
         }
         self.text = (isSecure ? "https://" : "http://") + authority + path
+    }
+
+    /// The mistakes that people make, and else the form.
+    private static func problem(_ rest: Substring, _ authority: String) -> String {
+        if rest.contains(where: { "?#".contains($0) }) { return "it has a query or a fragment (? or #)" }
+        if authority.contains("@") { return "it has a user name or a password" }
+        if authority.isEmpty { return "it has no host" }
+        if authority.contains(where: \.isWhitespace) || rest.contains(where: \.isWhitespace) { return "it has a space" }
+        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
+        if !authority.contains("["), parts.count > 2 { return "an IPv6 address is written in brackets, as in [::1]" }
+        if !authority.contains("["), parts.count == 2, UInt16(parts[1]) ?? 0 == 0 {
+            return "\"\(parts[1])\" is not a port, which is 1 to 65535"
+        }
+        if authority.contains("%") { return "a network interface (%) cannot be named in it" }
+        return "it is https://HOST, perhaps with :PORT and a path"
+    }
+
+    private static func withoutPassword(_ text: String) -> String {
+        guard let scheme = text.firstRange(of: "://"), let at = text[scheme.upperBound...].firstIndex(of: "@") else {
+            return text
+        }
+        return text[..<scheme.upperBound] + "…" + text[at...]
     }
 
     /// Whether a URL is below this one for whoever reads it. One with a dot segment or a backslash in its path is not: some clients and servers

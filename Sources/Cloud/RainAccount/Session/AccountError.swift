@@ -24,6 +24,9 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     public var challenge: SignInChallenge?
     /// Whose account or session it is about, where that is known: what the account is called here, or the user's name.
     public var account: String?
+    /// What was still so when a wait was cancelled (`cancelled`), such as "another process still holds …": callers that end a wait at a
+    /// deadline of their own report this.
+    public var unfinished: String?
     /// What the caller can change, where that is known: any one of them helps.
     public var remedies: [Remedy]
 
@@ -37,6 +40,13 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         self.serverMessage = serverMessage
         self.status = status
         self.remedies = remedies
+    }
+
+    /// A wait that was cancelled.
+    /// - Parameter unfinished: ``unfinished``.
+    package init(_ code: Code, message: String, unfinished: String) {
+        self.init(code, message: message)
+        self.unfinished = unfinished
     }
 
     public var description: String {

@@ -125,7 +125,7 @@ struct Renewal: Sendable {
         var error = cause
         error.code = .serverFault
         error.message =
-            "the session was not renewed (HTTP \(cause.status.map { "\($0)" } ?? "error")), and not ended either; try again later"
+            "the server refused to renew the session (HTTP \(cause.status.map { "\($0)" } ?? "error")) and did not end it; try again later"
         return error
     }
 

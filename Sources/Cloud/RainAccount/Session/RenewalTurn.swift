@@ -9,6 +9,7 @@ final class RenewalTurn: Sendable {
     private struct State {
         var task: Task<Void, Never>?
         var callers = 0
+        var hasLock = false
         var isAsking = false
         var isGivenUp = false
     }
@@ -45,6 +46,12 @@ final class RenewalTurn: Sendable {
         }
         task?.cancel()
     }
+
+    /// Whether the store's lock has been taken: until then another process has it.
+    var hasLock: Bool { state.withLock { $0.hasLock } }
+
+    /// The store's lock has been taken.
+    func begin() { state.withLock { $0.hasLock = true } }
 
     /// Asks the provider for new tokens and stores them, which nobody who leaves interrupts.
     func asking<Answer>(

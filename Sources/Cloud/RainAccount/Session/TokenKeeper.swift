@@ -107,21 +107,27 @@ actor TokenKeeper {
 
     private func joinRenewal(replacing rejected: Secret) async throws(AccountError) -> SavedSession {
         while true {
-            if Task.isCancelled { throw Self.cancelled }
+            if Task.isCancelled { throw Self.cancelled(flight?.turn, key) }
             let turn = flight?.turn ?? begin(replacing: rejected)
             let hasJoined = turn.join()
             let waiter = Waiter<Outcome>()
             flight?.waiters.append(waiter)
             // Who was cancelled stays among the waiters until the renewal ends, and is not resumed again then.
-            let outcome = await waiter.value {
-                if waiter.resume(returning: .failure(Self.cancelled)), hasJoined { turn.leave() }
+            let outcome = await waiter.value { [key] in
+                if waiter.resume(returning: .failure(Self.cancelled(turn, key))), hasJoined { turn.leave() }
             }
             // What all others had left was only waited for.
             if hasJoined { return try outcome.get() }
         }
     }
 
-    private static let cancelled = AccountError(.cancelled, message: "cancelled while renewing the session")
+    private static func cancelled(_ turn: RenewalTurn?, _ key: CredentialKey) -> AccountError {
+        var error = AccountError(.cancelled, message: "cancelled while renewing the session")
+        if let turn, !turn.hasLock {
+            error.unfinished = "another process still holds the lock of the session \(key.name)"
+        }
+        return error
+    }
 
     private func begin(replacing rejected: Secret) -> RenewalTurn {
         let turn = RenewalTurn()
@@ -144,8 +150,9 @@ actor TokenKeeper {
         let renewal = Renewal(keeper: self, turn: turn, rejected: rejected, unsaved: unsaved, pause: activePause)
         do throws(AccountError) {
             let session = try await store.exclusively(key, within: StoreLockTimes.wait) {
-                access async throws(AccountError) in
-                try await withinLockTime { () async throws(AccountError) in try await renewal.run(access) }
+                access async throws(AccountError) -> SavedSession in
+                turn.begin()
+                return try await withinLockTime { () async throws(AccountError) in try await renewal.run(access) }
             }
             return .success(session)
         } catch {

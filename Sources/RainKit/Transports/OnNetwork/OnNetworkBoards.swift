@@ -29,7 +29,11 @@ public struct OnNetworkBoards: BoardTransport {
     }
 
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
-        if let location = address.location { return board(at: try HostAndPort(location), announced: nil, opening) }
+        if let location = address.location {
+            let place = try HostAndPort(location)
+            try place.checkInterface()
+            return board(at: place, announced: nil, opening)
+        }
         let found = try await announced(
             address.parameters["device-name"], as: address.parameters["service"] ?? AnnouncedBoard.serviceType,
             by: opening.foundBy)

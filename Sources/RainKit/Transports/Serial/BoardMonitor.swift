@@ -18,6 +18,8 @@ public struct BoardMonitor: Sendable {
         case said(DeviceLogEvent)
         /// It has left the bus, as on a restart of the chip.
         case gone(path: String)
+        /// The monitor ends, and so many bytes have come since the last line end. At most 4096 are counted.
+        case unfinished(bytes: Int)
     }
 
     /// Whether a port that is not there, or that goes away for good, is waited for.
@@ -64,7 +66,9 @@ public struct BoardMonitor: Sendable {
         } else {
             try await follow()
         }
-        return log.moment.summary
+        let moment = log.moment
+        if moment.unfinishedBytes > 0 { event(.unfinished(bytes: moment.unfinishedBytes)) }
+        return moment.summary
     }
 
     private func follow(

@@ -20,6 +20,7 @@ public struct SoftAPBoards: BoardTransport {
 
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
         let place = try address.location.map { text throws(ProvisioningError) in try HostAndPort(text) }
+        try place?.checkInterface()
         let (host, port) = (place?.host ?? SoftAPTransport.defaultHost, place?.port ?? 80)
         let connect: @Sendable () -> any Board = {
             opening.protocommBoard(

@@ -57,9 +57,9 @@ extension JSONError {
         case .keyNotFound(let key, let context):
             self.init(.missing, "\(path(context.codingPath + [key])) is missing")
         case .valueNotFound(let type, let context):
-            self.init(.missing, "\(path(context.codingPath)) is null, \(type) was expected")
+            self.init(.missing, "\(path(context.codingPath)) is null and should be \(words(for: type))")
         case .typeMismatch(let type, let context):
-            self.init(.typeMismatch, "\(path(context.codingPath)) is not of type \(type)")
+            self.init(.typeMismatch, "\(path(context.codingPath)) is not \(words(for: type))")
         case .dataCorrupted(let context):
             self.init(.typeMismatch, "\(path(context.codingPath)) has a value that is not accepted")
         @unknown default: self.init(.typeMismatch, "the JSON does not fit")
@@ -72,6 +72,17 @@ extension JSONError {
             return
         }
         self.init(.unencodable, "\(path(context.codingPath)) cannot be written as JSON")
+    }
+}
+
+/// A Swift type, as people call it in JSON.
+private func words(for type: Any.Type) -> String {
+    switch "\(type)" {
+    case "String": "text"
+    case "Bool": "true or false"
+    case let name where ["Int", "UInt", "Double", "Float"].contains { name.hasPrefix($0) }: "a number"
+    case let name where name.hasPrefix("Array<") || name == "UnkeyedDecodingContainer": "a list"
+    default: "an object"
     }
 }
 

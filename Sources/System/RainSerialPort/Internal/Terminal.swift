@@ -107,6 +107,7 @@ struct Terminal: Sendable {
                 message: PortRights(of: path)?.advice
                     ?? "This user may not open the port, nor look at whose it is: a folder on the way to it is closed.")
         case EBUSY: .busy(path)
+        case EISDIR: SerialPortError(.notATerminal, path: path, message: "\(path) is a folder, not a serial port.")
         default:
             SerialPortError(.failed, path: path, message: "The port could not be opened: \(errorText(code)).")
         }

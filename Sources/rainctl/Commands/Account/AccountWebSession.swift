@@ -62,7 +62,9 @@ struct AccountWebSession: AsyncParsableCommand {
     }
 
     private func opened(_ address: String, _ access: AccountAccess, _ context: Context) async throws {
-        guard await BrowserLauncher(environment: context.environmentOfPrograms).open(address) else {
+        let launcher = BrowserLauncher(environment: context.environmentOfPrograms)
+        try launcher.checkProgram()
+        guard await launcher.open(address) else {
             throw CommandFailure(
                 .unavailable, reason: "no_browser", message: "No browser opens: leave --open out and open it yourself.")
         }

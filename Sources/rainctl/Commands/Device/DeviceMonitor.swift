@@ -58,7 +58,9 @@ struct DeviceMonitor: AsyncParsableCommand {
             within: limit, until: { screen.hasFound || screen.isCut }, event: { screen.take($0) })
         if let until, !screen.hasFound, !screen.isCut {
             throw CommandFailure(
-                .deadline, message: "No line with \"\(until.onOneLine)\" came within the time (--timeout).")
+                .deadline,
+                message: screen.withoutLineEnd
+                    ?? "No line with \"\(until.onOneLine)\" came within the time (--timeout).")
         }
         if events == nil || options.json { context.output.result(MonitorResult(summary, lines: screen.lines)) }
     }

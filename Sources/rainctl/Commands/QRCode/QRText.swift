@@ -7,7 +7,7 @@ import RainKit
 enum QRText {
     /// The text of the code, as it is.
     static func bytes(_ given: String, _ output: Output, within limit: Duration = .seconds(120)) throws -> [UInt8] {
-        guard given == "-" || access(given, R_OK) == 0 else {
+        guard given == "-" || access(given, F_OK) == 0 || !QRPayload.mayBeCode(given) else {
             if given.contains("pop") || given.hasPrefix("NP:") {
                 output.warn(
                     "the QR code on the command line can be read by other users; a file or - cannot.",
@@ -16,6 +16,13 @@ enum QRText {
             return Array(given.utf8)
         }
         let bytes = try content(given, within: limit)
+        if let format = QRScanner.otherFormat(bytes) {
+            throw CommandFailure(
+                .badData, reason: "bad_picture",
+                message:
+                    "This is \(format): codes are read from PNG and JPEG pictures only. Convert it, or take a screenshot."
+            )
+        }
         let place = given == "-" ? "standard input" : given.onOneLine
         guard QRScanner.isPicture(bytes) else {
             do throws(FileText.Fault) {

@@ -77,7 +77,9 @@ struct Login: AsyncParsableCommand {
             let newcomer = try context.newcomer(
                 user, at: context.deployment().name, isWanted: !web.isWanted && !guest && !onlyFinishes)
             let client = try context.client(account: newcomer.account)
-            let account = try await client.newAccount(user: newcomer.user, in: storing.choice(context))
+            let choice = try storing.choice(context)
+            // Another process may hold the place of the session.
+            let account = try await time.run { try await client.newAccount(user: newcomer.user, in: choice) }
             let result = try await events.following(account.session) {
                 if web.isWanted { return try await signInThroughBrowser(context, client, account, events) }
                 return try await signIn(newcomer, client, account, time, context)

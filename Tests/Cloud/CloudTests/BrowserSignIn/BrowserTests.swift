@@ -20,6 +20,18 @@ struct BrowserTests {
         #expect(launcher.commands(for: "URL") == commands)
     }
 
+    @Test(
+        "a program that $BROWSER names and that is not there is known before it is run",
+        arguments: [
+            (nil, nil), ("", nil), ("/nonexistent/firefox", "/nonexistent/firefox"), ("firefox:w3m", "firefox"),
+            ("/nonexistent/firefox:/bin/sh", nil), ("/nonexistent/x %s --new", "/nonexistent/x"),
+        ] as [(String?, String?)])
+    func missingProgram(variable: String?, missing: String?) {
+        var environment = ["PATH": "/nonexistent"]
+        environment["BROWSER"] = variable
+        #expect(BrowserLauncher(environment: environment).missingProgram == missing)
+    }
+
     @Test("only web addresses are opened", arguments: ["file:///etc/passwd", "javascript:x", "-x", ""])
     func otherSchemes(url: String) async {
         #expect(await !BrowserLauncher(environment: ["BROWSER": "/bin/true"]).open(url))

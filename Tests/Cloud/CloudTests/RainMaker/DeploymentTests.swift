@@ -47,6 +47,19 @@ struct DeploymentTests {
     }
 
     @Test(
+        "a base URL that cannot be used is refused with its cause, and its password is not repeated",
+        arguments: [
+            ("http://::1:8080", "in brackets"), ("https://me:planted@a.example", "user name or a password"),
+            ("https://a.example/?a=b", "query"), ("https://a.example#x", "fragment"),
+            ("https://a.example:99999", "not a port"),
+            ("https://a.example/a b", "space"), ("https:///x", "no host"), ("https://[fe80::1%25eth0]", "interface"),
+        ])
+    func causes(text: String, words: String) async {
+        let error = await accountError { () throws(AccountError) in try ServiceURL(text) }
+        #expect(error?.message.contains(words) == true && error?.message.contains("planted") == false)
+    }
+
+    @Test(
         "the version segment is ours, given or not",
         arguments: ["https://a.example/v1/", "https://a.example/v1", "https://a.example"])
     func version(base: String) throws {

@@ -64,6 +64,26 @@ struct DeviceMonitorTests {
         }
     }
 
+    @Test("bytes without a line end are counted in a warning")
+    func withoutLineEnd() async throws {
+        try await withTemporaryFolder { folder in
+            let terminal = try PseudoTerminal()
+            // Opening a port discards what came before.
+            let printing = Task {
+                while !Task.isCancelled {
+                    await terminal.send("ready> ")
+                    try? await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            defer { printing.cancel() }
+            let outcome = try await monitor(try Maker(folder), terminal.path, ["--timeout", "2", "--json"])
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            let warning = try #require(outcome.document?["warnings"]?.array?.first)
+            #expect(warning["reason"] == "no_line_end", "\(outcome.standardOutput)")
+            #expect(warning["message"]?.string?.contains("bytes came without a line end") == true)
+        }
+    }
+
     @Test("a text that does not come within the time")
     func absentText() async throws {
         try await withTemporaryFolder { folder in

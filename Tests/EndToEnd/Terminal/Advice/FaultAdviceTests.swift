@@ -24,7 +24,8 @@ struct FaultAdviceTests {
     @Test("the first sentence names the cause, for each fault that is injected")
     func advice() async throws {
         let faults = InjectedFault.all
-        #expect(faults.count >= 50)
+        #expect(faults.count >= 150)
+        let bench = try await FaultBench()
         // One at a time where the time counts.
         let width = Self.isTimed ? 1 : 4
         var rows: [Row] = []
@@ -32,7 +33,7 @@ struct FaultAdviceTests {
             let some = Array(faults[start..<min(start + width, faults.count)])
             rows += try await withThrowingTaskGroup(of: (Int, Row).self) { group in
                 for (index, fault) in some.enumerated() {
-                    group.addTask { (index, try await Self.row(fault)) }
+                    group.addTask { (index, try await Self.row(fault, bench)) }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
             }
@@ -57,20 +58,20 @@ struct FaultAdviceTests {
     }
 
     private static let head = """
-        # What is said first
+        # Faults and their messages
 
-        One thing is broken in each row, and the first sentence of what `rainctl` says about it is to name the cause. A test breaks them and makes this table
-        (`FaultAdviceTests`); the numbers are [exit codes](exit-codes.md), and what helps is in [troubleshooting](troubleshooting.md).
+        In each row one thing is broken. The first sentence of `rainctl`'s message must name the cause. A test (`FaultAdviceTests`) breaks each of them and
+        writes this table. The numbers are [exit codes](exit-codes.md); remedies are in [troubleshooting](troubleshooting.md).
 
-        The last column says when it can be known, from the start of the run; it is said less than a second later (`make timings`, on a machine that
-        does nothing else; a busy one may be slower).
+        The last column says when the cause can be known, from the start of the run. The message appears less than a second later (`make timings`, on a
+        machine that does nothing else; a busy one may be slower).
 
-        | where | what is wrong | exit | reason | the first sentence | known |
+        | area | what is wrong | exit | reason | first sentence | known |
         |---|---|---|---|---|---|
 
         """
 
-    private static func row(_ fault: InjectedFault) async throws -> Row {
+    private static func row(_ fault: InjectedFault, _ bench: FaultBench) async throws -> Row {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
             var cloud: SimulatedCloud?
@@ -78,7 +79,7 @@ struct FaultAdviceTests {
                 cloud = try await SimulatedCloud.start(in: folder)
                 try await maker.signIn(to: cloud!)
             }
-            let lab = FaultLab(folder: folder, maker: maker, cloud: cloud)
+            let lab = FaultLab(folder: folder, maker: maker, cloud: cloud, bench: bench)
             let outcome = try await fault.run(lab)
             if isTimed {
                 #expect(lab.took > .zero, "\(fault.name): not timed")
@@ -88,7 +89,8 @@ struct FaultAdviceTests {
             return Row(
                 area: fault.area, name: fault.name, exit: outcome.status,
                 reason: outcome.failure?["reason"]?.string ?? "",
-                sentence: Self.shown(Self.firstSentence(message), in: folder), evidence: fault.evidence.words)
+                sentence: Self.shown(Self.firstSentence(message), in: [folder, bench.folder]),
+                evidence: fault.evidence.words)
         }
     }
 
@@ -99,10 +101,13 @@ struct FaultAdviceTests {
     }
 
     /// Without what is different each time: folders, ports, names that were made up.
-    private static func shown(_ text: String, in folder: TemporaryFolder) -> String {
-        text.replacing(folder.path, with: "…").replacing(/(127\.0\.0\.1|localhost):\d+/, with: "HOST")
-            .replacing(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/, with: "TIME")
-            .replacing(/port \d+ after \d+ ms/, with: "port N")
-            .replacing(/PROV_[0-9a-f]{6}/, with: "PROV_a1b2c3").replacing("|", with: "\\|")
+    private static func shown(_ text: String, in folders: [TemporaryFolder]) -> String {
+        folders.reduce(text) { $0.replacing($1.path, with: "…") }.replacing(
+            /(127\.0\.0\.1|localhost):\d+/, with: "HOST"
+        )
+        .replacing(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/, with: "TIME")
+        .replacing(/port \d+ after \d+ ms/, with: "port N")
+        .replacing(/\d+ bytes came/, with: "N bytes came")
+        .replacing(/PROV_[0-9a-f]{6}/, with: "PROV_a1b2c3").replacing("|", with: "\\|")
     }
 }

@@ -8,10 +8,11 @@ final class FaultLab: Sendable {
     let folder: TemporaryFolder
     let maker: Maker
     let cloud: SimulatedCloud?
+    let bench: FaultBench
     private let clock = Mutex(Duration.zero)
 
-    init(folder: TemporaryFolder, maker: Maker, cloud: SimulatedCloud?) {
-        (self.folder, self.maker, self.cloud) = (folder, maker, cloud)
+    init(folder: TemporaryFolder, maker: Maker, cloud: SimulatedCloud?, bench: FaultBench) {
+        (self.folder, self.maker, self.cloud, self.bench) = (folder, maker, cloud, bench)
     }
 
     /// How long the last run took, from its start to its end.
@@ -34,10 +35,21 @@ final class FaultLab: Sendable {
         try await timed(arguments, environment: environment)
     }
 
-    func timed(_ arguments: [String], environment: [String: String] = [:]) async throws -> Maker.Outcome {
+    /// - Parameter other: who runs it, in the place of the lab's own maker.
+    func timed(
+        _ arguments: [String], environment: [String: String] = [:], as other: Maker? = nil
+    ) async throws -> Maker.Outcome {
         let start = ContinuousClock.now
         defer { clock.withLock { $0 = start.duration(to: .now) } }
-        return try await maker.rainctl(arguments + ["--json", "--no-input"], environment: environment)
+        return try await (other ?? maker).rainctl(arguments + ["--json", "--no-input"], environment: environment)
+    }
+
+    /// Adds a deployment at that server, and uses it from now on.
+    func use(_ base: String) async throws {
+        for arguments in [["profile", "add", "faulty", "--base-url", base], ["profile", "use", "faulty"]] {
+            let outcome = try await maker.rainctl(arguments)
+            guard outcome.status == 0 else { throw ProcessError("\(arguments): \(outcome.standardError)") }
+        }
     }
 
     func fails(_ rule: JSONValue) async throws { try await cloud?.control("faults", ["rules": [rule]]) }

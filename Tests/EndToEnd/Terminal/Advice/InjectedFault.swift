@@ -23,12 +23,14 @@ struct InjectedFault: Sendable {
             switch self {
             case .start: "at once"
             case .silence(let seconds): "after \(seconds.formatted) s of silence"
-            case .told(let seconds): "when it is told, after \(seconds.formatted) s"
+            case .told(let seconds): "when it is printed, after \(seconds.formatted) s"
             }
         }
     }
 
-    static let all = ofBoards + ofAccounts
+    static let all =
+        ofBoards + ofAddresses + ofCodes + ofFiles + ofSettings + ofArguments + ofAccounts + ofServers + ofStores
+        + ofProviders + ofNodes + ofContents
 
     let area: String
     let name: String
@@ -44,6 +46,35 @@ struct InjectedFault: Sendable {
     ) {
         (self.area, self.name, self.words, self.evidence, needsCloud, self.run) =
             (area, name, words, evidence, cloud, run)
+    }
+}
+
+extension InjectedFault {
+    /// A command that cannot be right wherever it runs. `{}` is the maker's folder, in which the files are.
+    static func command(
+        _ area: String, _ name: String, _ words: String, known evidence: Evidence = .start, cloud: Bool = false,
+        files: [String: String] = [:], environment: [String: String] = [:], _ arguments: [String]
+    ) -> InjectedFault {
+        InjectedFault(area, name, words, known: evidence, cloud: cloud) { lab in
+            for (path, text) in files {
+                if path.contains("/") { try lab.folder.makeFolder(String(path[..<path.lastIndex(of: "/")!])) }
+                lab.folder.writePrivately(Array(text.utf8), to: path)
+            }
+            let place = { (text: String) in text.replacing("{}", with: lab.folder.path) }
+            return try await lab.timed(arguments.map(place), environment: environment.mapValues(place))
+        }
+    }
+
+    /// `provision` for the Wi-Fi alone; `wifi` and `proof` are left out where the row has its own.
+    static func provision(
+        _ area: String, _ name: String, _ words: String, known evidence: Evidence = .start,
+        files: [String: String] = [:],
+        wifi: Bool = true, proof: Bool = true, _ arguments: String...
+    ) -> InjectedFault {
+        command(
+            area, name, words, known: evidence, files: files,
+            ["provision", "--no-mapping"] + (wifi ? ["--ssid", "Home", "--passphrase-file", "{}/wifi"] : [])
+                + (proof ? ["--pop-file", "{}/pop"] : []) + arguments)
     }
 }
 

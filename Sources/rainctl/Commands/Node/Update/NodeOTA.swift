@@ -125,6 +125,7 @@ struct NodeOTA: CloudCommand {
         } catch {
             let what =
                 switch error {
+                case .notAnImage where bytes.isEmpty: "is empty."
                 case .notAnImage: "is not an image of an ESP chip: its first byte is not E9."
                 case .notAnApplication:
                     "is not an application's image: give the one that the build names after the project, without boot loader and partitions."

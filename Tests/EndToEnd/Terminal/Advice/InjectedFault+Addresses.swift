@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+
+/// What can be wrong with a board's address, and with what answers there.
+extension InjectedFault {
+    static let ofAddresses: [InjectedFault] = [
+        address("an interface that this machine does not have", "no network interface", "[fe80::1%nosuchif0]"),
+        address("a link-local address without an interface", "network interface", "[fe80::1]"),
+        address("IPv6 without brackets", "brackets", "fe80::1"),
+        address("a URL in the place of an address", "http://", "http://192.168.4.1/"),
+        address("a port that does not exist", "not a port", "192.168.4.1:99999"),
+        address("a path behind the address", "HOST or HOST:PORT", "192.168.4.1/prov"),
+        provision("cable", "a folder in the place of a port", "folder", "--port", "/tmp"),
+        provision("cable", "a device that is no port", "not a serial port", "--port", "/dev/null"),
+        InjectedFault("cable", "a log without line ends", "line end", known: .silence(2)) { lab in
+            let terminal = try PseudoTerminal()
+            // Opening a port discards what came before.
+            let printing = Task {
+                while !Task.isCancelled {
+                    await terminal.send("ready> ")
+                    try? await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            defer { printing.cancel() }
+            return try await lab.rainctl(
+                "device", "monitor", "--port", terminal.path, "--until", "hello", "--timeout", "2")
+        },
+        InjectedFault("cable", "Security 2 on a console", "message of") { lab in
+            let board = try await lab.board([
+                "--console", lab.folder.file("tty"), "--console-dialect", "protocomm", "--security", "2",
+            ])
+            return try await lab.provision(["--port", board.console ?? ""])
+        },
+        improv("a board that has stopped to listen", "Improv is stopped", "stopped=1"),
+        improv("a button that nobody presses", "button", "button=1"),
+        board("an endpoint that the firmware does not have", "nosuch", ["device", "send", "nosuch", "--text", "x"]),
+        board("values that the firmware does not offer", "does not tell its values", ["device", "params", "get"]),
+        board(
+            "an older scheme than the board's", "Security 2, not 1", options: ["--security", "2"],
+            ["device", "scan", "--sec-ver", "1"]),
+        board(
+            "a board without RainMaker", "no RainMaker endpoint", options: ["--security", "1", "--mapping", "none"],
+            cloud: true,
+            [
+                "provision", "--ssid", "Home", "--passphrase-file", "{}/wifi",
+            ]),
+        board("nobody is signed in", "signed in", ["provision", "--ssid", "Home", "--passphrase-file", "{}/wifi"]),
+        board(
+            "a board that the cloud does not know", "does not know this node", cloud: true,
+            [
+                "provision", "--ssid", "Home", "--passphrase-file", "{}/wifi",
+            ]),
+    ]
+
+    private static func address(_ name: String, _ words: String, _ host: String) -> InjectedFault {
+        provision("address", name, words, "--transport", "softap", "--device-host", host)
+    }
+
+    private static func improv(_ name: String, _ words: String, _ fault: String) -> InjectedFault {
+        InjectedFault("cable", name, words) { lab in
+            let board = try await SimulatedBoard.start(
+                ["--console", lab.folder.file("tty"), "--console-dialect", "improv", "--console-fault", fault],
+                in: lab.folder)
+            defer { board.process.kill() }
+            return try await lab.provision(["--port", lab.folder.file("tty")], pop: nil)
+        }
+    }
+
+    private static func board(
+        _ name: String, _ words: String, options: [String] = ["--security", "1"], cloud: Bool = false,
+        _ arguments: [String]
+    ) -> InjectedFault {
+        InjectedFault("board", name, words, cloud: cloud) { lab in
+            let board = try await lab.board(options)
+            return try await lab.timed(
+                arguments.map { $0.replacing("{}", with: lab.folder.path) } + ["--pop-file", lab.folder.file("pop")]
+                    + Maker.way(to: board))
+        }
+    }
+}

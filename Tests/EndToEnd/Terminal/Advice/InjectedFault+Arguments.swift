@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+
+/// What can be wrong with a command's words.
+extension InjectedFault {
+    static let ofArguments: [InjectedFault] = [
+        argument("a command that does not exist", "frobnicate", "frobnicate"),
+        argument("a misspelt option", "--pasphrase", "provision", "--pasphrase", "planted"),
+        argument("an option without its value", "--ssid", "provision", "--ssid"),
+        argument("a time that is none", "soon", "provision", "--timeout", "soon"),
+        argument("a time that is over before it begins", "--timeout", "provision", "--timeout", "0"),
+        argument("a transport that does not exist", "zigbee", "provision", "--transport", "zigbee"),
+        provision(
+            "arguments", "two secrets from standard input", "standard input", wifi: false, proof: false, "--ssid",
+            "Home", "--passphrase-stdin", "--pop-stdin"),
+        provision("arguments", "two proofs of possession", "--pop", "--pop", "planted"),
+        provision("arguments", "a network's name twice", "--ssid-hex", "--ssid-hex", "486f6d65"),
+        provision("arguments", "half a byte of a network's name", "hex", wifi: false, "--ssid-hex", "abc"),
+        provision("arguments", "an open network with a password", "open network", "--open"),
+        provision("arguments", "a network for a board that keeps its own", "--no-wifi", "--no-wifi"),
+        provision("arguments", "a security scheme that does not exist", "--sec-ver", "--sec-ver", "3"),
+        provision("arguments", "a cable over Bluetooth", "--port", "--transport", "ble", "--port", "/dev/ttyUSB0"),
+        argument("tags without values", "KEY:VALUE", "provision", "--tags", "kitchen"),
+        argument("metadata that are not JSON", "--metadata", "provision", "--metadata", "{room"),
+        argument("a sign-in without a user", "No user", "login", "--password-file", "{}/password"),
+        argument("a sign-in without a password", "No password", "login", "me@example.com"),
+        argument(
+            "a user that is neither an address nor a number", "e-mail address", "login", "me", "--password-file",
+            "{}/password"),
+        argument(
+            "a telephone number without a country code", "country code", "login", "+49abc", "--password-file",
+            "{}/password"),
+        argument("a browser where nobody can be asked", "Nobody can be asked", "login", "--idp", "github"),
+        argument("application data twice", "once", "device", "send", "custom-data", "--text", "a", "--hex", "ab"),
+        argument(
+            "application data that are not JSON", "--json-data", "device", "send", "custom-data", "--json-data", "{a"),
+        argument("half a byte of application data", "hex digits", "device", "send", "custom-data", "--hex", "abc"),
+        argument("a host claim without --host", "--host", "device", "claim", "--image", "{}/image"),
+        argument(
+            "a MAC address that is none", "--mac", "device", "claim", "--host", "--mac", "zz", "--image", "{}/image"),
+        argument("an end of the log without a text", "--until", "device", "monitor", "--until", ""),
+        argument("a setting without a value", "name=value", "login", "--provider", "oidc", "--set", "issuer"),
+    ]
+
+    private static func argument(_ name: String, _ words: String, _ arguments: String...) -> InjectedFault {
+        command("arguments", name, words, arguments)
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+
+/// What can be wrong with a QR code, its text and its picture.
+extension InjectedFault {
+    static let ofCodes: [InjectedFault] = [
+        code("an empty file", "empty", ""),
+        code("a code that was cut off", "damaged", #"{"ver":"v1","name":"PROV_1","pop":"planted"#),
+        code("a list in the place of an object", "object", #"["PROV_1"]"#),
+        code("a code that names no board", "names no board", #"{"ver":"v1","pop":"planted","transport":"ble"}"#),
+        code("an unknown security scheme", "Security 7", #"{"name":"PROV_1","pop":"planted","security":7}"#),
+        code("a board that joins Thread", "thread", #"{"name":"PROV_1","pop":"planted","network":"thread"}"#),
+        code("the code of a Wi-Fi network", "Wi-Fi", "WIFI:T:WPA;S:Home;P:planted;;"),
+        code("a Matter code", "Matter", "MT:Y.K9042C00KA0648G00"),
+        code("a HomeKit code", "HomeKit", "X-HM://0023ISYWY1CJ8"),
+        code("a saved web page", "web page", "<!DOCTYPE html><html></html>"),
+        code("a compact code without a proof", "compact form is", "NP:PROV_1"),
+        code("a compact code with another transport", "b (Bluetooth) or s", "NP:PROV_1|planted|z"),
+        code("a file that is not text", "not text|NUL|zero", "\u{1}\0\u{2}"),
+        code("a damaged PNG", "damaged|picture", [0x89] + Array("PNG\r\n\u{1A}\n".utf8)),
+        code("a damaged JPEG", "damaged|picture", [0xFF, 0xD8, 0xFF, 0xE0, 0, 16]),
+        code("a GIF", "GIF", "GIF89a\u{1}\0\u{1}\0"),
+        code("a photo of an iPhone", "HEIC", "\0\0\0\u{18}ftypheic"), code("a PDF", "PDF", "%PDF-1.4\n"),
+        provision("QR code", "a picture that is not there", "No such file", proof: false, "--qrcode", "label.png"),
+        provision("QR code", "a folder in the place of a picture", "folder", proof: false, "--qrcode", "{}"),
+        command("QR code", "a picture to read that is not there", "No such file", ["qr", "read", "{}/label.png"]),
+        command("QR code", "a code to draw without a name", "device-name", ["qr", "show"]),
+        command(
+            "QR code", "a name that no code holds", "longer",
+            ["qr", "show", "--device-name", String(repeating: "P", count: 3000)]),
+        command(
+            "QR code", "a label for a folder that is not there", "No such file",
+            ["qr", "show", "--device-name", "PROV_1", "--pop-file", "{}/pop", "--png", "{}/none/label.png"]),
+        command(
+            "QR code", "a scale that no picture has", "1 to 64",
+            ["qr", "show", "--device-name", "PROV_1", "--pop-file", "{}/pop", "--png", "{}/label.png", "--scale", "0"]),
+    ]
+
+    private static func code(_ name: String, _ words: String, _ text: String) -> InjectedFault {
+        code(name, words, Array(text.utf8))
+    }
+
+    private static func code(_ name: String, _ words: String, _ bytes: [UInt8]) -> InjectedFault {
+        InjectedFault("QR code", name, words) { lab in
+            lab.folder.writePrivately(bytes, to: "code")
+            return try await lab.provision(["--qrcode", lab.folder.file("code")], pop: nil)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+
+/// What can be wrong with the content of codes and files, and with what answers in the place of a board.
+extension InjectedFault {
+    static let ofContents: [InjectedFault] = [
+        qrCode("a proof that is a number", "pop", #"{"name":"PROV_1","pop":12345678,"transport":"softap"}"#),
+        qrCode(
+            "a scheme that is text", "security",
+            #"{"name":"PROV_1","pop":"planted","security":"2","transport":"softap"}"#),
+        answers("a router's page in the place of a board", "not a board", "200 OK", "<html>Router</html>"),
+        answers("a redirect in the place of a board", "not a board", "302 Found", headers: ["Location: /login"], ""),
+        answers("another project's 404", "not a board", "404 Not Found", "no"),
+        InjectedFault("Wi-Fi", "an open network that is none", "open|password") { lab in
+            let board = try await lab.board(["--security", "1", "--attempts", "1"])
+            return try await lab.provision(Maker.way(to: board), network: ["--ssid", SimulatedBoard.ssid, "--open"])
+        },
+        passphrase("a passphrase in UTF-16", "UTF-16", [0xFF, 0xFE] + Array("planted-wifi".utf8).flatMap { [$0, 0] }),
+        passphrase("a passphrase with a zero byte", "NUL|zero", Array("planted\0wifi".utf8)),
+        passphrase("a passphrase of two lines", "line", Array("planted-wifi\nsecond".utf8)),
+        InjectedFault("provider", "a portal of a version that does not exist", "serverVersion") { lab in
+            try await lab.rainctl(
+                "login", SimulatedIdentity.user, "--provider", "liferay", "--base-url",
+                try lab.bench.identity.url("liferay"), "--set",
+                "serverVersion=99", "--password-file", lab.bench.folder.file("good"))
+        },
+    ]
+
+    private static func qrCode(_ name: String, _ words: String, _ text: String) -> InjectedFault {
+        provision(
+            "QR code", name, words, files: ["code": text], proof: false, "--qrcode", "{}/code", "--device-host",
+            "127.0.0.1:9")
+    }
+
+    private static func passphrase(_ name: String, _ words: String, _ bytes: [UInt8]) -> InjectedFault {
+        InjectedFault("file", name, words) { lab in
+            lab.folder.writePrivately(bytes, to: "odd")
+            return try await lab.provision(
+                ["--transport", "softap", "--device-host", "127.0.0.1:9"],
+                network: ["--ssid", "Home", "--passphrase-file", lab.folder.file("odd")])
+        }
+    }
+
+    private static func answers(
+        _ name: String, _ words: String, _ status: String, headers: [String] = [], _ body: String
+    ) -> InjectedFault {
+        InjectedFault("address", name, words) { lab in
+            let server = try LoopbackServer { peer in
+                while peer.readRequest() != nil { peer.respond(status, headers: headers, body) }
+            }
+            return try await lab.provision(["--transport", "softap", "--device-host", "127.0.0.1:\(server.port)"])
+        }
+    }
+}

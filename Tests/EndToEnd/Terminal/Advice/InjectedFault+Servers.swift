@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import TestSupport
+
+/// What can be wrong with a server's answers.
+extension InjectedFault {
+    static let ofServers: [InjectedFault] = [
+        status(400, "refused the request"), status(403, "refused the request"), status(404, "refused"),
+        status(405, "refused"),
+        status(413, "refused"), status(500, "refused"), status(501, "refused"), status(502, "refused"),
+        status(504, "refused"),
+        InjectedFault("cloud", "a cloud that has moved", "has moved", cloud: true) { lab in
+            try await lab.fails([
+                "path": "/v1/*", "action": "status", "status": 301, "location": "https://elsewhere.example/",
+            ])
+            return try await lab.rainctl("node", "list")
+        },
+        InjectedFault("cloud", "a refusal of every token, by a gateway", "401", cloud: true) { lab in
+            try await lab.fails(["path": "/v1/*", "action": "status", "status": 401])
+            return try await lab.rainctl("node", "list")
+        },
+        InjectedFault("cloud", "the JSON of another service", "node_details|RainMaker cloud", cloud: true) { lab in
+            try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["hello": "world"]])
+            return try await lab.rainctl("node", "list")
+        },
+        InjectedFault("cloud", "a list in the place of an object", "object", cloud: true) { lab in
+            try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": [1, 2]])
+            return try await lab.rainctl("node", "list")
+        },
+        InjectedFault("cloud", "an answer that is cut off inside", "truncated", cloud: true) { lab in
+            try await lab.fails(["path": "/v1/*", "action": "truncate"])
+            return try await lab.rainctl("node", "list")
+        },
+        InjectedFault("cloud", "an answer that is too slow", "did not answer within", known: .silence(1), cloud: true) {
+            lab in
+            try await lab.fails(["path": "/v1/*", "action": "hang"])
+            return try await lab.rainctl("node", "list", "--timeout", "1")
+        },
+        server("an empty answer", "empty", "200 OK", ""),
+        server("an answer without a body", "204", "204 No Content", ""),
+        server("plain text", "no readable JSON", "200 OK", "It works!"),
+        server("XML", "no readable JSON", "200 OK", "<?xml version='1.0'?><a/>"),
+        server("JSON that is nested too deep", "deep", "200 OK", String(repeating: "[", count: 1000)),
+        server("an answer without tokens", "refreshtoken", "200 OK", #"{"status":"success"}"#),
+        server(
+            "a header without an end", "bytes of headers", "200 OK",
+            headers: ["X: " + String(repeating: "a", count: 400_000)], "{}"),
+        server(
+            "headers without an end", "bytes of headers", "200 OK",
+            headers: (0..<400).map { "X-\($0): " + String(repeating: "a", count: 1000) },
+            "{}"),
+        server(
+            "an answer that is announced as endless", "more than", "200 OK", headers: ["Content-Length: 99999999999"],
+            nil),
+        served("a server that closes the connection", "closed the connection") { _ in },
+        served("a server that closes within its answer", "middle of the answer|closed the connection|broke") {
+            $0.write("HTTP/1.1 200 OK\r\nContent-Type: te")
+        },
+    ]
+
+    private static func status(_ status: Int, _ words: String) -> InjectedFault {
+        InjectedFault("cloud", "HTTP status \(status)", "\(status)|" + words, cloud: true) { lab in
+            try await lab.fails(["path": "/v1/*", "action": "status", "status": .integer(Int64(status))])
+            return try await lab.rainctl("node", "list")
+        }
+    }
+
+    /// - Parameter body: without one no length is added to the headers.
+    private static func server(
+        _ name: String, _ words: String, _ status: String, headers: [String] = [], _ body: String?
+    ) -> InjectedFault {
+        served(name, words) { peer in
+            guard let body else {
+                peer.write("HTTP/1.1 \(status)\r\n\(headers.joined(separator: "\r\n"))\r\n\r\n")
+                return
+            }
+            peer.respond(status, headers: headers, body)
+        }
+    }
+
+    private static func served(
+        _ name: String, _ words: String, _ answer: @escaping @Sendable (LoopbackPeer) -> Void
+    ) -> InjectedFault {
+        InjectedFault("cloud", name, words) { lab in
+            let server = try LoopbackServer { peer in
+                guard peer.readRequest() != nil else { return }
+                answer(peer)
+            }
+            try await lab.use("http://127.0.0.1:\(server.port)")
+            return try await lab.rainctl("login", "me@example.com", "--password-file", lab.folder.file("password"))
+        }
+    }
+}

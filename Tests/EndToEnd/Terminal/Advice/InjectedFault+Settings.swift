@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import TestSupport
+
+/// What can be wrong with settings, deployments, and files that describe providers and backends.
+extension InjectedFault {
+    static let ofSettings: [InjectedFault] = [
+        settings("settings that are not JSON", "config.json", "{"),
+        settings("settings that are a list", "config.json", "[]"),
+        settings("a setting that does not exist", "colour", #"{"colour":"red"}"#),
+        settings("a setting of the wrong type", "profile", #"{"profile":7}"#),
+        settings("a setting that names an unknown deployment", "nope", #"{"profile":"nope"}"#),
+        command(
+            "settings", "no home folder", "HOME",
+            environment: ["HOME": "", "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""], ["whoami"]),
+        deployment("a base URL without encryption", "https://", "http://rainmaker.example.com"),
+        deployment("a base URL without a scheme", "https://", "rainmaker.example.com"),
+        deployment("a base URL of another protocol", "https://", "ftp://rainmaker.example.com"),
+        deployment("a base URL with a password", "password", "https://me:planted@rainmaker.example.com"),
+        deployment("a base URL with a query", "query", "https://rainmaker.example.com/?key=planted"),
+        deployment("a base URL with an impossible port", "port", "https://rainmaker.example.com:99999"),
+        deployment("a base URL with IPv6 and no brackets", "brackets", "https://2001:db8::5"),
+        deployment("a base URL without a host", "host", "https:///v1"),
+        command(
+            "settings", "a name that no deployment can have", "cannot name",
+            ["profile", "add", "../x", "--base-url", "https://rainmaker.example.com"]),
+        command(
+            "settings", "a deployment that exists already", "already", cloud: true,
+            ["profile", "add", "sim", "--base-url", "https://rainmaker.example.com"]),
+        command("settings", "a deployment of Espressif's to remove", "built in", ["profile", "remove", "global"]),
+        definition("a provider's file that is not JSON", "not JSON", "{"),
+        definition("a provider's file without a version", "schemaVersion", #"{"id":"mine"}"#),
+        definition("a provider's file of a newer version", "99", #"{"schemaVersion":99,"id":"mine"}"#),
+        definition("a provider's file without an id", "id", #"{"schemaVersion":1}"#),
+        definition(
+            "a provider's file with a list of grants", "grants",
+            #"{"schemaVersion":1,"id":"mine","title":"Mine","grants":[]}"#),
+        backend("a backend's file that is not there", "no file", nil),
+        backend("a backend's file that is not JSON", "not JSON", "{"),
+        backend("a backend's file of a newer version", "99", #"{"schemaVersion":99}"#),
+        backend("a backend's file without an address", "add", #"{"schemaVersion":1}"#),
+        provision("settings", "a backend for users of RainMaker", "--provider", "--backend", "{}/backend.json"),
+    ]
+
+    private static func settings(_ name: String, _ words: String, _ text: String) -> InjectedFault {
+        command("settings", name, words, files: ["config/rainkit/config.json": text], ["whoami"])
+    }
+
+    private static func deployment(_ name: String, _ words: String, _ base: String) -> InjectedFault {
+        command("settings", name, words, ["profile", "add", "mine", "--base-url", base])
+    }
+
+    private static func definition(_ name: String, _ words: String, _ text: String) -> InjectedFault {
+        command(
+            "settings", name, words, files: ["config/rainkit/providers/mine.json": text],
+            ["login", "--provider", "mine"])
+    }
+
+    private static func backend(_ name: String, _ words: String, _ text: String?) -> InjectedFault {
+        command(
+            "settings", name, words, files: text.map { ["backend.json": $0] } ?? [:],
+            [
+                "provision", "--provider", "spid", "--backend", "{}/backend.json", "--ssid", "Home",
+                "--passphrase-file", "{}/wifi",
+                "--pop-file", "{}/pop", "--transport", "softap",
+            ])
+    }
+}

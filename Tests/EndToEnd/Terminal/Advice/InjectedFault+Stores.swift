@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+
+/// What can be wrong with the folders and files in which sessions and accounts are kept.
+extension InjectedFault {
+    static let ofStores: [InjectedFault] = [
+        session("a pipe in the place of a session", "FIFO", "whoami") { mkfifo($0, 0o600) },
+        session("a folder in the place of a session", "folder", "whoami") { mkdir($0, 0o700) },
+        session(
+            "a folder where a session is to be stored", "folder", "login", SimulatedCloud.user, "--password-file",
+            "{}/password"
+        ) {
+            mkdir($0, 0o700)
+        },
+        session("a link in the place of a session", "symbolic link", "whoami") { symlink("/dev/null", $0) },
+        stored("an empty session", "empty", ""),
+        stored("a session that was cut off", "not JSON", #"{"schemaVersion":1,"provider":"#),
+        stored("a session of a newer version", "newer program", #"{"schemaVersion":99}"#),
+        stored("a session without a version", "incomplete|cannot be used", "{}"),
+        stored("a session without tokens", "incomplete|cannot be used", #"{"schemaVersion":1}"#),
+        stored("a session that no program has written", "larger", "{" + String(repeating: " ", count: 2 << 20) + "}"),
+        InjectedFault("store", "a session that others may read", "not private", cloud: true) { lab in
+            chmod(lab.folder.file(Maker.sessionFile), 0o644)
+            return try await lab.rainctl("whoami")
+        },
+        InjectedFault("store", "a file in the place of the folder", "Not a directory") { lab in
+            try lab.folder.write("", to: "state")
+            return try await lab.rainctl("login", "me@example.com", "--password-file", lab.folder.file("password"))
+        },
+        InjectedFault("store", "a folder that nobody can make", "cannot be written") { lab in
+            try await lab.timed(
+                ["login", "me@example.com", "--password-file", lab.folder.file("password")],
+                environment: ["XDG_STATE_HOME": "/proc/none"])
+        },
+        document("a newer list of deployments", "newer version", "config/rainkit/deployments.json", "profile", "list"),
+        document("a newer list of accounts", "newer version", "state/rainkit/accounts.json", "account", "list"),
+        held(
+            "a sign-in while another process has the session", "another process", "login", SimulatedCloud.user,
+            "--password-file", "{}/password"),
+        held("a renewal while another process has the session", "another process", "account", "refresh"),
+        command(
+            "store", "no keyring", "Secret Service",
+            ["login", "me@example.com", "--password-file", "{}/password", "--store", "secret-service"]),
+        command(
+            "store", "a damaged credential of systemd's", "not JSON", files: ["credentials/rainkit-global": "{"],
+            environment: ["CREDENTIALS_DIRECTORY": "{}/credentials"], ["whoami"]),
+        InjectedFault("store", "an import of nothing", "no session") {
+            try await $0.rainctl("account", "import", "--from", $0.folder.file("none"))
+        },
+        InjectedFault("store", "an export into a file's place", "Not a directory", cloud: true) {
+            try await $0.rainctl("account", "export", "--to", $0.folder.file("wifi"))
+        },
+        command(
+            "store", "a browser that does not exist", "/nonexistent/browser",
+            environment: ["BROWSER": "/nonexistent/browser"],
+            ["login", "--idp", "github", "--browser"]),
+    ]
+
+    /// - Parameter make: what is made in the session's place.
+    private static func session(
+        _ name: String, _ words: String, _ arguments: String..., make: @escaping @Sendable (String) -> Int32
+    ) -> InjectedFault {
+        InjectedFault("store", name, words, cloud: true) { lab in
+            let path = lab.folder.file(Maker.sessionFile)
+            unlink(path)
+            guard make(path) == 0 else { throw ProcessError("nothing can be made at \(path)") }
+            return try await lab.timed(arguments.map { $0.replacing("{}", with: lab.folder.path) })
+        }
+    }
+
+    private static func stored(_ name: String, _ words: String, _ text: String) -> InjectedFault {
+        InjectedFault("store", name, words, cloud: true) { lab in
+            lab.folder.writePrivately(Array(text.utf8), to: Maker.sessionFile)
+            return try await lab.rainctl("whoami")
+        }
+    }
+
+    private static func document(
+        _ name: String, _ words: String, _ path: String, _ arguments: String...
+    ) -> InjectedFault {
+        InjectedFault("store", name, words, cloud: true) { lab in
+            let text = try lab.folder.read(path)
+            lab.folder.writePrivately(
+                Array(text.replacing(/"schemaVersion":\s*1/, with: "\"schemaVersion\":99").utf8), to: path)
+            return try await lab.timed(arguments)
+        }
+    }
+
+    private static func held(_ name: String, _ words: String, _ arguments: String...) -> InjectedFault {
+        InjectedFault("store", name, words, known: .silence(1), cloud: true) { lab in
+            let lock = open(lab.folder.file(Maker.sessionFile).replacing(".json", with: ".lock"), O_RDWR | O_CLOEXEC)
+            defer { close(lock) }
+            guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw ProcessError("the lock is not free") }
+            return try await lab.timed(
+                arguments.map { $0.replacing("{}", with: lab.folder.path) } + ["--timeout", "1"])
+        }
+    }
+}

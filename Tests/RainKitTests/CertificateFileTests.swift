@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainKit
+import TestSupport
+import Testing
+
+@Suite("Files of certificates")
+struct CertificateFileTests {
+    @Test(
+        "a file without a certificate is refused with its cause",
+        arguments: [("", "is empty"), ("hello", "no certificate"), ("-----BEGIN PRIVATE KEY-----\n", "no certificate")])
+    func refused(text: String, words: String) async throws {
+        try await withTemporaryFolder { folder in
+            try folder.write(text, to: "ca.pem")
+            #expect(CertificateFile.problem(folder.file("ca.pem"))?.contains(words) == true)
+            #expect(CertificateFile.problem(folder.path)?.contains("folder") == true)
+            #expect(CertificateFile.problem(folder.file("none"))?.contains("No such file") == true)
+        }
+    }
+
+    @Test("a file with one is taken, whatever is before it")
+    func taken() async throws {
+        try await withTemporaryFolder { folder in
+            try folder.write(
+                "# An authority\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", to: "ca.pem")
+            #expect(CertificateFile.problem(folder.file("ca.pem")) == nil)
+        }
+    }
+}
