@@ -25,7 +25,8 @@ public struct BrowserLauncher: Sendable {
     public var missingProgram: String? {
         // The last one is the desktop's own.
         let named = commands(for: "").dropLast().compactMap(\.first)
-        return named.contains { DesktopSession.hasProgram($0, path: environment["PATH"]) } ? nil : named.first
+        let search = ProgramSearch(path: environment["PATH"])
+        return named.contains { search.file(of: $0) != nil } ? nil : named.first
     }
 
     /// Whether a browser seems to have opened: some command succeeded, or was still running after a moment, or when the task was
