@@ -20,7 +20,7 @@ struct DeviceLogReaderTests {
         let known = reader.summary
         #expect(known.chip == "esp32c3" && known.revision == "v0.4" && known.frameworkVersion == "v5.5.1-1-gabc")
         #expect(known.project == "led_light" && known.version == "v1.0-dirty")
-        #expect(known.reset == ResetReason(number: 1, straps: 12) && known.starts == 1)
+        #expect(known.reset == ResetReason(number: 1, straps: 12, mode: "SPI_FAST_FLASH_BOOT") && known.starts == 1)
         #expect(known.macAddress == "60:55:F9:F6:03:3C" && known.nodeID == NodeID("6055F9F6033C"))
         #expect(known.hasConsole && !known.isProvisioned && known.troubles.isEmpty)
         #expect(known.serviceName == "PROV_a1b2c3" && names == ["PROV_a1b2c3"])

@@ -59,7 +59,7 @@ struct UnansweredApplyTests {
 
     @Test(
         "settings whose answer is lost are sent again in a new session, since nothing comes of them before an Apply",
-        arguments: [InMemoryTransport.Fault.loseAnswer, .loseRequest, .refuse, .fail(.lost), .truncateAnswer(3)],
+        arguments: [InMemoryTransport.Fault.loseAnswer, .loseRequest, .refuse, .fail(.lost)],
         [SecurityVersion.security0, .security1, .security2])
     func settingsAgain(fault: InMemoryTransport.Fault, security: SecurityVersion) async throws {
         let firmware = FirmwareInMemory(security: security)

@@ -22,21 +22,24 @@ extension ProtocommBoard {
         while true {
             try await pause(schedule.next())
             let asked = time.elapsed()
+            var found: Occupation?
             do {
                 let left = patience - (asked - (silentSince ?? asked))
-                switch try await occupation(within: left, isSilent: silentSince != nil) {
-                case .ready: return nil
-                case .there(let place):
-                    try place.verify(isOn: network)
-                    return place
-                case .trying: silentSince = nil
-                }
+                found = try await occupation(within: left, isSilent: silentSince != nil)
             } catch {
                 guard error.mayPassAfterJoining else { throw error }
                 if error.isLeaving { throw .leftWhileOccupied(peer, error) }
                 let since = silentSince ?? asked
                 silentSince = since
                 guard time.elapsed() - since < patience else { throw .leftWhileOccupied(peer, error) }
+            }
+            switch found {
+            case .ready?: return nil
+            case .there(let place)?:
+                try place.verify(isOn: network)
+                return place
+            case .trying?: silentSince = nil
+            case nil: break
             }
             // A board that is ending its service refuses the same, and is gone by then.
             guard !hasReported, silentSince == nil, time.elapsed() - began > timeBeforeEnd else { continue }

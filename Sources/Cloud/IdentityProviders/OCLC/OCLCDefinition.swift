@@ -112,7 +112,7 @@ enum OCLCDefinition {
             }
           },
           "unsupported": {
-            "implicit": "oauth.oclc.org gives codes: use authorizationCode (the provider oclc has the implicit flow)"
+            "implicit": "OCLC gives codes at oauth.oclc.org: use authorizationCode (the provider oclc has the implicit flow)"
           }
         }
         """

@@ -31,5 +31,6 @@ extension AccountError {
 /// A server's own words, fit to be shown: one line of bounded length without control characters, which a terminal would obey.
 package func presentable(_ words: String) -> String {
     let line = ShownText.plain(String(String.UnicodeScalarView(words.unicodeScalars.prefix(300))))
-    return words.unicodeScalars.count > 300 ? line + "…" : line
+    let shown = String(String.UnicodeScalarView(line.unicodeScalars.prefix(300)))
+    return words.unicodeScalars.count > 300 || shown != line ? shown + "…" : line
 }

@@ -52,9 +52,13 @@ struct ErrorCodeTests {
     ]
     static let numbers = table.flatMap { row in row.numbers.map { (number: $0, code: row.code) } }
 
-    private static func error(status: Int, _ body: String) async throws -> AccountError {
+    /// - Parameter saysNoSuchCall: whether the call is then made by its first name, too.
+    private static func error(
+        status: Int, _ body: String, saysNoSuchCall: Bool = false
+    ) async throws -> AccountError {
         let bench = try Bench()
         bench.http.expect(.post, "/v1/user2", status: status, body)
+        if saysNoSuchCall { bench.http.expect(.post, "/v1/user", status: status, body) }
         let error = await accountError { () throws(AccountError) in
             try await bench.account.confirmSignUp("dev@example.com", code: Secret("123456"))
         }
@@ -71,7 +75,7 @@ struct ErrorCodeTests {
                 (400, "\(number)"), (500, "\"\(number)\""), (200, "\(number)"), (404, "\"\(number)\""),
             ] {
                 let body = #"{"status":"failure","error_code":\#(digits),"description":"words of \#(number)"}"#
-                let error = try await Self.error(status: status, body)
+                let error = try await Self.error(status: status, body, saysNoSuchCall: number == 100_003)
                 #expect(error.code == code, "\(number) with HTTP \(status)")
                 #expect(error.serverCode == number)
                 #expect(error.serverMessage == "words of \(number)")
@@ -183,7 +187,7 @@ struct ErrorCodeTests {
             (400, #"{"error_code":"100015"}"#, true),
         ])
     func gateway(status: Int, body: String, isRefusal: Bool) async throws {
-        let error = try await Self.error(status: status, body)
+        let error = try await Self.error(status: status, body, saysNoSuchCall: status == 404)
         #expect(error.isRefusal == isRefusal)
         #expect(error.isFromGateway != isRefusal)
         #expect(error.message.contains("on the way") != isRefusal)

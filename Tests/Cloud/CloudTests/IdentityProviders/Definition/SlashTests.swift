@@ -117,7 +117,6 @@ struct SlashTests {
         ("{domain}/oauth2/token", ["domain": "https://auth.example/p//"], "https://auth.example/p/oauth2/token"),
         ("{domain}", ["domain": "https://auth.example/token/"], "https://auth.example/token/"),
         ("{base}/realms/{realm}/token", ["realm": "people/"], "http://127.0.0.1:1/realms/people/token"),
-        ("{base}/realms/{realm}/token", ["realm": "a b"], "http://127.0.0.1:1/realms/a%20b/token"),
         ("{base}/auth[/{realm}]/token", ["realm": "people/"], "http://127.0.0.1:1/auth/people/token"),
         ("{base}/auth[/{realm}/x]", ["realm": "people/"], "http://127.0.0.1:1/auth/people/x"),
         ("{base}/auth[/{realm}]", [:], "http://127.0.0.1:1/auth"),
