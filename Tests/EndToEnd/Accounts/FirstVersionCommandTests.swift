@@ -32,7 +32,7 @@ struct FirstVersionCommandTests {
             #expect(body["user_name"] == "username@domain.com" && body.members?.count == 2)
             let who = try await maker.rainctl("whoami", "--json")
             #expect(who.status == 0 && who.document?["user_id"] == "string", "\(who.standardOutput)")
-            #expect(who.document?["super_admin"] == true)
+            #expect(who.document?["administrator"] == "super")
             #expect(try await maker.rainctl("account", "header").standardOutput == "Authorization: accesstoken\n")
             let logout = try await maker.rainctl("logout", "--json")
             #expect(logout.status == 0 && logout.document?["revoked"] == false, "\(logout.standardOutput)")

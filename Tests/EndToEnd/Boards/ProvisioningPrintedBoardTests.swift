@@ -67,7 +67,7 @@ struct ProvisioningPrintedBoardTests {
     @Test(
         "that does not come up is told with its cause",
         arguments: [
-            ("empty-flash", "empty_flash", "Flash it again"), ("crash-loop", "crash", "firmware crashed"),
+            ("empty-flash", "empty_flash", "Flash the firmware"), ("crash-loop", "crash", "firmware crashed"),
             ("brown-out", "brown_out", "shorter cable"), ("download", "download_mode", "press RESET"),
             ("no-application", "no_application", "Flash it again"), ("wrong-chip", "wrong_chip", "another chip"),
             ("unreadable", "unreadable_log", "115200"), ("provisioned", "already_provisioned", "BOOT button"),

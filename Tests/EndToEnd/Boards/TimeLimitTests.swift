@@ -23,7 +23,8 @@ struct TimeLimitTests {
                 words + ["--transport", "softap", "--device-host", "127.0.0.1:9", "--timeout", "500ms", "--json"],
                 input: .open)
             #expect(outcome.status == 16, "\(outcome.standardOutput)\(outcome.standardError)")
-            #expect(outcome.failure?["message"]?.string?.contains("standard input (--timeout)") == true)
+            let message = outcome.failure?["message"]?.string ?? ""
+            #expect(message.contains("standard input") && message.contains("(--timeout)"), "\(message)")
         }
     }
 

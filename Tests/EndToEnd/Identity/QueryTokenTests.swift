@@ -12,7 +12,9 @@ struct QueryTokenTests {
     @Test("account curl sends it, and shows it nowhere; account header has it for services that take a header")
     func commands() async throws {
         try await withTemporaryFolder { folder in
-            let base = try await SimulatedIdentity.start("spid", in: folder).url("spid")
+            let simulated = try await SimulatedIdentity.start("spid", in: folder)
+            let base = try simulated.url("spid")
+            try folder.makeFolder("config/rainkit/providers")
             try folder.write(Self.definition, to: "config/rainkit/providers/spid-query.json")
             folder.writePrivately(Array("app-1-secret".utf8), to: "app")
             try folder.write(SimulatedIdentity.password, to: "ada")
@@ -41,13 +43,15 @@ struct QueryTokenTests {
             let curl = try await ChildProcess.start(
                 "/usr/bin/curl", ["-sSf", "-H", String(header.standardOutput.dropLast()), base + "/api/2/user/1001"])
             #expect(try await curl.wait() == .exited(0))
+            try await simulated.process.terminate()
         }
     }
 
     @Test("a portal's cookies go with curl, too")
     func cookies() async throws {
         try await withTemporaryFolder { folder in
-            let base = try await SimulatedIdentity.start("liferay", in: folder).url("liferay")
+            let simulated = try await SimulatedIdentity.start("liferay", in: folder)
+            let base = try simulated.url("liferay")
             try folder.write(SimulatedIdentity.password, to: "ada")
             let maker = try Maker(folder)
             let login = try await maker.rainctl(
@@ -59,6 +63,7 @@ struct QueryTokenTests {
             #expect(
                 curl.status == 0 && curl.standardOutput == "for members\n",
                 "\(curl.standardOutput)\(curl.standardError)")
+            try await simulated.process.terminate()
         }
     }
 }

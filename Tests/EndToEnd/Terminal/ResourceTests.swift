@@ -21,7 +21,7 @@ struct ResourceTests {
     /// In MB: from where the system's loader gets the libraries in (it speaks for itself below) to where there is plenty.
     @Test(
         "too little memory is said, at once, and where there is enough for a start there is enough for the command",
-        arguments: Array(stride(from: 80, through: 320, by: 20)))
+        arguments: Array(stride(from: 100, through: 320, by: 20)))
     func memory(megabytes: Int) async throws {
         try await withTemporaryFolder { folder in
             let outcome = try await run(

@@ -255,7 +255,8 @@ extension FaultyClient.Fault {
         switch self {
         case .tooMany: error.code == .rateLimited && error.retryAfter == Self.rest
         // The way may lead to the wrong place for good: then that is what is to be mended.
-        case .notFound: error.isTransient || [.expired, .unsupported, .rejected].contains(error.code)
+        case .notFound:
+            error.isTransient || [.expired, .unsupported, .rejected, .invalidConfiguration].contains(error.code)
         // Nobody can tell who asks there.
         case .stranger: error.isTransient || [.expired, .invalidCredentials, .rejected].contains(error.code)
         default: error.isTransient || error.code == .expired

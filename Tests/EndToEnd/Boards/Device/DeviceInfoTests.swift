@@ -37,7 +37,7 @@ struct DeviceInfoTests {
                     "--mapping", "user", "--security", "1",
                 ], in: folder)
             let outcome = try await maker.rainctl("device", "info", "--port", try #require(board.console), "--json")
-            outcome.expectFailure(69, "unavailable", says: "Flash it again")
+            outcome.expectFailure(69, "unavailable", says: "Flash the firmware")
         }
     }
 }

@@ -15,7 +15,7 @@ final class FaultBench: Sendable {
     init() async throws {
         let folder = try TemporaryFolder()
         let maker = try Maker(folder)
-        for (name, text) in Self.secrets { try folder.write(text, to: name) }
+        for (name, text) in Self.secrets { folder.writePrivately(Array(text.utf8), to: name) }
         let cloud = try await SimulatedCloud.start(
             nodes: ["n1", "n2"], arguments: ["--user", "\(Self.friend):\(SimulatedCloud.password)"], in: folder)
         identity = try await SimulatedIdentity.start(in: folder)

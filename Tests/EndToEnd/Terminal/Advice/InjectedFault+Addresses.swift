@@ -46,11 +46,6 @@ extension InjectedFault {
                 "provision", "--ssid", "Home", "--passphrase-file", "{}/wifi",
             ]),
         board("nobody is signed in", "signed in", ["provision", "--ssid", "Home", "--passphrase-file", "{}/wifi"]),
-        board(
-            "a board that the cloud does not know", "does not know this node", cloud: true,
-            [
-                "provision", "--ssid", "Home", "--passphrase-file", "{}/wifi",
-            ]),
     ]
 
     private static func address(_ name: String, _ words: String, _ host: String) -> InjectedFault {

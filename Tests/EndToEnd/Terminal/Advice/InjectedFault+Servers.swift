@@ -23,7 +23,7 @@ extension InjectedFault {
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["hello": "world"]])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "a list in the place of an object", "object", cloud: true) { lab in
+        InjectedFault("cloud", "a list in the place of an object", "not the RainMaker cloud's", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": [1, 2]])
             return try await lab.rainctl("node", "list")
         },

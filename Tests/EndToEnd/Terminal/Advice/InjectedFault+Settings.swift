@@ -8,7 +8,7 @@ extension InjectedFault {
         settings("settings that are a list", "config.json", "[]"),
         settings("a setting that does not exist", "colour", #"{"colour":"red"}"#),
         settings("a setting of the wrong type", "profile", #"{"profile":7}"#),
-        settings("a setting that names an unknown deployment", "nope", #"{"profile":"nope"}"#),
+        settings("a setting that this file may not have", "may set only", #"{"profile":"nope"}"#),
         command(
             "settings", "no home folder", "HOME",
             environment: ["HOME": "", "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""], ["whoami"]),
