@@ -37,14 +37,26 @@ struct BoardAddressTests {
     @Test(
         "a host that cannot be used is refused with its cause",
         arguments: [
-            ("http://192.168.4.1/", "without http://"), ("fe80::1", "in brackets: [fe80::1]"),
-            ("2001:db8::5:80", "in brackets"),
+            ("http://192.168.4.1/", "without http://"), ("fe80::1", "in brackets"),
+            ("2001:db8::5:80", "in brackets"), ("::1:8080", "[::1]:8080"), ("fe80::1%eth0", "in brackets"),
+            ("board:80:http", "more than one colon"),
             ("::1", "in brackets"), ("192.168.4.1:99999", "\"99999\" is not a port"), ("a:b", "\"b\" is not a port"),
             ("[::1]:0", "\"0\" is not a port"), ("192.168.4.1/prov", "HOST or HOST:PORT"),
         ])
     func cause(text: String, words: String) {
         let error = #expect(throws: ProvisioningError.self) { try HostAndPort(text) }
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        "no message shows a password in an address",
+        arguments: [
+            "bob:TOPSECRET@127.0.0.1:80", "bob:TOPSECRET@board", "TOPSECRET@board:99999", "bob:TOPSECRET@[::1]:80",
+            "http://bob:TOPSECRET@192.168.4.1/", "b:o:TOPSECRET@board", "bob:TOP@SECRET:TOPSECRET@board",
+        ])
+    func password(text: String) throws {
+        let error = try #require(throws: ProvisioningError.self) { try HostAndPort(text) }
+        #expect(!"\(error) \(error.cause ?? "")".contains("TOPSECRET"), "\(error)")
     }
 
     @Test(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
 import RainOAuth
 
 /// Takes a person to the sign-in page: opens a browser, prints the address, or both. A browser that does not open is no error, as the
@@ -41,6 +42,8 @@ package func redirectURI(_ text: String) throws(AccountError) -> RedirectURI {
     do throws(OAuth2FormatError) {
         return try RedirectURI(text)
     } catch {
-        throw AccountError(.invalidConfiguration, message: "\"\(text)\" cannot be redirected to: \(error.message)")
+        throw AccountError(
+            .invalidConfiguration,
+            message: "\"\(ShownText.withoutUserInfo(text))\" cannot be redirected to: \(error.message)")
     }
 }

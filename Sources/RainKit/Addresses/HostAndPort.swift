@@ -29,11 +29,16 @@ public struct HostAndPort: Sendable, Equatable {
         self.port = port
     }
 
-    /// What is wrong with an address that cannot be used, for the mistakes that people make.
+    /// Names the mistake in an address that cannot be used. No message quotes a text that may hold a password.
     private static func problem(_ text: String) -> String {
         if text.contains("://") { return "A board's address is HOST or HOST:PORT, without http:// and a path." }
+        if text.contains("@") { return "A board's address has no user name or password: it is HOST or HOST:PORT." }
         if !text.contains("["), text.split(separator: ":", omittingEmptySubsequences: false).count > 2 {
-            return "An IPv6 address is written in brackets: [\(text)]."
+            // In `::1:8080` nobody can tell whether the last number is a port.
+            let isIPv6 = text.utf8.allSatisfy { ":.".utf8.contains($0) || Character(Unicode.Scalar($0)).isHexDigit }
+            return isIPv6 || text.contains("%")
+                ? "An IPv6 address is written in brackets, and a port follows them, as in [::1] or [::1]:8080."
+                : "A board's address is HOST or HOST:PORT, and this has more than one colon."
         }
         let port = text.split(separator: ":", omittingEmptySubsequences: false).last ?? ""
         if text.contains(":"), !port.contains("]"), !(1...65535).contains(Int(port) ?? 0) {

@@ -11,9 +11,16 @@ package enum PictureAddress {
     package static func check(_ url: String) throws(AccountError) {
         guard !url.lowercased().hasPrefix("https://") else { return }
         let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#\\".contains($0) }
+        guard !authority.contains("@") else {
+            throw AccountError(
+                .insecureURL,
+                message:
+                    "the address of the picture has a user name or a password, which plain http shows to the network: use https://"
+            )
+        }
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
         let host = String(authority[..<(end ?? authority.firstIndex(of: ":") ?? authority.endIndex)])
-        guard !authority.contains("@"), isNearby(host) else {
+        guard isNearby(host) else {
             throw AccountError(
                 .insecureURL,
                 message: "a picture from \(presentable(host)) by plain http may be exchanged on its way: use https://, "

@@ -23,6 +23,17 @@ package enum ShownText {
         return String(shown)
     }
 
+    /// Returns an address as a person typed it, with an ellipsis for the user name and the password in front of its host.
+    ///
+    /// A password may have a solidus or an at sign in it. So more than the password may be left out.
+    package static func withoutUserInfo(_ address: String) -> String {
+        let start = address.firstRange(of: "://")?.upperBound ?? address.startIndex
+        guard let at = address[start...].lastIndex(of: "@") else { return address }
+        let authority = address[start...].prefix { !"/?#".contains($0) }
+        let mayHavePassword = authority.contains("@") || authority.contains(":") && !authority.hasPrefix("[")
+        return mayHavePassword ? "\(address[..<start])…\(address[at...])" : address
+    }
+
     /// Returns JSON with an escape for each of these characters. In JSON they can only be in strings, so the values stay the same.
     ///
     /// - Parameter text: well-formed JSON. Its C0 controls are between the values, or escaped already.

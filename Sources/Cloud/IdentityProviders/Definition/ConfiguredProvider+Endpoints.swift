@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
 import RainOAuth
 
 extension ConfiguredProvider {
@@ -51,7 +52,9 @@ func secureURL(_ text: String) throws(AccountError) -> String {
     let end = text.firstIndex(of: "?") ?? text.endIndex
     _ = try ServiceURL(String(text[..<end]))
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !text.contains("#") else {
-        throw AccountError(.invalidConfiguration, message: "\"\(presentable(text))\" is not an endpoint's URL")
+        throw AccountError(
+            .invalidConfiguration,
+            message: "\"\(presentable(ShownText.withoutUserInfo(text)))\" is not an endpoint's URL")
     }
     return text
 }

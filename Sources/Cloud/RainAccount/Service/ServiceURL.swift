@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 
 /// The absolute base URL of a service: https, or plain http to this machine only.
 ///
@@ -14,7 +15,8 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
     public init(_ text: String) throws(AccountError) {
         let isSecure = text.lowercased().hasPrefix("https://")
         guard isSecure || text.lowercased().hasPrefix("http://") else {
-            throw AccountError(.invalidConfiguration, message: "\"\(text)\" does not begin with https://")
+            throw AccountError(
+                .invalidConfiguration, message: "\"\(ShownText.withoutUserInfo(text))\" does not begin with https://")
         }
         let rest = text.dropFirst(isSecure ? 8 : 7)
         let end = rest.firstIndex(of: "/") ?? rest.endIndex
@@ -25,7 +27,7 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
         guard let host = Self.host(of: authority), path.utf8.allSatisfy(isPathCharacter), !path.contains("//") else {
             throw AccountError(
                 .invalidConfiguration,
-                message: "\"\(Self.withoutPassword(text))\" is not a base URL: \(Self.problem(rest, authority))")
+                message: "\"\(ShownText.withoutUserInfo(text))\" is not a base URL: \(Self.problem(rest, authority))")
         }
         guard isSecure || isLoopback(host) else {
             throw AccountError(
@@ -47,13 +49,6 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
         }
         if authority.contains("%") { return "a network interface (%) cannot be named in it" }
         return "it is https://HOST, perhaps with :PORT and a path"
-    }
-
-    private static func withoutPassword(_ text: String) -> String {
-        guard let scheme = text.firstRange(of: "://"), let at = text[scheme.upperBound...].firstIndex(of: "@") else {
-            return text
-        }
-        return text[..<scheme.upperBound] + "…" + text[at...]
     }
 
     /// Whether a URL is below this one for whoever reads it. One with a dot segment or a backslash in its path is not: some clients and servers

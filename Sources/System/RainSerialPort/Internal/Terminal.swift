@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 import RainWaiting
 
 /// A terminal's file descriptor in raw mode, held exclusively, with the settings to go back to. Owned by one byte stream.
@@ -100,7 +101,9 @@ struct Terminal: Sendable {
     private static func openingError(_ code: Int32, _ path: String) -> SerialPortError {
         switch code {
         case ENOENT, ENXIO, ENODEV, ENOTDIR:
-            SerialPortError(.notFound, path: path, message: "There is no port \(path). Is the board plugged in?")
+            SerialPortError(
+                .notFound, path: path,
+                message: "There is no port \(ShownText.withoutUserInfo(path)). Is the board plugged in?")
         case EACCES, EPERM:
             SerialPortError(
                 .denied, path: path,

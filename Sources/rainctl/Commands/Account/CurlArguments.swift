@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 
 /// Checked arguments for curl: every URL is one of the deployment's, and no option can show the token, send it to another host or
 /// weaken the connection.
@@ -21,7 +22,9 @@ struct CurlArguments {
             guard isAllowed(url) else {
                 throw CommandFailure(
                     .usage, reason: "foreign_url",
-                    message: "The token is for \(base) only, and was not sent to \"\(text.onOneLine)\".")
+                    message:
+                        "The token is for \(base) only, and was not sent to \"\(ShownText.withoutUserInfo(text).onOneLine)\"."
+                )
             }
             urls += 1
             return url

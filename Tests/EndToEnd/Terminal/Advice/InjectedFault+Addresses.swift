@@ -8,6 +8,8 @@ extension InjectedFault {
         address("an interface that this machine does not have", "no network interface", "[fe80::1%nosuchif0]"),
         address("a link-local address without an interface", "network interface", "[fe80::1]"),
         address("IPv6 without brackets", "brackets", "fe80::1"),
+        address("a port behind IPv6 without brackets", "[::1]:8080", "::1:8080"),
+        address("a password in an address", "no user name or password", "bob:planted@127.0.0.1:80"),
         address("a URL in the place of an address", "http://", "http://192.168.4.1/"),
         address("a port that does not exist", "not a port", "192.168.4.1:99999"),
         address("a path behind the address", "HOST or HOST:PORT", "192.168.4.1/prov"),
