@@ -14,7 +14,7 @@ public struct QRPayload: Sendable {
     public var name: String
     /// The board's proof of possession (`pop`); nil where the code has none.
     public var proofOfPossession: ProofOfPossession?
-    /// How the board can be reached; nil where a JSON object names no transport, or one that is not known here.
+    /// How the board can be reached; nil where a JSON object names no transport.
     public var transport: Transport?
     /// The user name of Security 2.
     public var username: String?
@@ -36,7 +36,7 @@ public struct QRPayload: Sendable {
     /// Reads the text of a scanned code, in any of the forms; white space around it is ignored.
     ///
     /// - Throws: `malformed` for a text that is longer than ``maximumBytes``, has none of the forms or names no board, for a security version
-    ///   other than 0, 1 and 2, and for a member of the wrong JSON type, which the message names.
+    ///   other than 0, 1 and 2, for an unknown version (`ver`) or transport, and for a member of the wrong JSON type. The message names them.
     public init(_ text: [UInt8]) throws(ProvisioningError) {
         guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
         var text = text[...]
@@ -86,6 +86,13 @@ public struct QRPayload: Sendable {
 
     /// A member of the wrong type is refused. If it counted as absent, the protection that the label asks for would be lost.
     private init(object document: JSONValue) throws(ProvisioningError) {
+        // A code of another version may mean something else by the same members.
+        if let version = document.members?.last(where: { $0.name == "ver" })?.value,
+            ![.string("v1"), .integer(1)].contains(version)
+        {
+            throw Self.unusable("\"ver\" is \(Self.shown(version)), and the only known version is \"v1\"")
+        }
+        let wanted: String?
         do throws(JSONError) {
             let members = try JSONMembers(document, takesNull: false)
             func text(_ name: String) throws(JSONError) -> String? {
@@ -94,7 +101,8 @@ public struct QRPayload: Sendable {
             }
             name = try text("name") ?? ""
             proofOfPossession = try text("pop").map { ProofOfPossession($0) }
-            transport = try text("transport").flatMap { Transport(rawValue: $0) }
+            wanted = try text("transport")
+            transport = wanted.flatMap { Transport(rawValue: $0.lowercased()) }
             username = try text("username")
             accessPointPassphrase = try text("password").map { Secret($0) }
             securityVersion = try members.integer("security")
@@ -107,14 +115,23 @@ public struct QRPayload: Sendable {
             throw Self.unusable("\"\(name)\" has capital letters and must be \"\(name.lowercased())\"")
         }
         guard !name.isEmpty else { throw Self.unreadable("it names no board") }
+        if let wanted, transport == nil {
+            throw Self.unusable(
+                "\"transport\" is \(Self.shown(.string(wanted))), and the known ones are \"ble\" and \"softap\"")
+        }
         if let version = securityVersion, !(0...2).contains(version) {
             throw Self.unreadable("it names Security \(version)")
         }
         leastSecurity = least(username == nil ? 1 : 2)
     }
 
+    /// The start of a value, as JSON.
+    private static func shown(_ value: JSONValue) -> String {
+        ShownText.plain(String(String(decoding: value.serialized(), as: UTF8.self).prefix(24)))
+    }
+
     private static func isMisspelt(_ name: String) -> Bool {
-        let known = ["name", "pop", "transport", "username", "password", "security", "network"]
+        let known = ["ver", "name", "pop", "transport", "username", "password", "security", "network"]
         return known.contains(name.lowercased()) && !known.contains(name)
     }
 

@@ -19,7 +19,7 @@ struct QRMemberTypesTests {
 
     @Test("a member of the wrong type is refused by its name", arguments: members, values)
     func types(member: String, value: String) {
-        let isRight = member == "security" ? false : value.hasPrefix("\"")
+        let isRight = ["security", "transport"].contains(member) ? false : value.hasPrefix("\"")
         let name = member == "name" ? "" : #""name":"PROV_test","#
         for text in [
             #"{\#(name)"\#(member)":\#(value)}"#, #"https://x/q?data={\#(name)"\#(member)":\#(value)}"#,
@@ -50,6 +50,26 @@ struct QRMemberTypesTests {
         ])
     func ambiguous(text: String) {
         #expect(fault(text)?.message.contains("has capital letters") == true)
+    }
+
+    @Test(
+        "an unknown version or transport is refused and named",
+        arguments: [
+            (#"{"ver":"v9","name":"X","pop":"planted"}"#, "\"v9\""), (#"{"ver":2,"name":"X"}"#, "\"ver\" is 2"),
+            (#"{"ver":null,"name":"X"}"#, "\"ver\" is null"), (#"{"ver":"","name":"X"}"#, "\"ver\" is \"\""),
+            (#"{"name":"X","pop":"planted","transport":"zigbee"}"#, "\"zigbee\""),
+            (#"https://x/q?data={"name":"X","transport":"usb"}"#, "\"usb\""),
+        ])
+    func unknownValues(text: String, words: String) {
+        let error = fault(text)
+        #expect(error?.code == .malformed)
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("planted") == false)
+    }
+
+    @Test("a transport may have capital letters")
+    func capitals() throws {
+        #expect(try QRPayload(Array(#"{"name":"X","transport":"BLE"}"#.utf8)).transport == .ble)
     }
 
     @Test("members that no reader knows may have any type")

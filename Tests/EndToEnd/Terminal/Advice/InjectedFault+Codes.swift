@@ -8,6 +8,8 @@ extension InjectedFault {
         code("a code that was cut off", "damaged", #"{"ver":"v1","name":"PROV_1","pop":"planted"#),
         code("a list in the place of an object", "object", #"["PROV_1"]"#),
         code("a code that names no board", "names no board", #"{"ver":"v1","pop":"planted","transport":"ble"}"#),
+        code("an unknown version", "v9", #"{"ver":"v9","name":"PROV_1","pop":"planted","transport":"softap"}"#),
+        code("an unknown transport", "zigbee", #"{"ver":"v1","name":"PROV_1","pop":"planted","transport":"zigbee"}"#),
         code("an unknown security scheme", "Security 7", #"{"name":"PROV_1","pop":"planted","security":7}"#),
         code("a board that joins Thread", "thread", #"{"name":"PROV_1","pop":"planted","network":"thread"}"#),
         code("the code of a Wi-Fi network", "Wi-Fi", "WIFI:T:WPA;S:Home;P:planted;;"),
