@@ -63,6 +63,11 @@ struct Provision: AsyncParsableCommand {
             throw ValidationError(
                 "--forget-pending is about your account, and --no-mapping uses none: give one of them.")
         }
+        if noMapping, tags != nil || metadata != nil {
+            throw ValidationError(
+                "\(tags == nil ? "--metadata" : "--tags") goes with a mapping, and --no-mapping makes none: give one of them."
+            )
+        }
     }
 
     func run() async throws {

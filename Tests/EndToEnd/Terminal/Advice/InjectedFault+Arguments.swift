@@ -20,6 +20,8 @@ extension InjectedFault {
         provision("arguments", "a network for a board that keeps its own", "--no-wifi", "--no-wifi"),
         provision("arguments", "a security scheme that does not exist", "--sec-ver", "--sec-ver", "3"),
         provision("arguments", "a cable over Bluetooth", "--port", "--transport", "ble", "--port", "/dev/ttyUSB0"),
+        provision("arguments", "tags without a mapping", "--tags goes with a mapping", "--tags", "room:kitchen"),
+        provision("arguments", "metadata without a mapping", "--metadata goes with", "--metadata", "{}"),
         argument("tags without values", "KEY:VALUE", "provision", "--tags", "kitchen"),
         argument("metadata that are not JSON", "--metadata", "provision", "--metadata", "{room"),
         argument("a sign-in without a user", "No user", "login", "--password-file", "{}/password"),
