@@ -239,6 +239,22 @@ struct OnboarderTests {
         }
     }
 
+    @Test(
+        "a step that had too little time is not blamed on the board",
+        arguments: [
+            (Duration.milliseconds(300), "Not done after 0.3 s"), (.seconds(3), "Not done after 3 s"),
+            (.seconds(20), "The board is still trying to join"),
+        ])
+    func tooLittleTime(deadline: Duration, words: String) async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
+        let failure = await scene.run(
+            board, ScriptedCloud(), OnboardingRequest(network: .given(Scene.home), deadline: deadline)
+        ).failure
+        #expect(failure?.message.hasPrefix(words) == true, "\(failure?.message ?? "")")
+        #expect(failure?.remedies.isEmpty == (deadline == .seconds(20)))
+    }
+
     @Test("a cloud that is down before the start leaves the board alone")
     func cloudDownFirst() async throws {
         let scene = Scene()

@@ -35,6 +35,8 @@ public struct OnboardingError: Error, Sendable, CustomStringConvertible {
     public var message: String
     /// Whether the next run can finish the mapping without starting over.
     public var isPendingKept: Bool
+    /// Whether the time was too short for the step to tell what holds it up.
+    var needsOnlyTime = false
 
     public init(_ cause: Cause, step: OnboardingStep, message: String, isPendingKept: Bool = false) {
         self.cause = cause
@@ -49,7 +51,7 @@ public struct OnboardingError: Error, Sendable, CustomStringConvertible {
         case .board(let error): error.remedies
         case .account(let error): error.remedies
         case .claimNeeded: [.claimService, .withoutMapping]
-        case .deadline: step.whatHoldsItUp == nil ? [.moreTime] : []
+        case .deadline: needsOnlyTime || step.whatHoldsItUp == nil ? [.moreTime] : []
         case .mappingRefused, .notReported, .cannotKeepPending, .cancelled: []
         }
     }
@@ -58,6 +60,15 @@ public struct OnboardingError: Error, Sendable, CustomStringConvertible {
 }
 
 extension OnboardingStep {
+    /// How long the step may take while all is well. Only then does ``whatHoldsItUp`` apply.
+    var usualTime: Duration {
+        switch self {
+        case .identify: .seconds(2)
+        case .connect, .confirm: .seconds(5)
+        default: .zero
+        }
+    }
+
     /// What to look at when the time is over in this step; nil where only time was missing.
     var whatHoldsItUp: String? {
         switch self {

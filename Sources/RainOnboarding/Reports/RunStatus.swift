@@ -7,6 +7,8 @@ import Synchronization
 final class RunStatus: Sendable {
     struct Position {
         var step = OnboardingStep.account
+        /// When the step began, counted from the run's beginning.
+        var stepBegan = Duration.zero
         var attempt = 1
         /// The step could not do what it is there for, and is made up for later.
         var isDeferred = false
@@ -49,8 +51,10 @@ final class RunStatus: Sendable {
     }
 
     func begin(_ step: OnboardingStep) {
+        let elapsed = elapsed
         update { position in
             position.step = step
+            position.stepBegan = elapsed
             position.isDeferred = false
         }
         emit(.started)
@@ -81,11 +85,13 @@ final class RunStatus: Sendable {
         let now = now
         if let trouble = now.trouble { return error(trouble) }
         let late = "Not done after \(deadline.formattedSeconds) s, in step \(now.step.rawValue)."
-        // What is the matter comes first, where that is known.
-        return OnboardingError(
-            .deadline, step: now.step,
-            message: now.step.whatHoldsItUp.map { "\($0) \(late)" } ?? "\(late) More time may do.",
+        // A step that had too little time says nothing about the board or its network.
+        let cause = elapsed - now.stepBegan < now.step.usualTime ? nil : now.step.whatHoldsItUp
+        var error = OnboardingError(
+            .deadline, step: now.step, message: cause.map { "\($0) \(late)" } ?? "\(late) More time may do.",
             isPendingKept: now.isPendingKept)
+        error.needsOnlyTime = cause == nil
+        return error
     }
 
     /// What the board's application has answered, by endpoint.
