@@ -16,7 +16,9 @@ extension SoftAPTransport {
         _ failure: HTTPError, _ endpoint: Endpoint, _ conversation: State.Conversation
     ) async -> TransportError? {
         // The version is never refused.
-        guard endpoint != .version else { return connectionTaken(endpoint) }
+        guard endpoint != .version else {
+            return conversation == .unknown ? closedUnheard : connectionTaken(endpoint)
+        }
         guard case .cookie(let ours) = conversation else { return nil }
         if await isTaken(ours) {
             return error(
@@ -39,6 +41,15 @@ extension SoftAPTransport {
         }
         await remember(response, after: .cookie(ours))
         return true
+    }
+
+    /// The first connection was closed without a byte. A board does that when another client comes, so the code is the same; but nothing that
+    /// a board sends has come from this address.
+    private var closedUnheard: TransportError {
+        error(
+            .evicted, .version,
+            "The server at \(peer) closed the connection without an answer; it may not be a board.",
+            reason: "connection_taken")
     }
 
     private func connectionTaken(_ endpoint: Endpoint) -> TransportError {

@@ -149,6 +149,8 @@ extension SoftAPTransport {
     private static func isNotBoard(_ response: HTTPResponse, _ names: HTTPEndpointNames) -> String? {
         let head = String(decoding: response.body.prefix(64).drop { $0 <= 0x20 }, as: UTF8.self).lowercased()
         switch response.status {
+        // The version is never refused.
+        case 200 where response.body.isEmpty: return "an empty body (HTTP status 200)"
         case 200: return head.hasPrefix("<") ? "a web page" : nil
         // ESP-IDF's server in a board on its network whose firmware has no such service.
         case 404

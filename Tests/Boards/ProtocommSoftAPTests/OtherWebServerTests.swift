@@ -11,7 +11,7 @@ import Testing
 struct OtherWebServerTests {
     private static let page = "<html><title>Router</title></html>"
     static let answers = [
-        ("200 OK", page), ("200 OK", "\r\n<!DOCTYPE html>"), ("404 Not Found", page),
+        ("200 OK", ""), ("200 OK", page), ("200 OK", "\r\n<!DOCTYPE html>"), ("404 Not Found", page),
         ("404 Not Found", #"{"error":"no"}"#),
         ("302 Found", page), ("301 Moved Permanently", ""), ("307 Temporary Redirect", ""), ("400 Bad Request", page),
         ("401 Unauthorized", page), ("403 Forbidden", ""), ("405 Method Not Allowed", "method not allowed"),
@@ -53,6 +53,23 @@ struct OtherWebServerTests {
     func other(text: String) async throws {
         let (error, _) = try await error(.provisioning) { $0.write(text) }
         #expect(error?.reason == "not_a_board", "\(String(describing: error))")
+    }
+
+    @Test("one that closes the connection without a byte may not be a board", arguments: [true, false])
+    func closes(readsFirst: Bool) async throws {
+        let server = try LoopbackServer { peer in
+            if readsFirst { _ = peer.readRequest() }
+        }
+        let transport = SoftAPTransport(http: CurlHTTPClient(), host: "127.0.0.1", port: server.port)
+        let error = await #expect(throws: TransportError.self) {
+            try await transport.exchange(Array("---".utf8), on: .version)
+        }
+        await transport.close()
+        #expect(
+            error?.message
+                == "The server at 127.0.0.1:\(server.port) closed the connection without an answer; it may not be a board."
+        )
+        #expect(error?.code == .evicted)
     }
 
     @Test("a board on its network without that service is not mistaken for one")
