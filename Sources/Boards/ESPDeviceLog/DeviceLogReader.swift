@@ -55,6 +55,8 @@ public struct DeviceLogReader: Sendable {
         }
         guard line.level == nil else { return nil }
         if checksum.isDamaged(text, after: summary.reset) { return .damagedImage(chip) }
+        if OtherFirmware.isESP8266(text) { return .unsupportedChip("ESP8266") }
+        if let device = OtherFirmware.device(text) { return .otherDevice(device) }
         return OtherFirmware.name(of: text).map { .otherFirmware($0) }
     }
 

@@ -44,6 +44,10 @@ extension DeviceTrouble: CustomStringConvertible {
         case .otherFirmware(let name):
             return
                 "The board runs \(name), which cannot be provisioned. Flash firmware with RainMaker or ESP-IDF's network provisioning."
+        case .unsupportedChip(let name):
+            return "The board's chip is an \(name), on which RainMaker does not run. Use a board with an ESP32."
+        case .otherDevice(let name):
+            return "What prints at this port is not a board: it is \(name)."
         case .noApplication(let why):
             return "The board has no application that can be started (\(why)). Flash it again."
         case .flashTooSmall:
@@ -81,6 +85,7 @@ extension DeviceTrouble {
         switch self {
         case .noProof, .noCloudCredentials: [.claimOverCable]
         case .stopped, .bootLoop: [.boardLog]
+        case .otherDevice: [.port([])]
         default: []
         }
     }

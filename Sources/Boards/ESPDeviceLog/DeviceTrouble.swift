@@ -26,6 +26,10 @@ public enum DeviceTrouble: Sendable, Equatable {
     case secureBoot(why: String)
     /// The board runs firmware of that name, which has no provisioning service.
     case otherFirmware(String)
+    /// The chip is one that no firmware with provisioning runs on.
+    case unsupportedChip(String)
+    /// Another device than a board prints at the port.
+    case otherDevice(String)
     /// The boot loader finds no application that it can start.
     case noApplication(why: String)
     /// The firmware was built for a larger flash than the board has.
@@ -66,6 +70,8 @@ public enum DeviceTrouble: Sendable, Equatable {
         case .damagedImage: "damaged_image"
         case .secureBoot: "secure_boot"
         case .otherFirmware: "other_firmware"
+        case .unsupportedChip: "unsupported_chip"
+        case .otherDevice: "not_a_board"
         case .noApplication: "no_application"
         case .flashTooSmall: "flash_too_small"
         case .wrongChip: "wrong_chip"
@@ -85,7 +91,8 @@ public enum DeviceTrouble: Sendable, Equatable {
     public var isFatal: Bool {
         switch self {
         case .emptyFlash, .invalidHeader, .unreadableFlash, .damagedImage, .secureBoot, .noApplication, .flashTooSmall,
-            .wrongChip, .downloadMode, .otherFirmware, .noProof, .bootLoop, .provisioningTimedOut, .proofsSpent,
+            .wrongChip, .downloadMode, .otherFirmware, .unsupportedChip, .otherDevice, .noProof, .bootLoop,
+            .provisioningTimedOut, .proofsSpent,
             .unreadable:
             true
         default: false

@@ -177,6 +177,25 @@ struct BootReportTests {
                 "module_name: MINI-1",
                 "max tx power=78, ret=0", "v3.2.0.0",
             ]),
+        Report("ESP-AT that runs", "other_firmware", "Espressif's AT firmware", lines: ["ready", "WIFI DISCONNECT"]),
+        Report(
+            "ESPHome", "other_firmware", "ESPHome",
+            lines: ["[I][app:102]: ESPHome version 2024.6.0 compiled on Jun 20 2024"]),
+        Report(
+            "ESPHome that runs", "other_firmware", "ESPHome",
+            lines: ["[C][wifi:409]: WiFi:", "[D][sensor:094]: 'x': Sending state 21.0"]),
+        Report(
+            "Arduino's log is not ESPHome's", nil,
+            lines: ["[D][WiFiGeneric.cpp:374] _eventCallback(): Event: 0", "[I][main:12] setup(): ready", "ready"]),
+        Report(
+            "an ESP8266", "unsupported_chip", "ESP8266",
+            lines: [
+                " ets Jan  8 2013,rst cause:2, boot mode:(3,6)", "", "load 0x4010f000, len 3460, room 16", "tail 4",
+                "chksum 0xcc",
+            ]),
+        Report(
+            "a 3D printer", "not_a_board", "3D printer",
+            lines: ["start", "echo:Marlin 2.1.2", "echo: Last Updated: 2022-12-17"]),
         Report(
             "Tasmota", "other_firmware", "Tasmota",
             lines: start("esp32c3", "rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)"),

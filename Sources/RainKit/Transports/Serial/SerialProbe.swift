@@ -166,7 +166,7 @@ struct SerialProbe: Sendable {
         } else if !moment.summary.isESP, !moment.hasPrompt {
             told.reason = "not_a_board"
             told.message =
-                "What comes from \(path) is not what an ESP prints: it seems to be another device's port."
+                "What comes from \(path) is not the log of a board that can be provisioned: it may be another device's port."
             told.remedies = [.port([])]
         } else if moment.summary.isESP, !moment.hasPrompt {
             told.reason = "no_provisioning"
