@@ -10,8 +10,8 @@ public enum QRScanner {
         bytes.starts(with: pngMark) || bytes.starts(with: jpegMark)
     }
 
-    private static let pngMark: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    private static let jpegMark: [UInt8] = [0xFF, 0xD8, 0xFF]
+    static let pngMark: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    static let jpegMark: [UInt8] = [0xFF, 0xD8, 0xFF]
 
     /// What the codes in a PNG or JPEG file say, each once, as bytes: a code's text has no declared encoding.
     ///

@@ -17,6 +17,23 @@ struct PictureFormatTests {
         #expect(!QRScanner.isPicture(bytes))
     }
 
+    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    private static let pngEnd: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
+
+    @Test(
+        "what cannot be decoded is described",
+        arguments: [
+            ([], "empty"), (png, "PNG picture ends too early"), (png + [1, 2] + pngEnd, "PNG picture is damaged"),
+            (png + pngEnd.dropLast(), "PNG picture ends too early"),
+            ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16], "JPEG picture ends too early"),
+            ([0xFF, 0xD8, 0xFF, 0xE0, 0xFF, 0xD9, 0], "JPEG picture is damaged"),
+            (Array("\n<!DOCTYPE html><html>".utf8), "web page"), (Array("<HTML>".utf8), "web page"),
+            (Array("GIF89a".utf8), "GIF"), (Array("hello".utf8), "not a PNG or JPEG"), ([0xFF], "not a PNG or JPEG"),
+        ] as [([UInt8], String)])
+    func fault(bytes: [UInt8], words: String) {
+        #expect(QRScanner.fault(bytes).contains(words), "\(QRScanner.fault(bytes))")
+    }
+
     @Test("other bytes are not", arguments: ["", "{", "NP:PROV_1|pop|b", "BM", "GIF", "hello there", "RIFF"])
     func others(text: String) { #expect(QRScanner.otherFormat(Array(text.utf8)) == nil) }
 }

@@ -40,7 +40,7 @@ struct QRRead: AsyncParsableCommand {
         do throws(QRCodeError) {
             context.output.result(QRReadResult(try QRScanner.payloads(inPicture: bytes)))
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(error, of: bytes)
         }
     }
 

@@ -40,7 +40,7 @@ enum QRText {
         do throws(QRCodeError) {
             codes = try QRScanner.payloads(inPicture: bytes)
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(error, of: bytes)
         }
         let boards = codes.filter { (try? QRPayload($0)) != nil }
         guard let board = boards.first else { return codes[0] }
@@ -69,7 +69,8 @@ extension UInt8 {
 }
 
 extension CommandFailure {
-    init(_ error: QRCodeError) {
+    /// - Parameter picture: the file that was read.
+    init(_ error: QRCodeError, of picture: [UInt8] = []) {
         switch error.code {
         case .libraryMissing:
             let package = error.package ?? "its library"
@@ -79,9 +80,7 @@ extension CommandFailure {
         case .unsuitableLength:
             self.init(.badData, reason: "bad_qr_code", message: "There is nothing, or more than a QR code holds.")
         case .unreadableImage:
-            self.init(
-                .badData, reason: "bad_picture",
-                message: "This is not a PNG or JPEG picture, or the picture is damaged.")
+            self.init(.badData, reason: "bad_picture", message: QRScanner.fault(picture))
         case .imageTooLarge:
             self.init(
                 .badData, reason: "bad_picture",
