@@ -80,6 +80,7 @@ struct LocalNode {
             } catch {
                 await board.close()
                 if let failure = proofFailure(error, isUntold: isUntold) { throw failure }
+                if let error = error as? ProvisioningError { throw Self.failure(error) }
                 throw error
             }
         }
@@ -104,6 +105,16 @@ struct LocalNode {
         return failure
     }
 
+    /// The same error with the option for the address that these commands have.
+    private static func failure(_ error: ProvisioningError) -> CommandFailure {
+        guard error.remedies.contains(.host) else { return CommandFailure(error) }
+        var own = error
+        own.remedies.removeAll { $0 == .host }
+        var failure = CommandFailure(own)
+        failure.message += " Give the address with --host HOST or HOST:PORT."
+        return failure
+    }
+
     private static func open(
         _ kit: RainKitClient, _ name: String, at host: String?, _ credentials: BoardCredentials, _ time: TimeBudget
     ) async throws(CommandFailure) -> any Board {
@@ -111,7 +122,7 @@ struct LocalNode {
             return try await kit.open(
                 .localControl(host, name: host == nil ? name : nil), with: credentials, within: time.left)
         } catch {
-            var failure = CommandFailure(error)
+            var failure = Self.failure(error)
             let shown = name.onOneLine
             switch failure.reason {
             case "not_found":

@@ -96,6 +96,12 @@ struct LocalParamsTests {
             let wrong = try await scene.maker.rainctl(get + ["--pop-file", scene.folder.file("wrong")])
             wrong.expectFailure(10, "wrong_pop", says: "not the one on the label")
             #expect(!wrong.standardOutput.contains("five wrong proofs"))
+            let address = try await scene.maker.rainctl([
+                "node", "params", "get", "nodelight", "--local", "--host", "http://127.0.0.1/", "--pop-file",
+                scene.folder.file("pop"), "--json",
+            ])
+            address.expectFailure(64, "usage", says: "--host HOST")
+            #expect(!address.standardOutput.contains("--device-host"))
             let none = try await scene.maker.rainctl(get)
             #expect(none.status == 10 || none.status == 64, "\(none.standardOutput)")
             #expect(none.standardOutput.contains("not the one on the label"), "\(none.standardOutput)")
