@@ -57,11 +57,12 @@ struct BoardTarget {
                 guard context.mayAsk, let cause = Self.wrongProof(error) else { throw error }
                 let refused = max(cause.refusedProofs, target.credentials.refusedBefore + 1)
                 guard attempt < Self.maximumProofs, refused < Self.maximumRefusals else { throw error }
-                context.screen.say(
-                    attempt == 1
-                        ? cause.message
-                        : "Refused, too. RainMaker boards stop provisioning after five wrong proofs, and these were \(refused) of them."
-                )
+                // A board on its network counts none.
+                let count =
+                    cause.refusedProofs == 0
+                    ? ""
+                    : " RainMaker boards stop provisioning after five wrong proofs, and these were \(refused) of them."
+                context.screen.say(attempt == 1 ? cause.message : "Refused, too.\(count)")
                 attempt += 1
                 target.credentials.refusedBefore = refused
                 let answer = await time.askingOnScreen {

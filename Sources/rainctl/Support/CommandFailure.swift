@@ -70,6 +70,7 @@ extension CommandFailure {
             case .cancelled: .cancelled
             // More data for an endpoint than the transport carries.
             case .unsupported where error.reason == "too_long": .badData
+            case .malformed where error.reason == "qr_code_as_proof": .badData
             default: .other
             }
         self.init(

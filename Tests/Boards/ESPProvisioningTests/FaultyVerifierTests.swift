@@ -48,12 +48,17 @@ struct FaultyVerifierTests {
 
     private let asked = Asked()
 
-    private func board(_ verifier: Verifier, proof: String, refusedBefore: Int = 0) throws -> some Board {
+    private static let provisioning =
+        #"{"prov":{"ver":"netprov-v1.2","sec_ver":2,"sec_patch_ver":1,"cap":["wifi_scan"]}}"#
+
+    private func board(
+        _ verifier: Verifier, proof: String, refusedBefore: Int = 0, version: String = Self.provisioning
+    ) throws -> some Board {
         let device = Security2Device<OpenSSLCrypto, OpenSSLRandom>(
             verifier: try verifier.make(), patchVersion: .countedNonce, random: OpenSSLRandom())
-        let firmware = SecuredBoard(
-            device, version: #"{"prov":{"ver":"netprov-v1.2","sec_ver":2,"sec_patch_ver":1,"cap":["wifi_scan"]}}"#
-        ) { _, _ in NetworkControlPayload(.responseWiFiReset).encoded() }
+        let firmware = SecuredBoard(device, version: version) { _, _ in
+            NetworkControlPayload(.responseWiFiReset).encoded()
+        }
         let transport = InMemoryTransport { [asked] request, endpoint in
             asked.endpoints.withLock { $0.append(endpoint) }
             return await firmware.answer(request, on: endpoint)
@@ -94,5 +99,30 @@ struct FaultyVerifierTests {
         #expect(asked.all == [.version, .session, .session])
         #expect(error?.refusedProofs == 3)
         #expect(error?.message.hasSuffix("and these were three of them.") == true)
+    }
+
+    @Test("a board on its network counts no wrong proofs, and no message says so")
+    func uncounted() async throws {
+        let board = try board(
+            .right, proof: "wrong", version: #"{"local_ctrl":{"ver":"v1.0","sec_ver":2,"sec_patch_ver":1}}"#)
+        _ = try await board.identify()
+        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        #expect(error?.code == .wrongProofOfPossession && error?.refusedProofs == 0)
+        #expect(error?.message.contains("five wrong") == false, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        "a whole QR code in the place of the proof is refused before the board counts it",
+        arguments: [
+            #"{"ver":"v1","name":"PROV_1","pop":"abcd1234","transport":"ble"}"#, "NP:PROV_1|abcd1234|b",
+            #"https://rainmaker.espressif.com/qrcode.html?data={"name":"PROV_1","pop":"abcd1234"}"#,
+        ])
+    func codeAsProof(proof: String) async throws {
+        let board = try board(.right, proof: proof)
+        _ = try await board.identify()
+        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        #expect(error?.code == .malformed && error?.reason == "qr_code_as_proof")
+        #expect(error?.message.contains("abcd1234") == false)
+        #expect(asked.all == [.version])
     }
 }

@@ -130,6 +130,16 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
                     remedies: [.proofOfPossession])
             }
         }
+        // Each wrong proof counts, and this one cannot be right.
+        if required.needsProofOfPossession, let proof = proofOfPossession,
+            (try? QRPayload(proof.secret.revealBytes())) != nil
+        {
+            throw ProvisioningError(
+                .malformed,
+                message:
+                    "The proof of possession that was given is the whole text of a QR code: give the proof of possession alone.",
+                reason: "qr_code_as_proof")
+        }
         do throws(ProvisioningError) {
             try await handshake(required)
         } catch {
@@ -174,7 +184,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         guard error.code == .wrongProofOfPossession, refusedProofs > credentials.refusedBefore else {
             return ProvisioningError(error)
         }
-        var refusal = ProvisioningError.refusedProof(error, selection, count: refusedProofs)
+        var refusal = ProvisioningError.refusedProof(
+            error, selection, count: identity?.isOnNetwork == true ? nil : refusedProofs)
         if let remark = proofOfPossession?.secret.remark(as: "proof of possession") { refusal.message += " \(remark)" }
         return refusal
     }

@@ -42,13 +42,12 @@ extension ProtocommSession {
                 cause: error)
         }
         return wrongProof(
-            "The board refused the proof. Check the proof of possession on its label or QR code.", cause: error)
+            "The board refused the proof. Check the proof of possession on its label or QR code. "
+                + "RainMaker boards stop provisioning after five wrong proofs.", cause: error)
     }
 
     func wrongProof(_ message: String, cause: TransportError? = nil) -> ProtocommError {
-        failure(
-            .wrongProofOfPossession, .session,
-            message + " RainMaker boards stop provisioning after five wrong proofs.", cause: cause)
+        failure(.wrongProofOfPossession, .session, message, cause: cause)
     }
 
     func refine(_ error: TransportError) -> ProtocommError {

@@ -99,6 +99,11 @@ extension InjectedFault {
             let board = try await lab.board(["--security", "2"])
             return try await lab.provision(Maker.way(to: board), pop: "wrong")
         },
+        InjectedFault("session", "a whole QR code in the place of the proof", "whole text of a QR code") { lab in
+            let board = try await lab.board()
+            lab.folder.writePrivately(Array(#"{"ver":"v1","name":"PROV_1","pop":"planted"}"#.utf8), to: "code")
+            return try await lab.provision(Maker.way(to: board), pop: "code")
+        },
         InjectedFault("session", "another user name of Security 2", "user name") { lab in
             let board = try await lab.board(["--security", "2", "--username", "somebody"])
             return try await lab.provision(Maker.way(to: board))
