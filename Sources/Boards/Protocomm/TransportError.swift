@@ -55,6 +55,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 
     /// The ``reason`` of a `refused` that nothing but a missing answer speaks of.
     package static let noAnswer = "no_answer"
+    /// The ``reason`` of a `lost` whose port has left the bus.
+    package static let portGone = "port_gone"
 
     public var description: String {
         if let endpoint { return "\(code) on \(endpoint): \(message) (\(peer))" }

@@ -96,7 +96,8 @@ public actor ConsoleTransport: Transport {
             case .cancelled, .closed: .cancelled
             default: .lost
             }
-        return self.error(code, endpoint, error.message)
+        return self.error(
+            code, endpoint, error.message, reason: error.code == .lost ? TransportError.portGone : nil)
     }
 
     private func error(

@@ -124,7 +124,8 @@ struct ConsoleTransportTests {
         let task = Task { try await transport.exchange([1], on: .config) }
         while !board.typed.contains(where: { $0.hasPrefix("prov-config") }) { await Task.yield() }
         board.terminal.unplug()
-        #expect(await code { try await task.value } == .lost)
+        let error = await #expect(throws: TransportError.self) { try await task.value }
+        #expect(error?.code == .lost && error?.reason == "port_gone")
         await transport.close()
     }
 

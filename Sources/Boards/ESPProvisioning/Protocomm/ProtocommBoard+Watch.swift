@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import RainWaiting
 import ProtocommWire
 import RainCore
@@ -24,6 +25,7 @@ extension ProtocommBoard {
         if let arrival { return arrival }
         var schedule = PollSchedule.boardStatus
         var silentSince: Duration?
+        var isPortGone = false
         var last: WiFiProgress?
         var hasTriedBefore = false
         var connectingSince: Duration?
@@ -38,12 +40,13 @@ extension ProtocommBoard {
                 // A transport that looks for a board that has left would take longer than that by itself.
                 let left = patience - (asked - (silentSince ?? asked))
                 status = try await answer(within: left, isSilent: silentSince != nil)
-                silentSince = nil
+                (silentSince, isPortGone) = (nil, false)
             } catch {
                 guard error.mayPassAfterJoining, !error.isLeaving else { throw error }
                 let since = silentSince ?? asked
                 silentSince = since
-                guard time.elapsed() - since < patience else { throw error.asLost(peer) }
+                if error.reason == TransportError.portGone { isPortGone = true }
+                guard time.elapsed() - since < patience else { throw error.asLost(peer, isPortGone: isPortGone) }
                 if last != .unreachable { await report(.unreachable) }
                 last = .unreachable
                 continue
@@ -183,11 +186,14 @@ extension ProvisioningError {
                 + "left. Check the router, or whether it admits known devices only.", reason: "no_address")
     }
 
-    fileprivate func asLost(_ peer: String) -> ProvisioningError {
-        ProvisioningError(
+    fileprivate func asLost(_ peer: String, isPortGone: Bool) -> ProvisioningError {
+        let what =
+            isPortGone
+            ? "The port \(peer) went away after the board got its Wi-Fi settings."
+            : "The board at \(peer) stopped answering after it got its Wi-Fi settings."
+        return ProvisioningError(
             .deviceLost,
-            message:
-                "The board at \(peer) stopped answering after it got its Wi-Fi settings. It may be online: look for it "
-                + "in your account, or run this again.", cause: cause)
+            message: "\(what) It may be online: look for it in your account, or run this again.", cause: cause,
+            reason: isPortGone ? TransportError.portGone : nil)
     }
 }

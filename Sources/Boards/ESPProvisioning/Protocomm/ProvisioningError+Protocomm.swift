@@ -27,6 +27,10 @@ extension ProvisioningError {
                 + "a phone, another computer), then run this again."
         case .neverAnswered: code = .neverAnswered
         case .refused where !error.hasAnswered: code = .neverAnswered
+        case .lost where error.cause?.reason == TransportError.portGone:
+            code = .deviceLost
+            message =
+                "The port \(error.peer) went away: its cable was pulled, or the board left the bus. Check the cable, then run this again."
         case .timeout, .lost:
             code = .deviceLost
             message = "The board at \(error.peer) stopped answering. Check its power and distance, then run this again."
@@ -41,9 +45,11 @@ extension ProvisioningError {
         case .refused: code = .rejected
         default: code = .malformed
         }
+        let hasReason =
+            [.unreachable, .evicted].contains(error.code) || error.cause?.reason == TransportError.portGone
         self.init(
             code, message: message, cause: error.description,
-            reason: [.unreachable, .evicted].contains(error.code) ? error.cause?.reason : nil, remedies: remedies)
+            reason: hasReason ? error.cause?.reason : nil, remedies: remedies)
     }
 
     /// The board refuses a proof that it accepted before, or no longer has the endpoint that all boards have.
