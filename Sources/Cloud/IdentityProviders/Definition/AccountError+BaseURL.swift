@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
 
 extension AccountError {
     /// A refusal of a sign-in's call, by a server that has nothing at its address: the base URL is wrong. Other errors stay as they are.
