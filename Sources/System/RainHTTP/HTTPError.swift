@@ -46,6 +46,8 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether the connection broke while something was sent or received, as by a reset (RFC 9293, 3.5.2), and was not closed in order. A
     /// server that had read the whole request closes in order.
     public var isReset = false
+    /// What was waited for when the time was over or the request was cancelled, if that is a proxy: its place and the variable that names it.
+    package var silentProxy: String?
 
     public init(_ code: Code, host: String, message: String, receivedBytes: Bool = false) {
         self.code = code

@@ -241,11 +241,32 @@ final class Transfer {
         var fault = TransferFault(
             code, easy, pending.target, errorText: text, addresses: addresses, proxy: overrides?.proxySetting)
         fault.isNewConnection = !addresses.isEmpty
+        fault.hasAnswer = received.headerBytes > 0
         let meaning = fault.meaning
         var error = pending.error(meaning.code, meaning.message)
         // A peer that ended the connection in order is told as an empty reply.
         error.isReset = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR
+        error.silentProxy = silentProxy
         return error
+    }
+
+    /// The error of a transfer that was cancelled under way.
+    func cancelled(_ message: String) -> HTTPError {
+        var error = pending.error(.cancelled, message)
+        error.silentProxy = silentProxy
+        return error
+    }
+
+    /// The proxy that has opened no tunnel yet, although a connection to it was begun. Plain HTTP has no tunnel, so nothing is known there.
+    private var silentProxy: String? {
+        let target = pending.target
+        var status = 0
+        rk_curl_getinfo_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &status)
+        guard target.mayUseProxy, target.isEncrypted, !addresses.isEmpty, status == 0, received.headerBytes == 0,
+            let proxy = overrides?.proxySetting
+                ?? ProxySetting(for: target.host, isEncrypted: true, environment)
+        else { return nil }
+        return "the proxy \(proxy.place), which \(proxy.variable) names,"
     }
 }
 

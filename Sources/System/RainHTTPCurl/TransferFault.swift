@@ -16,6 +16,8 @@ struct TransferFault {
     var proxy: ProxySetting?
     /// Whether this transfer opened its connection. On one that was used before, the proxy has answered already.
     var isNewConnection = true
+    /// Whether a part of the answer came.
+    var hasAnswer = false
     /// The proxy's answer to CONNECT; 0 if there was none.
     var connectStatus = 0
     /// `X509_V_…` of OpenSSL; 0 and 1 say nothing.
@@ -24,6 +26,8 @@ struct TransferFault {
     var systemError: Int32 = 0
     /// The addresses that were tried, as text.
     var addresses: [String] = []
+    /// The environment variable that names the file of certificate authorities, if one does.
+    var authoritiesVariable: String?
     /// This machine's time, by which certificates are valid or not.
     var now = ""
 
@@ -33,12 +37,12 @@ struct TransferFault {
         if let fault = nameFault { return fault }
         let kind = errorCode(code)
         switch kind {
-        case .tls: return tlsFault
+        case .tls: return throughProxy(tlsFault)
         case .unreachable: return (kind, connectionFault)
         case .unresolved:
             return (kind, "its name is not found: it is misspelt, or this machine has no working name service")
         // What TLS 1.3 reports after the handshake comes with the first read.
-        case .closed where lowercased.contains("alert"): return tlsFault
+        case .closed where lowercased.contains("alert"): return throughProxy(tlsFault)
         case .closed: return (kind, closedFault)
         case .malformed where code != CURLE_BAD_CONTENT_ENCODING:
             return (kind, "it does not speak HTTP as servers do (\(text))")
@@ -47,10 +51,15 @@ struct TransferFault {
     }
 
     private var closedFault: String {
-        switch code {
-        case CURLE_GOT_NOTHING: "it closed the connection without an answer"
+        // A server of TLS 1.3 looks for the client's certificate after the client's handshake is over (RFC 8446, 4.4.2.4), and some say nothing.
+        let silent =
+            isEncrypted && isNewConnection && !hasAnswer
+            ? " right after the secure connection was made: it may require a client certificate, which this program does not have, or be "
+                + "overloaded" : ""
+        return switch code {
+        case CURLE_GOT_NOTHING: "it closed the connection without an answer\(silent)"
         case CURLE_PARTIAL_FILE: "it closed the connection in the middle of the answer"
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: "the connection broke"
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: "the connection broke\(silent)"
         default: text
         }
     }
@@ -98,6 +107,27 @@ struct TransferFault {
         return (.proxyRefused, "\(name) opens no secure connection (\(tlsFault.message))")
     }
 
+    /// Adds the proxy to a fault of TLS in a tunnel: whatever answered CONNECT may also have answered in the server's place.
+    private func throughProxy(
+        _ fault: (code: HTTPError.Code, message: String)
+    ) -> (code: HTTPError.Code, message: String) {
+        guard let proxy, 200..<300 ~= connectStatus else { return fault }
+        let name = "\(proxy.place), which \(proxy.variable) names,"
+        if speaksNoTLS {
+            // Port 443 is HTTPS's; on another one the server may speak another protocol.
+            let isUsualPort = hostName(host) == host || host.hasSuffix(":443")
+            return isUsualPort
+                ? (
+                    .proxyRefused,
+                    "what answers at \(name) is not a proxy, or answers in the server's place: it accepted CONNECT (HTTP \(connectStatus)), "
+                        + "but the data after that is not TLS"
+                )
+                : (.tls, "\(fault.message); or what answers at \(name) is not a proxy")
+        }
+        guard isUntrusted || namesAnother else { return fault }
+        return (fault.code, "\(fault.message), and the proxy \(name) may have put it in the server's place")
+    }
+
     // MARK: names and connections
 
     /// Whether the host is given by a name that belongs to another machine.
@@ -142,6 +172,12 @@ struct TransferFault {
 
     // MARK: TLS
 
+    private var speaksNoTLS: Bool {
+        certificateFault == nil
+            && says(
+                "wrong version number", "packet length too long", "http request", "unknown protocol", "bad record type")
+    }
+
     private var tlsFault: (code: HTTPError.Code, message: String) {
         if let message = certificateFault { return (.tls, message) }
         // Of OpenSSL 3 (ssl_err.c) and of libcurl's openssl.c.
@@ -151,8 +187,7 @@ struct TransferFault {
         if says("protocol version", "unsupported protocol") {
             return (.tls, "it speaks only versions of TLS that are too old: 1.2 is the oldest that is accepted here")
         }
-        if says("wrong version number", "packet length too long", "http request", "unknown protocol", "bad record type")
-        {
+        if speaksNoTLS {
             return (
                 .tls,
                 "it does not speak TLS on that port, but plain HTTP or another protocol: check the address and its port"
@@ -189,14 +224,12 @@ struct TransferFault {
     /// Nil where it was not the certificate.
     private var certificateFault: String? {
         if code == CURLE_SSL_CACERT_BADFILE {
-            return "the file of certificate authorities cannot be read, or holds no certificate (\(text))"
+            return authoritiesFault
         }
         guard [CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ISSUER_ERROR].contains(code) else {
             return nil
         }
-        if says("subject name", "target host name", "common name") {
-            return "its certificate is for another name"
-        }
+        if namesAnother { return "its certificate is for another name" }
         let clock = now.isEmpty ? "" : ", which shows \(now)"
         // Of OpenSSL's x509_vfy.h.
         switch verifyResult {
@@ -210,9 +243,26 @@ struct TransferFault {
                 + "secure connections"
         case 23: return "its certificate has been revoked"
         case 66, 67, 68: return "its key or its certificate's signature is too weak"
-        case 62, 64: return "its certificate is for another name"
         default: return nil
         }
+    }
+
+    /// libcurl compares the names itself; OpenSSL's numbers are those of a mismatch.
+    private var namesAnother: Bool {
+        says("subject name", "target host name", "common name") || [62, 64].contains(verifyResult)
+    }
+
+    private var isUntrusted: Bool { [2, 18, 19, 20, 21, 27].contains(verifyResult) }
+
+    /// Of a file of certificate authorities that OpenSSL does not take.
+    private var authoritiesFault: String {
+        guard let mark = text.firstRange(of: "certificate file: ") else {
+            return "the file of certificate authorities cannot be read, or holds no certificate (\(text))"
+        }
+        let path = String(text[mark.upperBound...])
+        let variable = authoritiesVariable.map { ", which \($0) names," } ?? ""
+        return
+            "the file of certificate authorities \(path)\(variable) \(certificateFileProblem(path) ?? "holds a certificate that cannot be read")"
     }
 }
 
@@ -241,6 +291,11 @@ extension TransferFault {
         rk_curl_getinfo_long(curl, easy, CURLINFO_OS_ERRNO, &number)
         systemError = Int32(truncatingIfNeeded: number)
         now = Self.currentTime()
+        if code == CURLE_SSL_CACERT_BADFILE {
+            authoritiesVariable = ["CURL_CA_BUNDLE", "SSL_CERT_FILE"].first {
+                environment($0).map { errorText.hasSuffix(": \($0)") } ?? false
+            }
+        }
     }
 
     /// In UTC, to the minute.

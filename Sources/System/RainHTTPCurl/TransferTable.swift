@@ -65,7 +65,7 @@ final class TransferTable {
 
     func cancel(_ ticket: TransferHandle) {
         if let (easy, transfer) = running.first(where: { $0.value.pending.ticket === ticket }) {
-            end(easy, transfer, .failure(transfer.pending.error(.cancelled, "cancelled")))
+            end(easy, transfer, .failure(transfer.cancelled("cancelled")))
             return
         }
         for connection in kept.values {
@@ -99,7 +99,7 @@ final class TransferTable {
     /// A connection that was shut down for the sake of a deadline or a cancellation ends with another error.
     private func outcome(of transfer: Transfer, _ result: CURLcode) -> Result<HTTPResponse, HTTPError> {
         let pending = transfer.pending
-        if result != CURLE_OK, pending.ticket.isCancelled { return .failure(pending.error(.cancelled, "cancelled")) }
+        if result != CURLE_OK, pending.ticket.isCancelled { return .failure(transfer.cancelled("cancelled")) }
         return transfer.outcome(result != CURLE_OK && pending.limit <= .now ? CURLE_OPERATION_TIMEDOUT : result)
     }
 

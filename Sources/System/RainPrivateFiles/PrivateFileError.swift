@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
+/// The system's words for an error number, with the cause where they do not name it.
+package func systemWords(_ number: Int32) -> String {
+    let words = String(cString: strerror(number))
+    // Without a file of that size the cause is the process's own limit (setrlimit(2), RLIMIT_FSIZE).
+    return number == EFBIG ? "the limit of the size of files is too low (ulimit -f; \(words))" : words
+}
+
 /// Why a private file was not read or written. It never quotes the content.
 public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it. Its description is the name used here, such as `notPrivate`.
@@ -44,7 +51,7 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
     init(_ code: Code, path: String, errno: Int32? = nil) {
         self.code = code
         self.path = path
-        detail = errno.map { String(cString: strerror($0)) }
+        detail = errno.map(systemWords)
         if let errno, [EACCES, EPERM].contains(errno), let denied = Self.foreignPlace(path) {
             (self.path, owner) = denied
         }

@@ -107,7 +107,7 @@ final class NewPrivateFile {
         guard opened >= 0 else {
             throw CommandFailure(
                 .cannotWrite,
-                message: "The image cannot be written to \(path.onOneLine): \(String(cString: strerror(errno))).")
+                message: "The image cannot be written to \(path.onOneLine): \(systemWords(errno)).")
         }
         (self.path, descriptor) = (path, opened)
     }
@@ -122,7 +122,7 @@ final class NewPrivateFile {
             guard count > 0, write(descriptor, chunk, count) == count else {
                 throw CommandFailure(
                     .cannotWrite,
-                    message: "The image cannot be written to \(path.onOneLine): \(String(cString: strerror(errno))).")
+                    message: "The image cannot be written to \(path.onOneLine): \(systemWords(errno)).")
             }
         }
         guard fsync(descriptor) == 0 else {

@@ -108,7 +108,9 @@ extension CommandFailure {
             retryAfter = wait
             message += " It asks to be left alone for \(wait.wholeSeconds) s."
         }
-        if let words = error.serverMessage, !words.isEmpty { message += " (The server says: \(words.onOneLine))" }
+        if let words = error.serverMessage, !words.isEmpty, !error.message.contains("\"\(words)\"") {
+            message += " (The server says: \(words.onOneLine))"
+        }
     }
 
     /// The command to run next, where there is one. RainMaker's own commands do nothing for the users of another provider.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainPrivateFiles
 
 /// A file that lines are appended to, and that only its owner reads.
 enum PrivateLogFile {
@@ -8,7 +9,7 @@ enum PrivateLogFile {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure(
-                .cannotWrite, message: "The log cannot be written to \(path): \(String(cString: strerror(errno))).")
+                .cannotWrite, message: "The log cannot be written to \(path): \(systemWords(errno)).")
         }
         do throws(CommandFailure) {
             try makePrivate(descriptor, path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainPrivateFiles
 
 /// A file that a user names for something with a secret in it.
 enum PrivateOutputFile {
@@ -8,7 +9,7 @@ enum PrivateOutputFile {
         func failure() -> CommandFailure {
             CommandFailure(
                 .cannotWrite,
-                message: "The \(name) cannot be written to \(path.onOneLine): \(String(cString: strerror(errno))).")
+                message: "The \(name) cannot be written to \(path.onOneLine): \(systemWords(errno)).")
         }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure() }

@@ -27,7 +27,7 @@ func withTimeout<Value: Sendable>(
         throw CommandFailure(
             .deadline,
             message: unfinished.withLock { $0 }.map { "After \(time) (--timeout), \($0)." }
-                ?? NotedHTTPClient.givenUp.map { "\($0) did not answer within \(time) (--timeout)." }
+                ?? NotedHTTPClient.givenUp.map { "\($0) did not answer within \(time) (--timeout)".asSentence }
                 ?? "Not done after \(time) (--timeout).")
     }
 }

@@ -82,6 +82,16 @@ struct ClaimServiceTests {
         if example.status == 400 { #expect(error?.serverMessage == "Platform is invalid") }
     }
 
+    @Test("a certificate request that the service refuses is named")
+    func request() async throws {
+        let http = ScriptedHTTPClient()
+        http.expect(.post, "/base/claim/verify", status: 400, #"{"status":"failure","description":"Wrong csr"}"#)
+        let service = try service(over: http)
+        let error = await accountError { () throws(AccountError) in try await service.verifyClaim(Self.board) }
+        #expect(error?.code == .rejected && error?.serverMessage == "Wrong csr")
+        #expect(error?.message.contains("does not accept the board's certificate request (HTTP 400)") == true)
+    }
+
     @Test("no certificate, or one that no board could hold, is not handed on")
     func certificates() async throws {
         for (body, code) in [

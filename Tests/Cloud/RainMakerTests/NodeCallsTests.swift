@@ -238,6 +238,34 @@ struct NodeCallsTests {
     }
 
     @Test(
+        "a member that is missing and one of the wrong type are told apart",
+        arguments: [
+            ("{}", "lacks request_id"), (#"{"request_id":null}"#, "lacks request_id"),
+            (#"{"request_id":5}"#, "has a number as request_id"), (#"{"request_id":[]}"#, "has a list as request_id"),
+            (#"{"request_id":""}"#, "has an empty text as request_id"),
+        ])
+    func wrongTypes(body: String, says: String) async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(.put, "/v1/user/nodes/sharing", body)
+        let error = await accountError { () throws(AccountError) in
+            try await script.cloud.share(.nodes, ["n1"], with: "b@example.com")
+        }
+        #expect(error?.code == .malformedAnswer && error?.message.contains(says) == true, "\(error as Any)")
+    }
+
+    @Test("an offer to oneself is named as one, however the name is spelt")
+    func oneself() async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(
+            .put, "/v1/user/nodes/sharing", status: 400,
+            #"{"status":"failure","error_code":100012,"description":"x"}"#)
+        let error = await accountError { () throws(AccountError) in
+            try await script.cloud.share(.nodes, ["n1"], with: "Dev@example.com")
+        }
+        #expect(error?.code == .rejected && error?.message.contains("is yourself") == true, "\(error as Any)")
+    }
+
+    @Test(
         "where groups and sharing are meant, the words are not those of mapping, signing in and nodes",
         arguments: [
             (101_025, "offer", "nobody has the user name b@example.com", AccountError.Code.unknownUser),

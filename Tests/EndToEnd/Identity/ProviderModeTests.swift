@@ -90,7 +90,7 @@ struct ProviderModeTests {
             )
             #expect(try await maker.rainctl(login(SimulatedIdentity.user, ["--set", "loginBy="])).status == 0)
             let later = try await maker.rainctl(login("ada", []))
-            #expect(later.failure?["message"]?.string?.contains("loginBy") == false, "\(later.standardOutput)")
+            #expect(later.failure?["message"]?.string?.contains("loginBy=email") == false, "\(later.standardOutput)")
         }
     }
 

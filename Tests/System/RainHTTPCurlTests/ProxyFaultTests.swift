@@ -77,11 +77,13 @@ struct ProxyFaultTests {
         },
     ]
 
-    private func failure(_ proxy: String, deadline: Duration = .seconds(60)) async -> HTTPError? {
+    private func failure(
+        _ proxy: String, deadline: Duration = .seconds(60), host: String = "cloud.example"
+    ) async -> HTTPError? {
         var configuration = CurlConfiguration()
         configuration.overrides = CurlConfiguration.Overrides(proxy: proxy)
         return await CurlHTTPClient(configuration).failure(
-            HTTPRequest(method: .get, url: "https://cloud.example/v1/", deadline: deadline, connection: .fresh))
+            HTTPRequest(method: .get, url: "https://\(host)/v1/", deadline: deadline, connection: .fresh))
     }
 
     @Test("the proxy and the variable that names it are named, and what it did", arguments: faults)
@@ -115,10 +117,13 @@ struct ProxyFaultTests {
         let server = try LoopbackServer { $0.waitForClose() }
         let error = try #require(await failure("http://127.0.0.1:\(server.port)", deadline: .milliseconds(500)))
         #expect(error.code == .timeout && error.message.contains("the proxy 127.0.0.1"), "\(error)")
+        #expect(error.silentProxy?.contains("https_proxy") == true)
     }
 
-    @Test("what fails beyond an open tunnel is not the proxy's fault")
-    func beyond() async throws {
+    @Test(
+        "what is not TLS in an open tunnel is the proxy's fault on the usual port, and may be on another one",
+        arguments: [("cloud.example", HTTPError.Code.proxyRefused), ("cloud.example:8443", .tls)])
+    func beyond(host: String, code: HTTPError.Code) async throws {
         let server = try LoopbackServer { peer in
             _ = peer.readRequest()
             peer.write("HTTP/1.1 200 Connection established\r\n\r\n")
@@ -126,8 +131,9 @@ struct ProxyFaultTests {
             peer.write("HTTP/1.1 400 Bad Request\r\n\r\n")
             peer.waitForClose()
         }
-        let error = try #require(await failure("http://127.0.0.1:\(server.port)"))
-        #expect(error.code == .tls && error.message.contains("does not speak TLS"), "\(error)")
+        let error = try #require(await failure("http://127.0.0.1:\(server.port)", host: host))
+        #expect(error.code == code && error.message.contains("127.0.0.1:\(server.port), which https_proxy"), "\(error)")
+        #expect(error.message.contains("is not a proxy"), "\(error)")
     }
 
     struct Setting: Sendable, CustomTestStringConvertible {

@@ -98,8 +98,8 @@ struct TLSFaultTests {
                 "SSL: no alternative certificate subject name matches target host name 'a'", "is for another name"
             ),
             (
-                CURLE_SSL_CACERT_BADFILE, "error setting certificate file: /x.pem",
-                "file of certificate authorities cannot be read"
+                CURLE_SSL_CACERT_BADFILE, "error setting certificate file: /none/x.pem",
+                "file of certificate authorities /none/x.pem cannot be read: No such file"
             ),
             (CURLE_SSL_CONNECT_ERROR, "OpenSSL/3.0.19: error:0A000102:SSL routines::unsupported protocol", "too old"),
             (CURLE_SSL_CONNECT_ERROR, "OpenSSL/3.0.19: error:0A00018A:SSL routines::dh key too small", "too weak"),
@@ -121,5 +121,45 @@ struct TLSFaultTests {
     func texts(code: CURLcode, text: String, says: String) {
         let fault = TransferFault(code: code, text: text, host: "a.example", isEncrypted: true)
         #expect(fault.meaning.message.contains(says), "\(fault.meaning.message)")
+    }
+
+    @Test("the variable that names the file of authorities is named")
+    func variable() {
+        var fault = TransferFault(
+            code: CURLE_SSL_CACERT_BADFILE, text: "error setting certificate file: /none/x.pem", host: "a.example",
+            isEncrypted: true)
+        fault.authoritiesVariable = "CURL_CA_BUNDLE"
+        #expect(
+            fault.meaning.message
+                == "the file of certificate authorities /none/x.pem, which CURL_CA_BUNDLE names, cannot be read: No such file or directory"
+        )
+    }
+
+    @Test(
+        "a connection that ends before the first byte of an answer may lack a client certificate",
+        arguments: [CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING])
+    func noAnswer(code: CURLcode) {
+        var fault = TransferFault(code: code, text: "x", host: "a.example", isEncrypted: true)
+        #expect(fault.meaning.code == .closed)
+        #expect(fault.meaning.message.contains("may require a client certificate"), "\(fault.meaning.message)")
+        fault.hasAnswer = true
+        #expect(!fault.meaning.message.contains("certificate"))
+        fault = TransferFault(code: code, text: "x", host: "a.example", isEncrypted: false)
+        #expect(!fault.meaning.message.contains("certificate"))
+        fault = TransferFault(code: code, text: "x", host: "a.example", isEncrypted: true, isNewConnection: false)
+        #expect(!fault.meaning.message.contains("certificate"))
+    }
+
+    @Test("a certificate that a proxy may have put in place names the proxy", arguments: [18, 19, 20, 62])
+    func proxyCertificate(result: Int) {
+        var fault = TransferFault(
+            code: CURLE_PEER_FAILED_VERIFICATION, text: "SSL certificate problem: x", host: "a.example",
+            isEncrypted: true, proxy: ProxySetting("http://p:3128", variable: "https_proxy"))
+        fault.verifyResult = result
+        fault.connectStatus = 200
+        #expect(fault.meaning.code == .tls)
+        #expect(fault.meaning.message.contains("p:3128, which https_proxy names,"), "\(fault.meaning.message)")
+        fault.verifyResult = 10
+        #expect(!fault.meaning.message.contains("p:3128"))
     }
 }

@@ -11,6 +11,12 @@ struct PrivateFileTests {
         try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
+    @Test("a limit of the process is named as the cause")
+    func limit() {
+        #expect(systemWords(EFBIG).contains("ulimit -f") && systemWords(EFBIG).contains("File too large"))
+        #expect(systemWords(ENOSPC) == "No space left on device")
+    }
+
     @Test("a change that could not be read again is refused, and loses nothing")
     func tooLargeChange() async throws {
         try await withTemporaryFolder { folder in

@@ -96,9 +96,15 @@ extension ConfiguredProvider {
     ) throws(AccountError) -> Reply {
         if let error = AccountError(interference: response, from: host) { throw error }
         let json = try? JSONValue(parsing: response.body, limits: TokenResponse.limits)
-        if let failure = hooks.failure(of: response, json, self) { throw failure }
+        // A session's calls go to any address, and its renewal succeeded before.
+        let isSignIn = grant != nil && grant != .refreshToken
+        if let failure = hooks.failure(of: response, json, self) {
+            throw isSignIn ? failure.nothingThere(of: title, at: host) : failure
+        }
         if let refusal = EndpointRefusal(response, json, from: host, isForTokens: grant != nil) {
-            throw definition.error(for: refusal, grant) ?? refusal.error
+            if let error = definition.error(for: refusal, grant) { throw error }
+            let isUnnamed = refusal.refusal == nil
+            throw isSignIn && isUnnamed ? refusal.error.nothingThere(of: title, at: host) : refusal.error
         }
         guard let json else {
             guard wantsJSON else { return Reply(json: .null, response: response) }

@@ -49,7 +49,12 @@ extension ConfiguredProvider {
         let request = HTTPRequest(
             method: .get, url: try secureURL(url), headers: HTTPRequest.usualHeaders,
             maximumResponseBytes: ServerMetadata.limits.maximumBytes)
-        let json = try await exchange(request).json
+        let json: JSONValue
+        do throws(AccountError) {
+            json = try await exchange(request).json
+        } catch {
+            throw nothingPublished(error, at: url)
+        }
         let found: ServerMetadata
         do throws(OAuth2FormatError) {
             found = try ServerMetadata(json)
@@ -64,6 +69,20 @@ extension ConfiguredProvider {
         }
         metadata.set(found)
         return found
+    }
+
+    /// A server without a description is no provider, whatever page it shows. Other errors stay as they are.
+    private func nothingPublished(_ error: AccountError, at url: String) -> AccountError {
+        guard let status = error.status, [404, 405, 501].contains(status) else { return error }
+        let isIssuer = definition.issuer == "{issuer}"
+        let place = isIssuer ? definition.issuer.flatMap(text) ?? url : url
+        var error = error
+        error.code = .invalidConfiguration
+        error.message =
+            "no \(title) provider is at \(presentable(place)) (HTTP \(status) for its description); check the "
+            + (isIssuer ? "issuer" : "base URL")
+        error.remedies = isIssuer ? [.parameter(name: "issuer")] : [.baseURL]
+        return error
     }
 
     private func otherIssuer(_ found: String, than given: String, at url: String) -> AccountError {

@@ -60,9 +60,13 @@ extension ConfiguredProvider {
             throw unsupported(credentials)
         }
         try demand(grant)
+        if case .assertion(let assertion) = credentials { try check(assertion: assertion) }
         do throws(AccountError) {
             return try await redeem(request, for: grant, nonce: nonce)
         } catch {
+            if grant == .password, error.serverCause == OAuthError.Code.unsupportedGrantType.rawValue {
+                throw withoutPasswords(error)
+            }
             // The redirect URI of the code's request must be repeated (RFC 6749, section 4.1.3); which one that is was not said.
             guard lacksRedirect, !error.isTransient, error.code != .cancelled else { throw error }
             var error = error
@@ -79,6 +83,29 @@ extension ConfiguredProvider {
             .unsupported,
             message: definition.unsupported?[grant.rawValue]
                 ?? "\(title) has no sign-in of this kind (\(grant.rawValue))")
+    }
+
+    /// The error of a server that does not take passwords, with the ways that the provider's definition has beside them.
+    private func withoutPasswords(_ error: AccountError) -> AccountError {
+        let ways: [(grant: GrantName, words: String)] = [
+            (.authorizationCode, "in the browser"), (.deviceCode, "by a device code"),
+        ]
+        let others = ways.filter { definition.grants?[$0.grant.rawValue] != nil }.map(\.words)
+        var error = error
+        error.message =
+            "\(resources.first?.authority ?? title) has no sign-in by password (unsupported_grant_type)"
+            + (others.isEmpty ? "" : "; sign in \(others.joined(separator: " or "))")
+        return error
+    }
+
+    /// Refuses what cannot be a JSON Web Token before it is sent: the server would only say that its signature is wrong.
+    func check(assertion: Secret) throws(AccountError) {
+        guard !JSONWebToken.hasForm(assertion) else { return }
+        throw AccountError(
+            .invalidInput,
+            message:
+                "\(title) takes an assertion that is a JSON Web Token (RFC 7519), and this one is not; nothing was sent"
+        )
     }
 
     /// Trades a grant for tokens.

@@ -59,14 +59,15 @@ extension LiferayExtension {
             try await check(&tokens, provider)
             return tokens
         } catch {
-            guard error.code == .invalidCredentials, let kind = settings.loginBy, error.remedies.isEmpty else {
-                throw error
-            }
+            // Portals answer a wrong kind of name like a wrong password.
+            guard error.code == .invalidCredentials, error.remedies.isEmpty else { throw error }
             var error = error
+            let why =
+                settings.loginBy == nil
+                ? "the form of this name says; loginBy sets the kind" : "the setting loginBy says"
             error.message =
-                "wrong user name or password, or the portal does not let users sign in by \(kind.rawValue), as the setting "
-                + "loginBy says"
-            error.remedies = remedies
+                "wrong user name or password, or the portal does not let users sign in by \(login.kind.rawValue), as \(why)"
+            error.remedies = [.parameter(name: "loginBy")]
             throw error
         }
     }

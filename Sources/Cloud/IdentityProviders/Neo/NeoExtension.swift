@@ -13,7 +13,11 @@ struct NeoExtension: ProviderExtension {
     ) async throws(AccountError) -> Tokens? {
         guard case .password(let user, let password) = credentials else { return nil }
         let body: JSONValue = ["username": .string(user), "password": .string(password.revealString())]
-        return try await tokens(at: "signIn", body, provider)
+        do throws(AccountError) {
+            return try await tokens(at: "signIn", body, provider)
+        } catch {
+            throw error.nothingThere(of: provider.title, at: provider.resources.first?.authority ?? provider.name)
+        }
     }
 
     func renew(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(RenewalError) -> Tokens? {

@@ -54,7 +54,8 @@ struct OCLCExtension: ProviderExtension {
     /// OCLC's errors quote the request with its secrets. They are taken out before a refusal is shown.
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
         let host = provider.resources.first?.authority ?? provider.title
-        return OCLCReply.failure(json, status: response.status, from: host)
+        let clock = response.date.map { $0.seconds - provider.tools.clock.now.seconds }
+        return OCLCReply.failure(json, status: response.status, from: host, clock: clock)
     }
 
     func user(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> UserInfo? {

@@ -34,6 +34,7 @@ struct SPiDExtension: ProviderExtension {
         _ assertion: Secret, of token: ThirdPartyToken?, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens {
         try provider.demand(.assertion)
+        try provider.check(assertion: assertion)
         do throws(AccountError) {
             return try await provider.redeem(.jwtBearer(assertion, scope: provider.scope), for: .assertion)
         } catch {

@@ -11,7 +11,12 @@ extension AccountError {
                 error.code == .proxy ? .proxy : .proxyRefused,
                 message: "\(error.host) cannot be reached: \(error.message)")
         case .timeout:
-            self.init(.timeout, message: "\(error.host) did not answer in time; try again")
+            self.init(
+                .timeout,
+                message: error.silentProxy.map {
+                    "\(error.host) cannot be reached: \($0) did not answer in time; try again"
+                }
+                    ?? "\(error.host) did not answer in time; try again")
         case .tls:
             self.init(.tls, message: "no trusted connection to \(error.host): \(error.message)")
         case .cancelled:

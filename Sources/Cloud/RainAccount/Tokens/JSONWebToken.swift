@@ -25,6 +25,25 @@ package enum JSONWebToken {
         }
     }
 
+    /// Whether the bytes have the form of a token: three parts, or five of an encrypted one (RFC 7516), of which the first is a JSON object.
+    /// Standard base64 counts too, as SPiD has it.
+    package static func hasForm(_ token: Secret) -> Bool {
+        let header: [UInt8]? = token.reveal { bytes in
+            let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            guard [3, 5].contains(parts.count), let first = parts.first, first.count <= 44 << 10 else { return nil }
+            let digits: [UInt8] = first.map { digit in
+                switch digit {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                default: digit
+                }
+            }
+            return digits.withUnsafeBufferPointer { base64URLDecoded($0[...]) }
+        }
+        guard let header else { return false }
+        return (try? JSONValue(parsing: header, limits: limits))?.members != nil
+    }
+
     /// The JSON object in the header (0) or the payload (1).
     private static func object(_ index: Int, of token: Secret) -> JSONValue? {
         let text: [UInt8]? = token.reveal { bytes in

@@ -49,7 +49,7 @@ extension RainMakerCloud {
     /// Makes an automation of a document with `name`, `event_type`, `events`, `actions` and, for `node_params`, `node_id`; returns its id.
     public func createAutomation(_ document: JSONValue) async throws(AccountError) -> String {
         let reply = try await call(RainMakerCall(.post, Self.automationPath, body: document))
-        guard let id = reply["automation_id"]?.string, !id.isEmpty else { throw incomplete("automation_id") }
+        guard let id = reply["automation_id"]?.string, !id.isEmpty else { throw incomplete("automation_id", in: reply) }
         return id
     }
 

@@ -32,7 +32,17 @@ public struct ClaimService: NodeClaiming {
     }
 
     public func verifyClaim(_ request: [UInt8]) async throws(AccountError) -> [UInt8] {
-        let (json, reply) = try await call("claim/verify", request)
+        let (json, reply): (JSONValue, [UInt8])
+        do throws(AccountError) {
+            (json, reply) = try await call("claim/verify", request)
+        } catch {
+            // An answer that is too long for a board has status 200.
+            guard error.code == .rejected, !error.isFromGateway, let status = error.status else { throw error }
+            var error = error
+            error.message =
+                "the claim service at \(base.authority) does not accept the board's certificate request (HTTP \(status))"
+            throw error
+        }
         guard json["certificate"]?.string?.isEmpty == false else { throw unusable("without a certificate") }
         return reply
     }

@@ -14,7 +14,9 @@ extension RainMakerCloud: NodeMapping {
         ]
         let reply = try await call(
             RainMakerCall(.put, "user/nodes/mapping", body: .object(body + (try members(notes)))))
-        guard let request = reply["request_id"]?.string, !request.isEmpty else { throw incomplete("request_id") }
+        guard let request = reply["request_id"]?.string, !request.isEmpty else {
+            throw incomplete("request_id", in: reply)
+        }
         return RequestID(request)
     }
 
@@ -41,8 +43,12 @@ extension RainMakerCloud: NodeMapping {
         // The service's description does not say the unit; every client sends 360 and means six minutes.
         let body: JSONValue = ["timeout": .integer(lifetime.components.seconds)]
         let reply = try await call(RainMakerCall(.post, "user/nodes/mapping/initiate", body: body))
-        guard let request = reply["request_id"]?.string, !request.isEmpty else { throw incomplete("request_id") }
-        guard let challenge = reply["challenge"]?.string, !challenge.isEmpty else { throw incomplete("challenge") }
+        guard let request = reply["request_id"]?.string, !request.isEmpty else {
+            throw incomplete("request_id", in: reply)
+        }
+        guard let challenge = reply["challenge"]?.string, !challenge.isEmpty else {
+            throw incomplete("challenge", in: reply)
+        }
         return MappingChallenge(request: RequestID(request), challenge: Array(challenge.utf8))
     }
 

@@ -20,7 +20,7 @@ extension RainMakerCloud {
         var call = RainMakerCall(.get, "mqtt_host")
         call.isVersioned = false
         let answer = try await callAnonymously(call)
-        guard let host = answer["mqtt_host"]?.string, !host.isEmpty else { throw incomplete("mqtt_host") }
+        guard let host = answer["mqtt_host"]?.string, !host.isEmpty else { throw incomplete("mqtt_host", in: answer) }
         let credentials = answer["mqtt_cred_host"]?.string ?? ""
         return NodeHosts(mqtt: host, credentials: credentials.isEmpty ? nil : credentials)
     }

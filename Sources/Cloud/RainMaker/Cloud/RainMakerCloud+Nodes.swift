@@ -27,7 +27,7 @@ extension RainMakerCloud {
         within bound: ListBound, _ take: (Node) throws(AccountError) -> Void
     ) async throws(AccountError) {
         try await eachPage(query: [("node_details", "true")], within: bound) { page throws(AccountError) in
-            guard let details = page["node_details"]?.array else { throw incomplete("node_details") }
+            guard let details = page["node_details"]?.array else { throw incomplete("node_details", in: page) }
             for detail in details {
                 guard let node = Node(detail) else { throw incomplete("the id of a node") }
                 try take(node)
@@ -40,7 +40,7 @@ extension RainMakerCloud {
     public func nodeIDs() async throws(AccountError) -> [NodeID] {
         var ids: [NodeID] = []
         try await eachPage(query: [], within: ListBound()) { page throws(AccountError) in
-            guard let listed = page["nodes"]?.array else { throw incomplete("nodes") }
+            guard let listed = page["nodes"]?.array else { throw incomplete("nodes", in: page) }
             ids += listed.compactMap(\.string).map { NodeID($0) }
             return listed.count
         }

@@ -45,5 +45,14 @@ public struct RainMakerCloud: Sendable {
 
     var deployment: Deployment { service.deployment }
 
-    func incomplete(_ member: String) -> AccountError { service.incomplete(member) }
+    /// Whether a name is that of the signed-in user. Names are e-mail addresses or telephone numbers, so their case does not matter.
+    func isOwn(_ userName: String) async -> Bool {
+        let own: String
+        do throws(AccountError) { own = try await session.userName() } catch { return false }
+        return own.lowercased() == userName.lowercased()
+    }
+
+    func incomplete(_ member: String, in reply: JSONValue? = nil) -> AccountError {
+        service.incomplete(member, in: reply)
+    }
 }

@@ -42,7 +42,7 @@ extension RainMakerCloud {
             ]
         }
         let reply = try await call(RainMakerCall(.post, Self.commandPath, body: .object(body)))
-        guard let id = reply["request_id"]?.string, !id.isEmpty else { throw incomplete("request_id") }
+        guard let id = reply["request_id"]?.string, !id.isEmpty else { throw incomplete("request_id", in: reply) }
         let refused = (reply["responses"]?.array ?? []).filter { $0["status"]?.string == "failure" }.compactMap {
             entry in
             entry["node_id"]?.string.map { ParameterOutcome(NodeID($0), refused: entry) }
@@ -70,7 +70,7 @@ extension RainMakerCloud {
                     .rejected, message: "the cloud knows no command of that request id, or no longer",
                     serverCode: error.serverCode, status: error.status)
             }
-            guard let list = page.reply["requests"]?.array else { throw incomplete("requests") }
+            guard let list = page.reply["requests"]?.array else { throw incomplete("requests", in: page.reply) }
             try bound.count(list.count, bytes: page.bytes)
             records += list.compactMap { NodeCommandRecord($0) }
             guard let next = page.reply["next_id"]?.string, !next.isEmpty else { return records }

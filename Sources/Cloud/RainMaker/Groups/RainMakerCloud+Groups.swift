@@ -15,7 +15,7 @@ extension RainMakerCloud {
         while true {
             let query = (withSubgroups ? [(name: "sub_groups", value: "true")] : []) + start
             let page = try await measuredCall(RainMakerCall(.get, Self.groupPath, query: query))
-            guard let list = page.reply["groups"]?.array else { throw incomplete("groups") }
+            guard let list = page.reply["groups"]?.array else { throw incomplete("groups", in: page.reply) }
             try bound.count(list.count, bytes: page.bytes)
             groups += list.compactMap { NodeGroup($0) }
             guard let next = page.reply["next_id"]?.string, !next.isEmpty else { return groups }
@@ -43,7 +43,7 @@ extension RainMakerCloud {
         if !nodes.isEmpty { body.append(.init("nodes", .array(nodes.map { .string($0.rawValue) }))) }
         let reply = try await call(
             RainMakerCall(.post, Self.groupPath, body: .object(body)), words: Self.groupWords)
-        guard let id = reply["group_id"]?.string, !id.isEmpty else { throw incomplete("group_id") }
+        guard let id = reply["group_id"]?.string, !id.isEmpty else { throw incomplete("group_id", in: reply) }
         return id
     }
 

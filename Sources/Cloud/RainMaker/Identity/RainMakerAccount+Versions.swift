@@ -23,7 +23,7 @@ extension RainMakerAccount {
         call.isVersioned = false
         let reply = try await service.call(call)
         guard let names = reply["supported_versions"]?.array?.compactMap(\.string) else {
-            throw service.incomplete("supported_versions")
+            throw service.incomplete("supported_versions", in: reply)
         }
         let details = reply["additional_info"]?.array ?? []
         return names.map { name in

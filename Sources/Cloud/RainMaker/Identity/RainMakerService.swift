@@ -89,12 +89,19 @@ struct RainMakerService: Sendable {
         }
     }
 
-    /// For an answer that lacks what it must have.
-    func incomplete(_ member: String) -> AccountError {
-        AccountError(
+    /// For an answer that lacks a member, or has one of the wrong type.
+    /// - Parameter reply: the object that the member belongs to, if `member` is its name.
+    func incomplete(_ member: String, in reply: JSONValue? = nil) -> AccountError {
+        let what =
+            switch reply?[member]?.unlessNull {
+            case nil: "lacks \(member)"
+            case .string("")?: "has an empty text as \(member)"
+            case let found?: "has \(found.kind) as \(member)"
+            }
+        return AccountError(
             .malformedAnswer,
             message:
-                "\(deployment.base.authority) answered with JSON that is not the RainMaker cloud's, as it lacks \(member): the base URL is "
+                "\(deployment.base.authority) answered with JSON that is not the RainMaker cloud's, as it \(what): the base URL is "
                 + "another service's, or something on the way answered in its place")
     }
 }

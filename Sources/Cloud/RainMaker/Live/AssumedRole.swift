@@ -53,7 +53,7 @@ extension RainMakerCloud {
         }
         let region = try optionalText(reply, "region")
         func text(_ member: String) throws(AccountError) -> String {
-            guard let text = reply[member]?.string, !text.isEmpty else { throw incomplete(member) }
+            guard let text = reply[member]?.string, !text.isEmpty else { throw incomplete(member, in: reply) }
             return text
         }
         return AssumedRole(
@@ -64,7 +64,7 @@ extension RainMakerCloud {
     /// A text that the cloud may leave out. One of the wrong type must not lead to another broker.
     private func optionalText(_ reply: JSONValue, _ name: String) throws(AccountError) -> String? {
         guard let value = reply[name]?.unlessNull else { return nil }
-        guard let text = value.string else { throw incomplete(name) }
+        guard let text = value.string else { throw incomplete(name, in: reply) }
         return text
     }
 
@@ -73,7 +73,7 @@ extension RainMakerCloud {
         var call = RainMakerCall(.get, "mqtt_host")
         call.isVersioned = false
         let reply = try await callAnonymously(call)
-        guard let host = reply["mqtt_host"]?.string, !host.isEmpty else { throw incomplete("mqtt_host") }
+        guard let host = reply["mqtt_host"]?.string, !host.isEmpty else { throw incomplete("mqtt_host", in: reply) }
         let named = try optionalText(reply, "websocket_url")
         // Over WebSocket both schemes are HTTP's: wss is https, and ws only to this machine.
         let url = named.map { $0.hasPrefix("ws") ? "http" + $0.dropFirst(2) : $0 } ?? "https://\(host)/mqtt"

@@ -27,9 +27,18 @@ extension RainMakerCloud {
             if stays { body.append(.init("new_role", "secondary")) }
         }
         if let metadata { body.append(.init("metadata", metadata)) }
-        let reply = try await call(
-            RainMakerCall(.put, kind.path, body: .object(body)), words: Self.offerWords(kind, to: userName))
-        guard let id = reply["request_id"]?.string, !id.isEmpty else { throw incomplete("request_id") }
+        let reply: JSONValue
+        do throws(AccountError) {
+            reply = try await call(
+                RainMakerCall(.put, kind.path, body: .object(body)), words: Self.offerWords(kind, to: userName))
+        } catch {
+            guard error.code == .rejected, await isOwn(userName) else { throw error }
+            var error = error
+            error.message =
+                "\(presentable(userName)) is yourself, the signed-in user; name the user to share with"
+            throw error
+        }
+        guard let id = reply["request_id"]?.string, !id.isEmpty else { throw incomplete("request_id", in: reply) }
         return id
     }
 
@@ -50,7 +59,7 @@ extension RainMakerCloud {
         let reply = try await call(
             RainMakerCall(.get, kind.path, query: id.map { [(kind.idMember, $0)] } ?? all),
             words: kind == .groups ? Self.groupWords : [:])
-        guard let list = reply[kind.listMember]?.array else { throw incomplete(kind.listMember) }
+        guard let list = reply[kind.listMember]?.array else { throw incomplete(kind.listMember, in: reply) }
         return list.flatMap { Sharing.all($0, kind) }
     }
 
@@ -63,7 +72,9 @@ extension RainMakerCloud {
         var query: [(name: String, value: String)] = [("primary_user", sent ? "true" : "false")]
         while true {
             let page = try await measuredCall(RainMakerCall(.get, kind.path + "/requests", query: query))
-            guard let list = page.reply["sharing_requests"]?.array else { throw incomplete("sharing_requests") }
+            guard let list = page.reply["sharing_requests"]?.array else {
+                throw incomplete("sharing_requests", in: page.reply)
+            }
             try bound.count(list.count, bytes: page.bytes)
             requests += list.compactMap(SharingRequest.init)
             guard let next = page.reply["next_request_id"]?.string, !next.isEmpty else { return requests }

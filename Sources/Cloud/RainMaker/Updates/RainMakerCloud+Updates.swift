@@ -38,7 +38,7 @@ extension RainMakerCloud {
         } catch {
             throw error.status == Self.contentTooLarge ? Self.tooLarge(size) : error
         }
-        guard let url = reply["image_url"]?.string, !url.isEmpty else { throw incomplete("image_url") }
+        guard let url = reply["image_url"]?.string, !url.isEmpty else { throw incomplete("image_url", in: reply) }
         guard isForBoards(url) else {
             let start = presentable(String(url.prefix { $0 != "/" }.prefix(20)))
             throw AccountError(

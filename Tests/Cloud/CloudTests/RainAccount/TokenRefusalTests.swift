@@ -50,6 +50,36 @@ struct TokenRefusalTests {
         #expect(AccountError(signIn: OAuthError(.init(rawValue: name))).code == code)
     }
 
+    @Test("a provider without passwords is named as such, with the ways that it may have")
+    func noPasswords() async throws {
+        let bench = try ProviderBench("")
+        bench.http.expect(.post, "/token", status: 400, #"{"error":"unsupported_grant_type"}"#)
+        let error = await accountError { () throws(AccountError) in
+            try await bench.provider.signIn(.password(user: "ada", password: Secret("planted")))
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(
+            error?.message.hasSuffix("has no sign-in by password (unsupported_grant_type); sign in in the browser")
+                == true,
+            "\(error as Any)")
+    }
+
+    @Test(
+        "a sign-in's call to an address where nothing is names the base URL; a name that the server gives counts more",
+        arguments: [
+            (#"{"message":"Not found"}"#, AccountError.Code.invalidConfiguration),
+            (#"{"error":"invalid_request"}"#, .rejected), (#"{"error":"invalid_grant"}"#, .invalidGrant),
+        ])
+    func nothingThere(body: String, code: AccountError.Code) async throws {
+        let bench = try ProviderBench("")
+        bench.http.expect(.post, "/token", status: 404, body)
+        let error = await accountError { () throws(AccountError) in
+            try await bench.provider.signIn(.password(user: "ada", password: Secret("planted")))
+        }
+        #expect(error?.code == code && error?.status == 404, "\(error as Any)")
+        #expect(error?.message.contains("is at this base URL") == (code == .invalidConfiguration), "\(error as Any)")
+    }
+
     @Test("how long a token endpoint asks to be left alone is told, whoever asked", arguments: [429, 503])
     func retryAfter(status: Int) async throws {
         let http = ScriptedHTTPClient()

@@ -57,6 +57,20 @@ extension InjectedFault {
         oclc(
             "an unknown WSKey", "WSKey", "wskey-9", "--set", "contextInstitutionId=128807", "--set",
             "authenticatingInstitutionId=128807", "--scope", "WMS_NCIP"),
+        provider(
+            "oclc", "OCLC's address without its path", "base URL", "--mode", "client-credentials", "--client-id",
+            "wskey-1",
+            "--client-secret-file", "{}/wskey-1", "--scope", "WMS_NCIP", "--set", "contextInstitutionId=128807",
+            "--set",
+            "authenticatingInstitutionId=128807"),
+        oclc(
+            "another institution's data at OCLC", "institution", "wskey-1", "--set", "contextInstitutionId=91475",
+            "--set",
+            "authenticatingInstitutionId=128807", "--scope", "WMS_NCIP"),
+        oclc(
+            "a scope that OCLC does not know", "scope", "wskey-1", "--set", "contextInstitutionId=128807", "--set",
+            "authenticatingInstitutionId=128807", "--scope", "NoSuchAPI"),
+        spid("an assertion that is no token", "JSON Web Token", "--assertion-file", "{}/wrong"),
         oclc("no institution for OCLC", "contextInstitutionId", "wskey-1", "--scope", "WMS_NCIP"),
         command(
             "provider", "no issuer for OpenID Connect", "issuer",
@@ -67,7 +81,7 @@ extension InjectedFault {
                 "login", "--provider", "oidc", "--client-id", "native-1", "--set", "issuer=http://id.example.com",
                 "--device-code",
             ]),
-        oidc("an issuer that publishes nothing", "404", "@/elsewhere", "native-1", "--device-code"),
+        oidc("an issuer that publishes nothing", "check the issuer", "@/elsewhere", "native-1", "--device-code"),
         oidc("a client that OpenID Connect does not know", "client", "@", "nobody", "--device-code"),
         oidc(
             "a scope that OpenID Connect does not know", "invalid_scope", "@", "native-1", "--device-code", "--scope",

@@ -23,6 +23,10 @@ extension InjectedFault {
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["hello": "world"]])
             return try await lab.rainctl("node", "list")
         },
+        InjectedFault("cloud", "a member of the wrong type", "a number as node_details", cloud: true) { lab in
+            try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["node_details": 5]])
+            return try await lab.rainctl("node", "list")
+        },
         InjectedFault("cloud", "a list in the place of an object", "not the RainMaker cloud's", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": [1, 2]])
             return try await lab.rainctl("node", "list")

@@ -48,6 +48,17 @@ struct DiscoveryTests {
         try bench.http.finish()
     }
 
+    @Test(
+        "a server that publishes nothing is no provider, whatever page it shows",
+        arguments: ["<html><title>Not found</title></html>", "{}", #"{"message":"Not found"}"#, ""])
+    func nothing(body: String) async throws {
+        let bench = try bench()
+        bench.http.expect(.get, "/.well-known/openid-configuration", status: 404, body)
+        let error = await accountError { () throws(AccountError) in try await bench.provider.serverMetadata() }
+        #expect(error?.code == .invalidConfiguration && error?.remedies == [.baseURL], "\(error as Any)")
+        #expect(error?.message.contains("provider is at http://127.0.0.1:1/.well-known") == true, "\(error as Any)")
+    }
+
     @Test("is kept when there is nothing at another address")
     func elsewhere() async throws {
         let bench = try bench()

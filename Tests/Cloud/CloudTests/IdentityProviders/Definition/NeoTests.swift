@@ -53,7 +53,7 @@ struct NeoTests {
         "refusals are {message}, and each has its meaning",
         arguments: [
             (401, "Incorrect username or password.", "invalid_credentials"),
-            (404, "User does not exist.", "unknown_user"),
+            (404, "User does not exist.", "unknown_user"), (404, "Not Found", "invalid_configuration"),
             (400, "User is not confirmed.", "unverified_user"), (429, "Slow down", "rate_limited"),
             (500, "oops", "server_fault"), (400, "whatever", "rejected"),
         ])

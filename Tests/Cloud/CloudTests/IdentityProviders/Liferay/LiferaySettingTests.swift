@@ -129,7 +129,7 @@ struct LiferaySettingTests {
         """
 
     @Test(
-        "a kind of name that the portal does not let in is named, where a setting says it",
+        "a kind of name that the portal may not let in is named, whether a setting or the name's form says it",
         arguments: [("email", "ada@example.com"), ("screenName", "ada@example.com"), ("userId", "1001")])
     func loginBy(kind: String, user: String) async throws {
         let (provider, http) = try portal(["loginBy": kind, "companyId": "10157"])
@@ -141,7 +141,9 @@ struct LiferaySettingTests {
         let (plain, quiet) = try portal(["companyId": "10157"])
         quiet.expect(.post, Self.invoke, status: 401, "")
         let bare = await accountError { () throws(AccountError) in try await signIn(plain, user) }
-        #expect(bare?.code == .invalidCredentials && bare?.message.contains("loginBy") == false)
+        #expect(bare?.code == .invalidCredentials && bare?.remedies == [.parameter(name: "loginBy")])
+        let guessed = user == "1001" ? "userId" : "email"
+        #expect(bare?.message.contains("sign in by \(guessed), as the form of this name says; loginBy") == true)
     }
 
     @Test("a name that is no number is refused with the setting that wants one, and nothing is sent")

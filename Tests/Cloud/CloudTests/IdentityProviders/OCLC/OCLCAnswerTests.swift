@@ -100,6 +100,27 @@ struct OCLCAnswerTests {
     }
 
     @Test(
+        "a refusal of a signed request names what is wrong: the secret, the key, the clock, the institution, the scope",
+        arguments: [
+            (401, "The signature does not match", "the WSKey's secret is wrong", AccountError.Code.clientRefused),
+            (401, "WSKey 'wskey-9' is invalid", "does not know this WSKey", .clientRefused),
+            (401, "The timestamp is too old or too new", "this machine's clock is 67 min ahead of", .clientRefused),
+            (
+                400, "WSKey 'wskey-1' may not ask for the data of this institution", "check contextInstitutionId",
+                .clientRefused
+            ),
+            (400, "The scope NoSuchAPI is not known", "the scope that was asked for", .invalidConfiguration),
+            (400, "An institution is missing", "misses an institution", .missingParameter),
+            (403, "The tide\u{1B} is high", ": \"The tide  is high\"", .clientRefused),
+            (409, "The tide is high", "(HTTP 409): \"The tide is high\"", .rejected),
+        ])
+    func legacyRefusals(status: Int, words: String, says: String, code: AccountError.Code) {
+        let json: JSONValue = ["code": ["type": "http", "value": .string("\(status)")], "message": .string(words)]
+        let error = OCLCReply.failure(json, status: status, from: "oclc.example", clock: -67 * 60 - 5)
+        #expect(error?.code == code && error?.message.contains(says) == true, "\(error as Any)")
+    }
+
+    @Test(
         "words that quote a credential are cut before it",
         arguments: [
             "Authorization header: Basic cGxhbnRlZA==", "no user for Bearer planted", "token tk_planted is too old",

@@ -59,10 +59,23 @@ struct SPiDAssertionRefusalTests {
             .post, "/oauth/token", status: 400,
             #"{"error":"invalid_grant","error_description":"The assertion has expired"}"#)
         let error = await accountError { () throws(AccountError) in
-            try await provider.signIn(.assertion(Secret("a.b.c")))
+            // {"alg":"HS256"}
+            try await provider.signIn(.assertion(Secret("eyJhbGciOiJIUzI1NiJ9.e30=.ab")))
         }
         #expect(
             error?.message.contains("assertion") == true && error?.message.contains("code") == false, "\(error as Any)")
+    }
+
+    @Test(
+        "an assertion that is no JSON Web Token is not sent",
+        arguments: ["not.a.jwt", "a", "", "e30.e30", "e30.e30.e30.e30", "MTIz.e30.ab", "=.e30.ab"])
+    func noToken(text: String) async throws {
+        let (provider, http) = try provider()
+        let error = await accountError { () throws(AccountError) in
+            try await provider.signIn(.assertion(Secret(text)))
+        }
+        #expect(error?.code == .invalidInput && error?.message.contains("JSON Web Token") == true, "\(error as Any)")
+        try http.finish()
     }
 
     @Test("a code that has expired is still called a code")
