@@ -243,7 +243,7 @@ struct OnboarderTests {
         "a step that had too little time is not blamed on the board",
         arguments: [
             (Duration.milliseconds(300), "Not done after 0.3 s"), (.seconds(3), "Not done after 3 s"),
-            (.seconds(20), "The board is still trying to join"),
+            (.seconds(6), "The board is still trying to join"),
         ])
     func tooLittleTime(deadline: Duration, words: String) async throws {
         let scene = Scene()
@@ -252,7 +252,7 @@ struct OnboarderTests {
             board, ScriptedCloud(), OnboardingRequest(network: .given(Scene.home), deadline: deadline)
         ).failure
         #expect(failure?.message.hasPrefix(words) == true, "\(failure?.message ?? "")")
-        #expect(failure?.remedies.isEmpty == (deadline == .seconds(20)))
+        #expect(failure?.remedies.isEmpty == (deadline == .seconds(6)))
     }
 
     @Test("a cloud that is down before the start leaves the board alone")
