@@ -249,7 +249,8 @@ struct OnboarderTests {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
         let failure = await scene.run(
-            board, ScriptedCloud(), OnboardingRequest(network: .given(Scene.home), deadline: deadline)
+            board, ScriptedCloud(statuses: [.requested]),
+            OnboardingRequest(network: .given(Scene.home), deadline: deadline)
         ).failure
         #expect(failure?.message.hasPrefix(words) == true, "\(failure?.message ?? "")")
         #expect(failure?.remedies.isEmpty == (deadline == .seconds(6)))
