@@ -68,7 +68,7 @@ public struct AccountDirectory: Sendable {
     ///   - name: what the account shall be called; its user name if nil.
     ///   - user: who signs in, as far as that is known before.
     ///   - savesCredentials: whether to keep a session that proves itself with the user's password, or with cookies that are renewed with
-    ///     it (``CredentialKind/basic``, ``CredentialKind/cookie``). Without it such a session ends with the process.
+    ///     it (`CredentialKind.basic`, `CredentialKind.cookie`). Without it such a session ends with the process.
     /// - Throws: `storeAbsent`, `storeLocked`, `storeNotAnswering` or `cannotStore` when the store that was asked for, or is remembered
     ///   for this account, cannot be used now.
     public func newAccount(
