@@ -36,17 +36,15 @@ extension Checkup {
             return Finding.fail("profile", "unreadable_profiles", error.message.asSentence)
                 .mended(privateFile: path, else: Finding.movingAway(path))
         }
-        var message = error.message.asSentence
         var fix = "rainctl profile list"
         if let content = try? context.deploymentFile.load() {
             let origin = ProfileSettings.chosen(context, content).origin
-            message += " The name comes from: \(origin)."
             switch origin {
             case .variable(let name): fix = "unset \(name)"
             case .file(context.deploymentFile.path): fix = "rainctl profile use global"
             default: break
             }
         }
-        return .fail("profile", "unknown_profile", message, fix: fix)
+        return .fail("profile", "unknown_profile", error.message.asSentence, fix: fix)
     }
 }

@@ -12,6 +12,12 @@ extension Checkup {
                     "environment", "empty_secret", "\(variable.rawValue) is set and empty, which counts as not given.",
                     fix: "unset \(variable.rawValue)"))
         }
+        for name in context.folders.ignored {
+            findings.append(
+                .warn(
+                    "environment", "relative_folder",
+                    "\(name) is not used: it is not an absolute path.", fix: "unset \(name)"))
+        }
         for name in ["RAINKIT_CA_FILE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"] {
             guard let path = context.variable(name), access(path, R_OK) != 0 else { continue }
             findings.append(

@@ -137,7 +137,7 @@ extension Folders {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "XDG_RUNTIME_DIR is not set, so no handler can hand an address over; use --redirect loopback or --paste"
+                    "XDG_RUNTIME_DIR is not set to an absolute path, so no handler can hand an address over; use --redirect loopback or --paste"
             )
         }
         return runtime

@@ -9,15 +9,12 @@ extension Context {
     /// The deployment that the flag names, then the environment, then a project, then the user, then the machine, then Espressif's own.
     func deployment() throws(AccountError) -> Deployment {
         let content = try deploymentFile.load()
-        var deployment = try content.deployment(
-            named: options.profile ?? variable("RAINKIT_PROFILE") ?? settings[.project, .profile]?.text ?? content
-                .current
-                ?? settings[.system, .profile]?.text ?? content.currentName)
+        var deployment = try ProfileSettings.deployment(ProfileSettings.chosen(self, content), in: content)
         if let file = certificateAuthorities { deployment.certificateAuthorities = file }
         return deployment
     }
 
-    var certificateAuthorities: String? { options.caFile ?? variable("RAINKIT_CA_FILE") ?? settings[.caFile]?.text }
+    var certificateAuthorities: String? { ProfileSettings.authorities(self, at: nil)?.path }
 
     /// What the account is called, if anybody said.
     var accountName: String? { options.account ?? variable("RAINKIT_ACCOUNT") ?? settings[.account]?.text }
@@ -43,7 +40,7 @@ extension Context {
         provider: ProviderSelection? = nil, backend: NodeMappingDescription? = nil, account: String?
     ) throws(AccountError) -> RainKitClient {
         let deployment = try deployment()
-        try Self.checkAuthorities(deployment.certificateAuthorities)
+        try checkAuthorities(at: deployment)
         var configuration = RainKitConfiguration(state: folders.state, deployment: deployment, logger: logger)
         configuration.provider = provider
         configuration.backend = backend
@@ -59,13 +56,19 @@ extension Context {
     }
 
     /// Otherwise every server would be one that cannot be reached.
-    private static func checkAuthorities(_ file: String?) throws(AccountError) {
-        guard let file, let problem = CertificateFile.problem(file) else { return }
+    private func checkAuthorities(at deployment: Deployment) throws(AccountError) {
+        guard let given = ProfileSettings.authorities(self, at: deployment),
+            let problem = CertificateFile.problem(given.path)
+        else { return }
+        let place =
+            switch given.origin {
+            case .option(let name), .variable(let name): name
+            case .file(let path), .state(let path): "ca_file in \(path.onOneLine)"
+            case .builtIn: "this program"
+            }
         throw AccountError(
             .invalidConfiguration,
-            message:
-                "The file of certificates \(file.onOneLine) \(problem) (--ca-file, RAINKIT_CA_FILE, or the profile's)"
-        )
+            message: "The file of certificates \(given.path.onOneLine), which \(place) names, \(problem)")
     }
 
     /// For boards alone: neither the file of deployments nor an account is read.

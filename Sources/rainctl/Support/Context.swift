@@ -29,6 +29,8 @@ struct Context: Sendable {
 
     init(_ options: GlobalOptions) throws(CommandFailure) {
         try self.init(options) { (_, failure) throws(CommandFailure) in throw failure }
+        // Not in documents: a program that reads them has asked for something else.
+        for warning in folders.warnings + settings.warnings { output.say("warning: \(warning)") }
     }
 
     /// - Parameter obstacle: what becomes of settings that cannot be used: a file of them, or nil where HOME is missing. Where it throws
@@ -91,8 +93,15 @@ struct Folders: Sendable {
     let data: String
     /// For sockets; nil where the login session has no such folder.
     let runtime: String?
+    /// The variables that are ignored, because they hold relative paths (XDG Base Directory Specification, "Basics").
+    let ignored: [String]
+
+    /// A sentence about each of the ignored variables.
+    var warnings: [String] { ignored.map { "\($0) is not used: it is not an absolute path." } }
 
     init(_ environment: [String: String]) throws(CommandFailure) {
+        let names = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"]
+        ignored = names.filter { environment[$0].map { !$0.isEmpty && !$0.hasPrefix("/") } ?? false }
         func folder(_ variable: String, _ fallback: String) throws(CommandFailure) -> String {
             // The specification says that relative paths are ignored.
             if let path = environment[variable], path.hasPrefix("/") { return path + "/rainkit" }

@@ -14,6 +14,15 @@ struct ProfileSettings {
             case .builtIn: "built in"
             }
         }
+
+        /// The variable or the file, for messages; nil for what the user has typed, and for what is built in.
+        var place: String? {
+            switch self {
+            case .variable(let name): name
+            case .file(let path), .state(let path): path.onOneLine
+            case .option, .builtIn: nil
+            }
+        }
     }
 
     struct Value {
@@ -29,22 +38,15 @@ struct ProfileSettings {
         let path = context.deploymentFile.path
         let content = try context.deploymentFile.load()
         let chosen = name.map { (name: $0, origin: Origin.option("NAME")) } ?? Self.chosen(context, content)
-        let deployment = try content.deployment(named: chosen.name)
+        let deployment = try Self.deployment(chosen, in: content)
         let own: Origin = content.added.contains { $0.name == deployment.name } ? .file(path) : .builtIn
         add("profile", deployment.name, chosen.origin)
         add("base_url", deployment.base.text, own)
         add("claim_url", deployment.claim?.text, own)
         add("auth_url", deployment.authorization?.text, own)
         add("client_id", deployment.clientID, own)
-        if let file = context.options.caFile {
-            add("ca_file", file, .option("--ca-file"))
-        } else if let file = context.variable("RAINKIT_CA_FILE") {
-            add("ca_file", file, .variable("RAINKIT_CA_FILE"))
-        } else if let given = context.settings[.caFile] {
-            add("ca_file", given.text, .file(given.path))
-        } else {
-            add("ca_file", deployment.certificateAuthorities, own)
-        }
+        let authorities = Self.authorities(context, at: deployment)
+        if let authorities { add("ca_file", authorities.path, authorities.origin) }
         try addAccount(context, at: deployment.name)
     }
 
@@ -63,6 +65,28 @@ struct ProfileSettings {
         } else {
             (content.currentName, .builtIn)
         }
+    }
+
+    /// Throws `invalidConfiguration` for a name that nobody added, with the place that has the name.
+    static func deployment(
+        _ chosen: (name: String, origin: Origin), in content: DeploymentFile.Content
+    ) throws(AccountError) -> Deployment {
+        do throws(AccountError) {
+            return try content.deployment(named: chosen.name)
+        } catch {
+            guard error.remedies.contains(.knownDeployment), let place = chosen.origin.place else { throw error }
+            var error = error
+            error.message = "There is no deployment \"\(chosen.name)\" here, which \(place) names."
+            throw error
+        }
+    }
+
+    /// The file of certificates that counts, if there is one, and who says so.
+    static func authorities(_ context: Context, at deployment: Deployment?) -> (path: String, origin: Origin)? {
+        if let path = context.options.caFile { return (path, .option("--ca-file")) }
+        if let path = context.variable("RAINKIT_CA_FILE") { return (path, .variable("RAINKIT_CA_FILE")) }
+        if let given = context.settings[.caFile] { return (given.text, .file(given.path)) }
+        return deployment?.certificateAuthorities.map { ($0, .file(context.deploymentFile.path)) }
     }
 
     /// The account that somebody names, and who does; nil where it is the one in use.

@@ -32,7 +32,7 @@ struct SettingsFiles: Sendable {
     static let projectFile = ".rainkit.json"
     private static let maximumBytes = 65536
     private var values: [Level: [String: Setting]] = [:]
-    /// The projects' files on the way that count as none, because somebody else may write them.
+    /// The projects' files on the way that do not count, because somebody else may write them.
     private(set) var ignored: [String] = []
 
     /// What that file says.
@@ -44,26 +44,26 @@ struct SettingsFiles: Sendable {
     /// Told of a file that is there and is none, and why; the file counts as empty where it throws nothing.
     typealias Obstacle = (_ path: String?, CommandFailure) throws(CommandFailure) -> Void
 
+    /// - Parameter working: the folder from which a project's file is looked for upwards.
     init(
-        _ environment: [String: String], user folder: String, obstacle: Obstacle
+        _ environment: [String: String], user folder: String, working: String? = currentFolder(), obstacle: Obstacle
     ) throws(CommandFailure) {
         try read("\(folder)/config.json", .user, obstacle)
         let list = environment["XDG_CONFIG_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/etc/xdg"
         for folder in list.split(separator: ":") where folder.hasPrefix("/") && values[.system] == nil {
             try read("\(folder)/rainkit/config.json", .system, obstacle)
         }
-        try readProject(obstacle)
+        try readProject(from: working ?? "", obstacle)
     }
 
     /// The nearest one from the working folder upwards. One that somebody else may write is none.
-    private mutating func readProject(_ obstacle: Obstacle) throws(CommandFailure) {
-        var folder = currentFolder() ?? ""
+    private mutating func readProject(from working: String, _ obstacle: Obstacle) throws(CommandFailure) {
+        var folder = working
         while folder.hasPrefix("/"), values[.project] == nil {
             let path = folder == "/" ? "/\(Self.projectFile)" : "\(folder)/\(Self.projectFile)"
-            if Self.isOwn(path) {
-                try read(path, .project, obstacle)
-            } else if access(path, F_OK) == 0 {
-                ignored.append(path)
+            var status = stat()
+            if lstat(path, &status) == 0 {
+                if Self.doubt(status) == nil { try read(path, .project, obstacle) } else { ignored.append(path) }
             }
             guard folder != "/", let slash = folder.lastIndex(of: "/") else { return }
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
@@ -72,8 +72,29 @@ struct SettingsFiles: Sendable {
 
     static func isOwn(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            && (status.st_uid == getuid() || status.st_uid == 0) && status.st_mode & 0o022 == 0
+        return lstat(path, &status) == 0 && doubt(status) == nil
+    }
+
+    /// Why a project's file does not count; nil for one that does. A folder of the user's own is an error when it is read.
+    private static func doubt(_ status: stat) -> String? {
+        guard status.st_uid == getuid() || status.st_uid == 0 else {
+            return "it belongs to another user (uid \(status.st_uid))"
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: return nil
+        case S_IFREG: return status.st_mode & 0o022 == 0 ? nil : "others may write to it (chmod go-w changes that)"
+        case S_IFLNK: return "it is a symbolic link"
+        default: return "it is not a plain file"
+        }
+    }
+
+    /// A sentence about each of the projects' files that do not count.
+    var warnings: [String] {
+        ignored.compactMap { path in
+            var status = stat()
+            guard lstat(path, &status) == 0, let doubt = Self.doubt(status) else { return nil }
+            return "\(path.onOneLine) is not used: \(doubt)."
+        }
     }
 
     private mutating func read(_ path: String, _ level: Level, _ obstacle: Obstacle) throws(CommandFailure) {
@@ -136,7 +157,9 @@ struct SettingsFiles: Sendable {
                 Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count)
             }
             if more < 0, errno == EINTR { continue }
-            guard more >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
+            guard more >= 0 else {
+                throw unreadable(path, errno == EISDIR ? "it is a folder" : String(cString: strerror(errno)))
+            }
             if more == 0 { return Array(bytes[..<count]) }
             count += more
         }

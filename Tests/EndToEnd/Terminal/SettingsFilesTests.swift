@@ -15,6 +15,7 @@ struct SettingsFilesTests {
         struct Shown {
             let status: TestSupport.ExitStatus
             let standardOutput: String
+            let standardError: String
             var document: JSONValue? { try? JSONValue(parsing: Array(standardOutput.utf8)) }
         }
 
@@ -25,7 +26,8 @@ struct SettingsFilesTests {
                 environment: maker.environment.merging(["XDG_CONFIG_DIRS": folder.file("etc")]) { $1 }
                     .merging(environment) { $1 },
                 directory: folder.file("project/below"))
-            return Shown(status: ended.status, standardOutput: ended.standardOutput)
+            return Shown(
+                status: ended.status, standardOutput: ended.standardOutput, standardError: ended.standardError)
         }
     }
 
@@ -77,9 +79,22 @@ struct SettingsFilesTests {
             let path = place.folder.file("project/.rainkit.json")
             try place.folder.write(#"{"profile": "lab"}"#, to: "project/.rainkit.json")
             chmod(path, 0o666)
-            #expect(try await place.show().document?["profile"] == "global")
+            let ignored = try await place.show()
+            #expect(ignored.document?["profile"] == "global" && ignored.document?["warnings"] == nil)
+            let warning = "warning: \(path) is not used: others may write to it"
+            #expect(
+                ignored.standardError.split(separator: warning, omittingEmptySubsequences: false).count == 2,
+                "\(ignored.standardError)")
+            #expect(try await place.show(["--quiet"]).standardError.isEmpty)
             chmod(path, 0o644)
-            #expect(try await place.show().document?["profile"] == "lab")
+            let trusted = try await place.show()
+            #expect(trusted.document?["profile"] == "lab" && trusted.standardError.isEmpty, "\(trusted.standardError)")
+            let relative = try await place.show(environment: ["XDG_DATA_HOME": "data"])
+            #expect(relative.standardError == "warning: XDG_DATA_HOME is not used: it is not an absolute path.\n")
+            #expect(relative.document == trusted.document)
+            try place.folder.write(#"{"profile": "nope"}"#, to: "project/.rainkit.json")
+            let unknown = try await place.show()
+            #expect(unknown.document?["error"]?["message"]?.string?.contains("\(path) names") == true)
             try place.folder.write(#"{"ca_file": "/tmp/evil.pem"}"#, to: "project/.rainkit.json")
             let refused = try await place.show()
             #expect(refused.status == .exited(78) && refused.document?["error"]?["reason"] == "unreadable_settings")

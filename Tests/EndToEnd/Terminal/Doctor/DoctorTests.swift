@@ -60,6 +60,7 @@ struct DoctorTests {
 
     static let faults: [Fault] = [
         Fault("environment", "empty_secret", "warn", fix: "unset RAINKIT_POP") { _ in ["RAINKIT_POP": ""] },
+        Fault("environment", "relative_folder", "warn", fix: "unset XDG_DATA_HOME") { _ in ["XDG_DATA_HOME": "data"] },
         Fault("environment", "no_ca_file", fix: "unset RAINKIT_CA_FILE") {
             ["RAINKIT_CA_FILE": $0.folder.file("no.pem")]
         },
