@@ -44,9 +44,17 @@ extension ProviderDefinition {
         }
         if let problem { throw Self.unreadable(origin, problem) }
         // An unknown member is a misspelt one, and would make a sign-in fail later.
-        if let known = try? JSONCoder.value(of: self), let stray = json.firstMember(unknownTo: known) {
+        if let known = try? JSONCoder.value(of: self),
+            let stray = json.firstMember(unknownTo: known) ?? json.without("extends").firstNull(unknownTo: Self.self)
+        {
             throw Self.unreadable(origin, "nothing is known about its member \(stray)")
         }
+    }
+
+    /// The first name that is not a grant's, whatever its value, where a definition has the names of grants.
+    static func unknownGrant(in json: JSONValue) -> String? {
+        let names = ["grants", "unsupported"].flatMap { json[$0]?.members ?? [] }.map(\.name)
+        return names.first { !GrantName.all.contains(GrantName(rawValue: $0)) }
     }
 
     static func unreadable(_ origin: String, _ what: String) -> AccountError {

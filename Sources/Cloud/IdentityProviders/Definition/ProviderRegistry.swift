@@ -82,18 +82,29 @@ public struct ProviderRegistry: Sendable {
         } catch {
             throw ProviderDefinition.unreadable(origin, "it is not JSON: \(error)")
         }
+        let given = json.without("extends")
+        var parent: JSONValue?
         var inherited: any ProviderExtension = NoExtension()
-        if let parent = json["extends"]?.unlessNull {
-            guard let id = parent.string else {
-                throw ProviderDefinition.unreadable(origin, JSONError("\"extends\"", is: parent, not: "a text").message)
+        if let extended = json["extends"]?.unlessNull {
+            guard let id = extended.string else {
+                throw ProviderDefinition.unreadable(
+                    origin, JSONError("\"extends\"", is: extended, not: "a text").message)
             }
             guard let entry = entries.first(where: { $0.definition.id == id }) else {
                 throw ProviderDefinition.unreadable(origin, "extends names no provider that there is")
             }
             inherited = entry.hooks
-            json = json.without("extends").laid(over: entry.json)
+            parent = entry.json
+            json = given.laid(over: entry.json)
         }
         let definition = try ProviderDefinition(json, origin: origin)
+        // A null under a misspelt name would take nothing away, and what was to go would stay.
+        if let name = ProviderDefinition.unknownGrant(in: given) {
+            throw ProviderDefinition.unreadable(origin, "there is no grant \(name)")
+        }
+        if let parent, let stray = given.firstNull(unknownTo: ProviderDefinition.self, in: { $0.laid(over: parent) }) {
+            throw ProviderDefinition.unreadable(origin, "nothing is known about its member \(stray)")
+        }
         guard !entries.contains(where: { $0.definition.id == definition.id }) else {
             throw ProviderDefinition.unreadable(
                 origin, "there is a provider \(definition.id) already: choose another id")

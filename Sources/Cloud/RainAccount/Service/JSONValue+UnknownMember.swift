@@ -21,4 +21,46 @@ extension JSONValue {
         }
         return nil
     }
+
+    /// The first member that is `null` and whose name `Model` does not know, as a path with dots; nil if there is none.
+    ///
+    /// Decoding skips members that are `null`, whatever their names. So a list of lists, which no member of a model takes, stands in for the
+    /// `null`: the model refuses it under a name that it knows.
+    /// - Parameter whole: makes the text that is decoded of this one, where that is only a part of it.
+    package func firstNull<Model: Codable>(
+        unknownTo model: Model.Type, in whole: (JSONValue) -> JSONValue = { $0 }
+    ) -> String? {
+        probes(.array([.array([])])).first { _, probe in
+            let json = whole(probe)
+            guard let decoded = try? JSONCoder.decode(Model.self, from: json),
+                let known = try? JSONCoder.value(of: decoded)
+            else { return false }
+            return json.firstMember(unknownTo: known) != nil
+        }?.path
+    }
+
+    /// This value once for each `null` in it, with `value` in the place of that `null`, and its path.
+    private func probes(_ value: JSONValue) -> [(path: String, probe: JSONValue)] {
+        switch self {
+        case .null: return [("", value)]
+        case .object(let members):
+            return members.indices.flatMap { index in
+                members[index].value.probes(value).map { path, probe in
+                    var changed = members
+                    changed[index] = Member(members[index].name, probe)
+                    let name = presentable(members[index].name)
+                    return (path: path.isEmpty ? name : "\(name).\(path)", probe: .object(changed))
+                }
+            }
+        case .array(let values):
+            return values.indices.flatMap { index in
+                values[index].probes(value).map { path, probe in
+                    var changed = values
+                    changed[index] = probe
+                    return (path: path, probe: .array(changed))
+                }
+            }
+        default: return []
+        }
+    }
 }

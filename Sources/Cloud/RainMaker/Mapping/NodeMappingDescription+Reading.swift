@@ -38,7 +38,9 @@ extension NodeMappingDescription {
             throw Self.unreadable(origin, "\(error)")
         }
         // A misspelt member would be a request that lacks something.
-        if let known = try? JSONCoder.value(of: self), let stray = json.firstMember(unknownTo: known) {
+        if let known = try? JSONCoder.value(of: self),
+            let stray = json.firstMember(unknownTo: known) ?? json.firstNull(unknownTo: Self.self)
+        {
             throw Self.unreadable(origin, "nothing is known about its member \(stray)")
         }
         do throws(MappingDescriptionProblem) {

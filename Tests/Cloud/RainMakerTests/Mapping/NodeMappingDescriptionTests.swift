@@ -66,6 +66,10 @@ struct NodeMappingDescriptionTests {
                 #""discarded":["no"]"#, #""discarded":["no"],"dropped":[]"#,
                 "nothing is known about its member status.dropped"
             ),
+            (
+                #""discarded":["no"]"#, #""discarded":["no"],"dropped":null"#,
+                "nothing is known about its member status.dropped"
+            ),
             (#""requested":["open"]"#, #""requested":"open""#, "status.requested is not"),
             ("/challenges/{request_id}", "/challenges", "verify: {request_id} stands neither"),
             (#""verify":{"#, #""verfy":{"#, "nothing is known about its member verfy"),

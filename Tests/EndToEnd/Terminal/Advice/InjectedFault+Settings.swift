@@ -10,6 +10,14 @@ extension InjectedFault {
         settings("a setting of the wrong type", "profile", #"{"profile":7}"#),
         settings("a setting that this file may not have", "may set only", #"{"profile":"nope"}"#),
         command(
+            "settings", "settings of the machine that name an unknown deployment", "etc/rainkit/config.json names",
+            files: ["etc/rainkit/config.json": #"{"profile":"nope"}"#], environment: ["XDG_CONFIG_DIRS": "{}/etc"],
+            ["whoami"]),
+        command(
+            "settings", "settings that name a file of certificates that is not there", "config.json names",
+            files: ["config/rainkit/config.json": #"{"ca_file":"/nope.pem"}"#],
+            ["login", "me@example.com", "--password-file", "{}/password"]),
+        command(
             "settings", "no home folder", "HOME",
             environment: ["HOME": "", "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""], ["whoami"]),
         deployment("a base URL without encryption", "https://", "http://rainmaker.example.com"),
@@ -34,6 +42,9 @@ extension InjectedFault {
         definition(
             "a provider's file with a list of grants", "grants",
             #"{"schemaVersion":1,"id":"mine","title":"Mine","grants":[]}"#),
+        definition(
+            "a provider's file that takes away a misspelt grant", "passwrd",
+            #"{"schemaVersion":1,"id":"mine","extends":"oidc","grants":{"passwrd":null}}"#),
         backend("a backend's file that is not there", "no file", nil),
         backend("a backend's file that is not JSON", "not JSON", "{"),
         backend("a backend's file of a newer version", "99", #"{"schemaVersion":99}"#),

@@ -24,6 +24,21 @@ struct ProviderRegistryTests {
         #expect(password?.whyNot == "passwords are for the sign-in page only")
     }
 
+    @Test("a null takes a member away, and under a name that is known it may take nothing away")
+    func takenAway() throws {
+        var registry = ProviderRegistry.builtIn
+        try registry.add(
+            parsing: Array(
+                """
+                {"schemaVersion":1,"extends":"oidc","id":"company","discovery":null,"issuer":null,"title":null,
+                 "grants":{"password":null,"assertion":null},"client":{"secretFile":null},"links":null}
+                """.utf8), origin: "company.json")
+        try registry.add(
+            parsing: Array(#"{"schemaVersion":1,"id":"own","title":null,"extends":null}"#.utf8), origin: "own.json")
+        #expect(try registry.entry("company").definition.discovery == nil)
+        #expect(try registry.entry("own").definition.title == nil)
+    }
+
     @Test(
         "what is no profile is refused, naming what is wrong",
         arguments: [
@@ -38,6 +53,13 @@ struct ProviderRegistryTests {
             (#"{"schemaVersion":1,"id":"x","issuer":["https://x"]}"#, "issuer"),
             (#"{"schemaVersion":1,"id":"x","grants":{"magic":{}}}"#, "magic"),
             (#"{"schemaVersion":1,"id":"x","grants":{"password":{"pcke":"S256"}}}"#, "pcke"),
+            (#"{"schemaVersion":1,"id":"x","grants":{"passwrd":null}}"#, "passwrd"),
+            (#"{"schemaVersion":1,"id":"x","extends":"oidc","grants":{"passwrd":null}}"#, "no grant passwrd"),
+            (#"{"schemaVersion":1,"id":"x","extends":"oidc","unsupported":{"passwrd":null}}"#, "no grant passwrd"),
+            (#"{"schemaVersion":1,"id":"x","extends":"oidc","discovry":null}"#, "member discovry"),
+            (#"{"schemaVersion":1,"id":"x","discovry":null}"#, "member discovry"),
+            (#"{"schemaVersion":1,"id":"x","extends":"oidc","client":{"secret":null}}"#, "member client.secret"),
+            (#"{"schemaVersion":1,"id":"x","parameters":[{"name":"a","valu":null}]}"#, "member parameters.valu"),
             (#"{"schemaVersion":1,"id":"x","errors":[{"reason":"bad_luck"}]}"#, "bad_luck"),
             (#"{"schemaVersion":1,"id":"x","defaultEnvironment":"stage"}"#, "defaultEnvironment"),
             (#"{"schemaVersion":1,"id":"x","redirects":[{"way":"carrier pigeon"}]}"#, "carrier pigeon"),
