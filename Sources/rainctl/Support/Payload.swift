@@ -49,7 +49,7 @@ struct Payload {
         guard text == nil, hex == nil else {
             throw CommandFailure(.usage, message: "The data for the board is empty: give at least one byte.")
         }
-        let place = file == nil || file == "-" ? "standard input" : (file ?? "").onOneLine
+        let place = Self.place(file ?? "-")
         throw CommandFailure(
             .badData, message: "The data for the board is empty: there is nothing in \(place). Nothing was sent.")
     }
@@ -58,13 +58,31 @@ struct Payload {
     static func object(
         file: String, name: String, reason: String, within limit: Duration
     ) throws(CommandFailure) -> JSONValue {
-        let text = try document(try Payload(file: file).bytes(within: limit), name: name, reason: reason)
-        guard let json = try? JSONValue(parsing: text), json.members != nil else {
+        let json = try json(file: file, name: name, reason: reason, within: limit)
+        guard json.members != nil else {
             throw CommandFailure(
-                .badData, reason: reason, message: "The \(name) is to be one JSON object, and this is not.")
+                .badData, reason: reason,
+                message: "The \(name) must be one JSON object, and \(place(file)) holds \(json.kind).")
         }
         return json
     }
+
+    /// JSON in a file, or on standard input (`-`). Throws `bad_data`, with that reason and the place of the fault, for anything else.
+    static func json(
+        file: String, name: String, reason: String, within limit: Duration
+    ) throws(CommandFailure) -> JSONValue {
+        let text = try document(try Payload(file: file).bytes(within: limit), name: name, reason: reason)
+        do throws(JSONError) {
+            return try JSONValue(parsing: text)
+        } catch {
+            throw CommandFailure(
+                .badData, reason: reason, message: "\(subject(file)) is not JSON: \(error.located(in: text)).")
+        }
+    }
+
+    /// What messages call the file, at the beginning of a sentence and further on.
+    static func subject(_ file: String) -> String { file == "-" ? "Standard input" : file.onOneLine }
+    private static func place(_ file: String) -> String { file == "-" ? "standard input" : file.onOneLine }
 
     /// A text in a file, as it may be parsed (``FileText/document(_:)``).
     static func document(_ bytes: [UInt8], name: String, reason: String) throws(CommandFailure) -> [UInt8] {
@@ -85,5 +103,17 @@ struct Payload {
             bytes.append(byte)
         }
         return bytes
+    }
+}
+
+extension JSONError {
+    /// What is wrong, and in which line and column of the text that was parsed.
+    func located(in text: [UInt8]) -> String {
+        guard let offset, offset <= text.count else { return message }
+        let before = text[..<offset]
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        let column = String(decoding: before[start...], as: UTF8.self).count + 1
+        return "\(message) (line \(line), column \(column))"
     }
 }

@@ -116,12 +116,13 @@ struct NodeParamsSet: AsyncParsableCommand {
 
     private func fileChanges(within limit: Duration) throws(CommandFailure) -> [ParameterChange]? {
         guard let file else { return nil }
-        let bytes = try Payload.document(
-            try Payload(file: file).bytes(within: limit), name: "file of values", reason: "bad_values")
-        guard let json = try? JSONValue(parsing: bytes), let changes = [ParameterChange](json), !changes.isEmpty else {
+        let json = try Payload.json(file: file, name: "file of values", reason: "bad_values", within: limit)
+        guard let changes = [ParameterChange](json), !changes.isEmpty else {
             throw CommandFailure(
                 .badData, reason: "bad_values",
-                message: "The values are a JSON object such as {\"Light\":{\"Power\":true}}.")
+                message:
+                    "\(Payload.subject(file)) has no values: they are a JSON object such as {\"Light\":{\"Power\":true}}."
+            )
         }
         return changes
     }

@@ -12,7 +12,9 @@ extension InjectedFault {
         node("a value without a parameter", "DEVICE.PARAM=VALUE", "params", "set", "n1", "Light.Power"),
         node("two values for one parameter", "twice", "params", "set", "n1", "Light.Power=on", "Light.Power=off"),
         node("a name of spaces alone", "blank", "params", "set", "n1", "Light.Name= "),
-        node("a file of values that is not JSON", "JSON object", "params", "set", "n1", "--file", "{}/values.json"),
+        node(
+            "a file of values that is not JSON", "values.json is not JSON", "params", "set", "n1", "--file",
+            "{}/values.json"),
         node("a file of values that is not there", "No such file", "params", "set", "n1", "--file", "{}/none.json"),
         node("a value that was never reported", "Lamp.Power", "params", "get", "n1", "Lamp.Power"),
         node("a board of somebody else", "n2", "show", "n2"),
