@@ -57,8 +57,13 @@ struct PasteSource: RedirectSource {
     }
 
     private func read(_ matcher: RedirectMatcher) async throws(AccountError) {
+        var refusal: String?
         for _ in 0..<Self.maximumTries {
-            guard let line = try await addresses.next() else { return }
+            guard let line = try await addresses.next() else {
+                // An answer of another sign-in is named by the opener.
+                guard let refusal, !Task.isCancelled else { return }
+                throw AccountError(.noAnswer, message: "no answer of the sign-in page was given: \(refusal)")
+            }
             var text = line.revealString()[...]
             // White space, quotes and angle brackets are often copied along with an address.
             while let first = text.first, first.isWhitespace || "\"'<".contains(first) { text.removeFirst() }
@@ -66,15 +71,23 @@ struct PasteSource: RedirectSource {
             if text.isEmpty { continue }
             switch matcher.consider(url: String(text)) {
             case .answer, .late: return
-            case .stray(let error): await addresses.refuse(Self.words(for: error))
-            case .foreign(let answer): await addresses.refuse(Self.words(for: answer.flaw))
+            case .stray(let error):
+                let words = Self.words(for: error, isAddress: text.firstRange(of: ":/") != nil)
+                refusal = words
+                await addresses.refuse(words)
+            case .foreign(let answer):
+                refusal = nil
+                await addresses.refuse(Self.words(for: answer.flaw, isAddress: true))
             }
         }
-        throw AccountError(.noAnswer, message: "none of the pasted addresses was the sign-in page's answer")
+        throw AccountError(
+            .noAnswer,
+            message: "none of the pasted addresses was the sign-in page's answer\(refusal.map { ": \($0)" } ?? "")")
     }
 
-    private static func words(for error: OAuth2FormatError) -> String {
+    private static func words(for error: OAuth2FormatError, isAddress: Bool) -> String {
         switch error.code {
+        case _ where !isAddress: "that is not an address; copy the whole address that the browser ends on"
         case .mismatch: "that address belongs to another sign-in, or to none (\(error.message))"
         case .missing: "that address has no answer in it yet: finish at the sign-in page, then copy the address"
         default: "that address cannot be read (\(error.message)); copy the whole of it"

@@ -85,6 +85,26 @@ struct RelayAndPasteTests {
         #expect(!addresses.refusals.joined().contains("planted"))
     }
 
+    @Test(
+        "where input ends after a wrong address, the error says what was wrong with it, and nothing of it",
+        arguments: [
+            ("https://elsewhere.example/?code=planted&state=2", "belongs to another sign-in"),
+            ("http://127.0.0.1:50001/callback?code=planted&state=right-state", "belongs to another sign-in"),
+            ("planted", "is not an address"), ("http://127.0.0.1:50000/callback", "has no answer in it yet"),
+        ])
+    func lastRefusal(line: String, says: String) async throws {
+        let bench = SignInBench()
+        let addresses = ScriptedAddresses()
+        let agent = PasteUserAgent(redirectURI: "http://127.0.0.1:50000/callback", pasted: addresses, show: bench.show)
+        let outcome = try await bench.run(agent) { _ in
+            addresses.paste(line)
+            addresses.end()
+        }
+        let error = try #require(outcome.failure)
+        #expect(error.code == .noAnswer && error.message.contains(says), "\(error)")
+        #expect(!error.message.contains("planted"))
+    }
+
     @Test("the end of input without an answer, or too many wrong addresses, end the wait", arguments: [0, 60])
     func noAnswer(wrong: Int) async throws {
         let bench = SignInBench()
