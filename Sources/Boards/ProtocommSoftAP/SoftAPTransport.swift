@@ -188,7 +188,7 @@ extension SoftAPTransport {
             self.error(.cancelled, endpoint, "The exchange was cancelled.")
         default:
             endpoint == .version
-                ? notBoard("its answer cannot be read as HTTP (\(error.message))")
+                ? notBoard(error.code == .tooLarge ? "its answer is too long (\(error.message))" : error.message)
                 : self.error(.malformed, endpoint, "What answers there is not a board: \(error.message)")
         }
     }

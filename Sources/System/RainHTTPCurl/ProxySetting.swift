@@ -7,6 +7,9 @@ package struct ProxySetting: Sendable, Equatable {
     package let variable: String
     /// The value holds a user name.
     package let hasCredentials: Bool
+    /// What is wrong with the value, as the end of a sentence; nil for one that can be an address. It quotes the scheme alone, because
+    /// a value without an at sign may still have a password in it.
+    let problem: String?
 
     /// Nil where the URL is reached directly.
     ///
@@ -35,6 +38,29 @@ package struct ProxySetting: Sendable, Equatable {
         if let scheme = place.firstRange(of: "://") { place = place[scheme.upperBound...] }
         self.place = String(place.prefix { $0 != "/" })
         self.variable = variable
+        problem = Self.problem(scheme: Self.scheme(of: value), at: self.place)
+    }
+
+    private static func scheme(of value: String) -> String? {
+        guard let mark = value.firstRange(of: "://") else { return nil }
+        let scheme = value[..<mark.lowerBound]
+        return scheme.allSatisfy { $0.isLetter || $0.isNumber } ? scheme.lowercased() : nil
+    }
+
+    private static func problem(scheme: String?, at place: String) -> String? {
+        let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+        if let scheme, !schemes.contains(scheme) {
+            return "it begins with \(scheme)://, and a proxy's begins with http://, https:// or socks5h://"
+        }
+        let hasBrackets = place.hasPrefix("[")
+        let authority = hasBrackets ? place.drop { $0 != "]" } : place[...]
+        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
+        if parts.count > 2 { return "it has more than one colon; an IPv6 address is written in brackets" }
+        if !hasBrackets, parts.first?.isEmpty ?? true { return "it has no host" }
+        if parts.count == 2, UInt16(parts[1]) ?? 0 == 0 {
+            return "what follows its last colon is not a port, which is a number from 1 to 65535"
+        }
+        return nil
     }
 }
 

@@ -44,9 +44,18 @@ struct TransferFault {
         // What TLS 1.3 reports after the handshake comes with the first read.
         case .closed where lowercased.contains("alert"): return throughProxy(tlsFault)
         case .closed: return (kind, closedFault)
-        case .malformed where code != CURLE_BAD_CONTENT_ENCODING:
-            return (kind, "it does not speak HTTP as servers do (\(text))")
+        case .malformed: return (kind, answerFault)
         default: return (kind, text)
+        }
+    }
+
+    /// Of an answer that is there and cannot be read.
+    private var answerFault: String {
+        switch code {
+        // It has no status line. libcurl's own words would be about a protocol that it does not support.
+        case CURLE_UNSUPPORTED_PROTOCOL: "it does not speak HTTP on that port"
+        case CURLE_BAD_CONTENT_ENCODING: "its answer is encoded in a way that cannot be read (\(text))"
+        default: "its answer is not proper HTTP (\(text))"
         }
     }
 
@@ -89,7 +98,8 @@ struct TransferFault {
         default: break
         }
         if says("unsupported proxy") {
-            return (.proxyRefused, "\(proxy.variable) does not hold the address of a proxy")
+            let why = proxy.problem.map { ": \($0)" } ?? ""
+            return (.proxyRefused, "\(proxy.variable) does not hold the address of a proxy\(why)")
         }
         if says("response 0") { return (.proxyRefused, notOne) }
         switch code {
@@ -99,7 +109,7 @@ struct TransferFault {
         case CURLE_PROXY: return (.proxyRefused, "\(notOne) of that kind (\(text))")
         case CURLE_OPERATION_TIMEDOUT: return (.timeout, "\(name) did not answer in time")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
-            return (.proxy, "\(name) closed the connection, as what is not a proxy does, too")
+            return (.proxy, "\(name) closed the connection: it may not be a proxy")
         default: break
         }
         // Plain HTTP has no CONNECT, so what comes later may be the server's.

@@ -53,6 +53,17 @@ struct OtherWebServerTests {
     func other(text: String) async throws {
         let (error, _) = try await error(.provisioning) { $0.write(text) }
         #expect(error?.reason == "not_a_board", "\(String(describing: error))")
+        #expect(error?.message.contains("is not a board: it") == true && error?.message.contains("HTTP") == true)
+        #expect(error?.message.contains("Unsupported protocol") == false, "\(error?.message ?? "")")
+    }
+
+    @Test("so is one whose answer is longer than a board's")
+    func endless() async throws {
+        let (error, _) = try await error(.provisioning) { peer in
+            peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+        }
+        #expect(error?.reason == "not_a_board", "\(String(describing: error))")
+        #expect(error?.message.contains("its answer is too long (more than ") == true, "\(error?.message ?? "")")
     }
 
     @Test("one that closes the connection without a byte may not be a board", arguments: [true, false])

@@ -102,8 +102,9 @@ struct ProxyFaultTests {
         "a proxy that is not there",
         arguments: [
             ("http://nobody.invalid:3128", "the name of the proxy"),
-            ("ftp://127.0.0.1:9", "does not hold the address of a proxy"),
-            ("http://:x:y", "does not hold the address of a proxy"),
+            ("ftp://127.0.0.1:9", "does not hold the address of a proxy: it begins with ftp://"),
+            ("http://:x:y", "does not hold the address of a proxy: it has more than one colon"),
+            ("http://127.0.0.1:abc", "does not hold the address of a proxy: what follows its last colon is not a port"),
         ])
     func nobody(proxy: String, says: String) async throws {
         let error = try #require(await failure(proxy))
@@ -165,6 +166,20 @@ struct ProxyFaultTests {
         Setting(host: "127.0.0.1:1", environment: ["https_proxy": "p:1"], expected: nil),
         Setting(host: "[::1]:1", environment: ["https_proxy": "p:1"], expected: nil),
     ]
+
+    @Test(
+        "the wrong part of a proxy's address is named, and no secret of it",
+        arguments: [
+            ("http://p:3128", nil), ("p", nil), ("socks5h://u:s3cret@[::1]:1080/", nil), ("https://p", nil),
+            ("ftp://p:1", "ftp://"), ("http://p:70000", "port"), ("http://p:0", "port"), ("http://p:", "port"),
+            ("http://:3128", "no host"), ("http://", "no host"), ("http://2001:db8::1:3128", "brackets"),
+            ("http://u:s3cret@p:x", "port"), ("http://u:s3cret", "port"), ("u:s3://cret@p:x", "port"),
+        ] as [(String, String?)])
+    func parts(value: String, says: String?) {
+        let problem = ProxySetting(value, variable: "https_proxy").problem
+        #expect((problem == nil) == (says == nil) && problem?.contains(says ?? "") != false, "\(problem as Any)")
+        #expect(problem?.contains("s3") != true)
+    }
 
     @Test("the proxy is the one that libcurl takes", arguments: settings)
     func setting(_ setting: Setting) {
