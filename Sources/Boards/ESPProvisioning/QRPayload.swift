@@ -46,7 +46,9 @@ public struct QRPayload: Sendable {
         text = text.drop(while: Self.isSpace)
         if let found = ForeignCode.name(of: text) { throw Self.unreadable("it is \(found)") }
         if text.prefix(4).map({ $0 | 0x20 }) == Array("http".utf8) {
-            guard let start = Self.start(ofData: text) else { throw Self.unreadable("the URL has no data= part") }
+            guard let start = Self.start(ofData: text) else {
+                throw Self.unreadable("it is a web address without a board's data (data=)")
+            }
             let data = text[start...].drop(while: Self.isSpace)
             // Firmware prints the text as it is, and a "%" in it belongs to it; some printers of labels encode all of it.
             text = Self.isRaw(data) ? data : Self.percentDecoded(data)[...]

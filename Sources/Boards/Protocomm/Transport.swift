@@ -15,6 +15,9 @@ public protocol Transport: Sendable {
     /// The name that messages and logs give the board, such as `192.168.4.1:80` or `/dev/ttyUSB0`.
     var peer: String { get }
 
+    /// What carries one request, for messages about its length, such as "a console line".
+    var carrier: String { get }
+
     /// The longest request in bytes that this transport can carry to that endpoint, or nil where it sets no limit of its own.
     func maximumRequestLength(on endpoint: Endpoint) -> Int?
 
@@ -38,6 +41,7 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
+    public var carrier: String { "this transport" }
     public var deadlines: ExchangeDeadlines { .standard }
     public var restoresLinks: Bool { false }
     public var mayGarbleAnswers: Bool { false }

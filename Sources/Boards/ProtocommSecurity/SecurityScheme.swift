@@ -4,6 +4,8 @@
 ///
 /// Feed it the board's answers; it gives back what to send next. The cipher exists only after the board has proven itself.
 public protocol SecurityScheme: Sendable {
+    /// The scheme's name in messages, such as "Security 2".
+    var title: String { get }
     /// What a session's messages go through after the handshake; the board's end has the same type.
     associatedtype Cipher: SessionCipher
     /// The first request for `prov-session`.
@@ -12,6 +14,10 @@ public protocol SecurityScheme: Sendable {
     mutating func receive(_ response: [UInt8]) throws(HandshakeError) -> HandshakeStep
     /// The session's cipher. Throws `notEstablished` unless the step before was ``HandshakeStep/established``.
     consuming func finish() throws(HandshakeError) -> Cipher
+}
+
+extension SecurityScheme {
+    public var title: String { "This security scheme" }
 }
 
 /// What the client does next in a handshake.

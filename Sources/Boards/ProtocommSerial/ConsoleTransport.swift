@@ -41,6 +41,8 @@ public actor ConsoleTransport: Transport {
         self.logger = logger
     }
 
+    public nonisolated var carrier: String { "a console line" }
+
     public nonisolated func maximumRequestLength(on endpoint: Endpoint) -> Int? {
         let room = Self.maximumLineLength - endpoint.name.count - sessionID.count - 3
         return max(0, room / 2)

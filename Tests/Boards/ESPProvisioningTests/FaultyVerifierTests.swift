@@ -99,6 +99,9 @@ struct FaultyVerifierTests {
         #expect(asked.all == [.version, .session, .session])
         #expect(error?.refusedProofs == 3)
         #expect(error?.message.hasSuffix("and these were three of them.") == true)
+        let first = error?.message.split(separator: ".").first ?? ""
+        #expect(first.contains("proof of possession is wrong, or the user name \""), "\(first)")
+        #expect(first.split(separator: " ").count <= 20, "\(first)")
     }
 
     @Test("a board on its network counts no wrong proofs, and no message says so")

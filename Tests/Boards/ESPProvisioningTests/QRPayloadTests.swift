@@ -99,7 +99,7 @@ struct QRPayloadTests {
             ("X-HM://0023ISYWY1CJ8", "HomeKit"), ("DPP:V:2;K:MDk;;", "Easy Connect"), ("<html></html>", "web page"),
             ("a\0b", "not text"),
             ("[\"PROV_1\"]", "not an object"), ("7", "not an object"), ("{\"name\":\"PROV_1\",", "JSON is damaged"),
-            ("PROV_1", "neither JSON"),
+            ("PROV_1", "neither JSON"), ("https://example.com/p/planted", "a web address without a board's data"),
         ])
     func foreign(text: String, words: String) {
         let error = #expect(throws: ProvisioningError.self) { try QRPayload(Array(text.utf8)) }

@@ -46,6 +46,7 @@ struct ConsoleSessionTests {
             random: &random)
         let error = await #expect(throws: ProtocommError.self) { try await session.handshake(client) }
         #expect(error?.code == .securityMismatch)
+        #expect(error?.message.hasPrefix("Security 2 does not fit a console line: ") == true, "\(error as Any)")
         #expect(console.typed.isEmpty)
         await session.end()
     }

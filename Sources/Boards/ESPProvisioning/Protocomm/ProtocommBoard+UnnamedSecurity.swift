@@ -84,6 +84,7 @@ extension ProtocommBoard {
 /// A handshake that ends, by intention, with the board's answer to its first command.
 private struct FirstCommand<Suite: CryptoSuite>: SecurityScheme {
     var scheme: ClientSecurity<Suite>
+    var title: String { scheme.title }
 
     mutating func start() throws(HandshakeError) -> HandshakeStep { try scheme.start() }
 

@@ -31,7 +31,8 @@ extension ProtocommSession {
     func checkLength(_ count: Int, _ endpoint: Endpoint) throws(ProtocommError) {
         guard let limit = transport.maximumRequestLength(on: endpoint), count > limit else { return }
         throw failure(
-            .tooLong, endpoint, "The request has \(count) bytes, and this transport carries at most \(limit) there.")
+            .tooLong, endpoint,
+            "The request has \(count) bytes, and \(transport.carrier) carries at most \(limit) there.")
     }
 
     func cipherStep(

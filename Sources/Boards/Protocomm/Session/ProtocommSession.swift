@@ -161,7 +161,7 @@ public actor ProtocommSession {
             if let limit = transport.maximumRequestLength(on: .session), bytes.count > limit {
                 throw failure(
                     .securityMismatch, .session,
-                    "This security scheme needs a message of \(bytes.count) bytes, and this transport carries at most \(limit). "
+                    "\(scheme.title) does not fit \(transport.carrier): its message has \(bytes.count) bytes, and at most \(limit) fit. "
                         + "Use another transport, or firmware with Security 1.")
             }
             let answer: [UInt8]

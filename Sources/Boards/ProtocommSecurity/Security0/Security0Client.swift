@@ -3,6 +3,8 @@ import ProtocommWire
 
 /// The client's end of Security 0: one exchange that agrees on having no security.
 public struct Security0Client: SecurityScheme {
+    public var title: String { "Security 0" }
+
     private enum State { case ready, awaitingResponse, established, ended }
     private var state = State.ready
 

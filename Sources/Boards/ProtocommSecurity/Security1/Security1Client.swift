@@ -4,6 +4,8 @@ import ProtocommWire
 
 /// The client's end of Security 1: X25519, a proof of possession, AES-256-CTR.
 public struct Security1Client<Suite: CryptoSuite>: SecurityScheme {
+    public var title: String { "Security 1" }
+
     private enum State {
         case ready
         case awaitingResponse0

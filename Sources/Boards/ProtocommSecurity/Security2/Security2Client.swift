@@ -4,6 +4,8 @@ import ProtocommWire
 
 /// The client's end of Security 2: SRP-6a with a user name and a password, AES-256-GCM.
 public struct Security2Client<Suite: CryptoSuite>: SecurityScheme {
+    public var title: String { "Security 2" }
+
     private struct Agreed {
         let sessionKey: KeyMaterial
         let clientProof: [UInt8]

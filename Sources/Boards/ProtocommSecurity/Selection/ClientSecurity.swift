@@ -10,6 +10,14 @@ public enum ClientSecurity<Suite: CryptoSuite>: SecurityScheme {
     /// For Security 2: SRP-6a with a user name and a password, AES-256-GCM.
     case security2(Security2Client<Suite>)
 
+    public var title: String {
+        switch self {
+        case .security0(let scheme): scheme.title
+        case .security1(let scheme): scheme.title
+        case .security2(let scheme): scheme.title
+        }
+    }
+
     public mutating func start() throws(HandshakeError) -> HandshakeStep {
         switch self {
         case .security0(var scheme):
