@@ -21,7 +21,8 @@ struct RemedyTests {
         (.waiting, ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.signIn, []), (.signInPage, ["login"]), (.pastedAddress, ["login"]), (.otherCallbackPort, ["login"]),
         (.baseURL, ["login"]), (.clientID, ["login"]), (.clientSecret, ["login"]),
-        (.parameter(name: "issuer"), ["login"]), (.knownAccount, []), (.accountName, ["login"]), (.knownDeployment, []),
+        (.parameter(name: "issuer"), ["login"]), (.secretParameter(name: "signSecret"), ["login"]), (.knownAccount, []),
+        (.accountName, ["login"]), (.knownDeployment, []),
         (.removedDeployment, []),
         (.knownProvider, []),
         (.signInMode(provider: "liferay", modes: ["oauth2Redirect", "oauth2UsernameAndPassword"]), ["login"]),
@@ -52,7 +53,8 @@ struct RemedyTests {
     /// secret, any command a session.
     static let ofSigningIn: [Remedy] = [
         .signIn, .signInPage, .pastedAddress, .otherCallbackPort, .baseURL, .clientID, .clientSecret,
-        .parameter(name: "companyId"), .gateCredentials, .applicationID, .redirectURI, .rememberedSettings(["loginBy"]),
+        .parameter(name: "companyId"), .secretParameter(name: "signSecret"), .gateCredentials, .applicationID,
+        .redirectURI, .rememberedSettings(["loginBy"]),
         .rememberedSettings([]), .fileStore,
     ]
 

@@ -74,6 +74,8 @@ public enum Remedy: Hashable, Sendable {
     case clientSecret
     /// Give the provider's parameter of this name.
     case parameter(name: String)
+    /// Give the provider's secret of this name.
+    case secretParameter(name: String)
     /// Give the name and password that a server in front of the provider asks for.
     case gateCredentials
     /// Give the id that the application has at a third party, such as Facebook.

@@ -41,6 +41,7 @@ extension Remedy {
         case .clientID: "give the client id with \(Self.login) --client-id"
         case .clientSecret: "give the client's secret with \(Self.login) --client-secret-file"
         case .parameter(let name): "give \(name) with \(Self.login) --set \(name)=…"
+        case .secretParameter(let name): "give it with \(Self.login) --secret-file \(name)=FILE"
         case .gateCredentials:
             "give the name and password for that server with \(Self.login) --gate-user and --gate-password-file"
         case .applicationID: "give the application's id with \(Self.login) --app-id"

@@ -109,7 +109,10 @@ struct LiferayCookieSignIn: Sendable {
                 status: 403)
         case 200..<300: return .done(try session(in: response))
         default:
-            throw LiferayReply.refusal(response, from: server.authority) ?? refused(response.status)
+            guard response.status != 401, let refusal = LiferayReply.refusal(response, from: server.authority) else {
+                throw refused(response.status)
+            }
+            throw refusal
         }
     }
 

@@ -112,7 +112,7 @@ extension LiferayExtension {
 
     /// What a refusal means where a password was just given.
     static func wrongPassword(_ error: AccountError) -> AccountError {
-        guard error.code == .expired else { return error }
+        guard [.expired, .invalidCredentials].contains(error.code) else { return error }
         var error = error
         error.code = .invalidCredentials
         error.message = "wrong user name or password"

@@ -54,7 +54,7 @@ enum LiferayReply {
             case 300..<400:
                 (.moved, "the portal's address has moved (HTTP \(response.status)); configure \(host)'s new one")
             case 401:
-                (.invalidCredentials, "\(host) does not accept the user name, the password or the session")
+                (.invalidCredentials, "\(host) does not accept this session any more (HTTP 401); sign in again")
             case 403: (.forbidden, "the signed-in user may not do this")
             case 404: (.unsupported, "\(host) has no such service; check the portal's version and address")
             case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")

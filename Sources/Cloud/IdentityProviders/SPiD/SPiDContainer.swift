@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
 import RainJSON
 
 /// What SPiD's API wraps every answer in ("SPP Container", version 0.2): the data, or an error.
@@ -28,7 +29,9 @@ struct SPiDContainer {
         guard let signature else {
             throw AccountError(
                 .untrustedAnswer,
-                message: "\(host) signs its answers; configure the client's sign secret, so that they can be checked")
+                message:
+                    "\(host) signs its answers, and they are checked with the client's sign secret, which is missing",
+                remedies: [.secretParameter(name: SPiDExtension.signSecretName)])
         }
         return normalized(try signature.opened(json))
     }

@@ -65,8 +65,8 @@ struct SPiDExtension: ProviderExtension {
             throw AccountError(
                 .missingParameter,
                 message:
-                    "\(provider.title) takes assertions signed with the client's sign secret; give it as signSecret"
-            )
+                    "\(provider.title) takes only assertions that are signed with the client's sign secret, and none was given",
+                remedies: [.secretParameter(name: Self.signSecretName)])
         }
         // Google's tokens say nothing about their end; SPiD's own apps give them an hour.
         let expires = token.expires ?? provider.tools.clock.now + 3600 + serverIsAhead

@@ -83,7 +83,8 @@ struct SPiDFailure {
             return (.missingParameter, "\(host) misses a redirect URI, or it is not registered for the client")
         case 403 where words.contains("merchant"):
             return (
-                .clientRefused, "the other client belongs to another merchant: its users are not signed in from here"
+                .clientRefused,
+                "the client for which a code was asked belongs to another merchant than this client, so \(host) gives no code"
             )
         case 401 where words.contains("session"):
             return (

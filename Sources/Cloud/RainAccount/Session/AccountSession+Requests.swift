@@ -37,8 +37,19 @@ extension AccountSession {
     private func check(_ request: HTTPRequest) throws(AccountError) {
         guard isForTokens(request.url) else {
             throw AccountError(
-                .invalidConfiguration, message: "the session's tokens are not for this service and were not sent")
+                .invalidConfiguration,
+                message:
+                    "the session's tokens were not sent: \(Self.server(of: request.url)) is not a service of this account's provider"
+            )
         }
+    }
+
+    /// The scheme and the host of a URL, for messages; its path and query may hold secrets.
+    private static func server(of url: String) -> String {
+        let shown = ShownText.withoutUserInfo(url)
+        guard let scheme = shown.firstRange(of: "://") else { return "this address" }
+        return presentable(
+            String(shown[..<scheme.upperBound] + shown[scheme.upperBound...].prefix { !"/?#\\".contains($0) }))
     }
 
     private func send(

@@ -59,7 +59,7 @@ extension RainMakerCloud {
             100_012: .init(
                 code: .rejected,
                 sentence:
-                    "the cloud does not take this for a sharing request; list the requests to see those that are open")
+                    "the cloud finds no open sharing request with this id; list the requests to see the open ones")
         ]
         for number in 103_016...103_018 {
             words[number] = .init(code: .rejected, sentence: "the cloud could not look the sharing request up")

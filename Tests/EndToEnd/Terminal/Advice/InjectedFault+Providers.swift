@@ -22,7 +22,8 @@ extension InjectedFault {
         account("a tag without a value", "key:value", "update", "--remove-tag", "x"),
         account("a telephone number without a country code", "country code", "update", "--phone", "123"),
         account("a language that is none", "en-us", "update", "--locale", "klingon!"),
-        account("a token for another host", "not for this service", "fetch", "https://elsewhere.example/"),
+        account(
+            "a token for another host", "elsewhere.example is not a service", "fetch", "https://elsewhere.example/"),
         InjectedFault("account", "a code that no sign-in waits for", "No sign-in waits") {
             try await $0.timed(["login", SimulatedCloud.user, "--code", "000000"], as: $0.bench.maker)
         },

@@ -144,6 +144,7 @@ struct LiferaySettingTests {
         #expect(bare?.code == .invalidCredentials && bare?.remedies == [.parameter(name: "loginBy")])
         let guessed = user == "1001" ? "userId" : "email"
         #expect(bare?.message.contains("sign in by \(guessed), as the form of this name says; loginBy") == true)
+        #expect(bare?.message.contains("session") == false, "\(bare as Any)")
     }
 
     @Test("a name that is no number is refused with the setting that wants one, and nothing is sent")

@@ -9,11 +9,12 @@ import Testing
 
 @Suite("What SPiD's refusals of an assertion mean")
 struct SPiDAssertionRefusalTests {
-    private func provider() throws -> (ConfiguredProvider, ScriptedHTTPClient) {
+    private func provider(
+        secrets: [String: Secret] = ["signSecret": Secret("s1gn")]
+    ) throws -> (ConfiguredProvider, ScriptedHTTPClient) {
         let http = ScriptedHTTPClient()
         let settings = ProviderSettings(
-            base: "http://127.0.0.1:1", clientID: "app-1", clientSecret: Secret("s"),
-            secrets: ["signSecret": Secret("s1gn")])
+            base: "http://127.0.0.1:1", clientID: "app-1", clientSecret: Secret("s"), secrets: secrets)
         let tools = ProviderBench.tools(http, ManualWallClock())
         return (try ProviderRegistry.builtIn.provider("spid", settings: settings, tools: tools), http)
     }
@@ -104,6 +105,15 @@ struct SPiDAssertionRefusalTests {
         let (provider, http) = try provider()
         let error = await accountError { () throws(AccountError) in try await provider.signIn(facebook("")) }
         #expect(error?.code == .missingParameter && error?.remedies == [.applicationID], "\(error as Any)")
+        #expect(http.requests.isEmpty)
+    }
+
+    @Test("a token of a third party without the client's sign secret says where the secret goes")
+    func noSignSecret() async throws {
+        let (provider, http) = try provider(secrets: [:])
+        let error = await accountError { () throws(AccountError) in try await provider.signIn(facebook()) }
+        #expect(error?.code == .missingParameter && error?.message.contains("sign secret") == true, "\(error as Any)")
+        #expect(error?.remedies == [.secretParameter(name: "signSecret")])
         #expect(http.requests.isEmpty)
     }
 

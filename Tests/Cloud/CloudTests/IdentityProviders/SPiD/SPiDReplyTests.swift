@@ -55,6 +55,16 @@ struct SPiDReplyTests {
         if reason == "rate_limited" { #expect(error?.retryAfter == .seconds(30)) }
     }
 
+    @Test("a client of another merchant is named as the one for which the code was asked")
+    func otherMerchant() async {
+        let error = await error(
+            status: 403,
+            #"{"error":{"code":403,"type":"ApiException","description":"The client does not belong to this merchant"}}"#
+        )
+        #expect(error?.code == .clientRefused)
+        #expect(error?.message.contains("belongs to another merchant than this client") == true, "\(error as Any)")
+    }
+
     @Test("a description that is an object becomes one line")
     func objectDescription() async {
         let error = await error(
