@@ -13,12 +13,14 @@ enum Resources {
 
     /// What is missing, and what to try; nil where nothing is.
     static var lack: CommandFailure? {
-        if !hasDescriptors {
+        let free = freeDescriptors
+        if free < descriptors {
+            let limit = sysconf(Int32(_SC_OPEN_MAX))
             return CommandFailure(
                 .temporary, reason: "no_descriptors",
                 message:
-                    "This process may open too few files: rainctl takes some \(descriptors). Raise the limit (ulimit -n)."
-            )
+                    "This process may open \(limit) files, and rainctl needs at least \(limit - free + descriptors). "
+                    + "Raise the limit (ulimit -n).")
         }
         if !hasThreads {
             return CommandFailure(
@@ -30,15 +32,16 @@ enum Resources {
         return nil
     }
 
-    private static var hasDescriptors: Bool {
+    /// How many of them there are; not more are looked for.
+    private static var freeDescriptors: Int {
         var copies: [Int32] = []
         defer { for copy in copies { close(copy) } }
         for _ in 0..<descriptors {
             let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-            guard copy >= 0 else { return false }
+            guard copy >= 0 else { break }
             copies.append(copy)
         }
-        return true
+        return copies.count
     }
 
     /// All of them are there at once, with memory beside their own, and no longer than it takes to begin them.
