@@ -31,7 +31,10 @@ struct GlewlwydTests {
         environment: [String: String] = [:], _ body: (Scene) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
-            let server = try await ForeignIdentityServer.start("glewlwyd.py", environment: environment, in: folder)
+            // The server's own, and that of the redirect URI, which Glewlwyd compares with its port.
+            let ports = "\(try LoopbackServer.assignablePort()) \(try LoopbackServer.assignablePort())"
+            let server = try await ForeignIdentityServer.start(
+                "glewlwyd.py", environment: environment.merging(["GLEWLWYD_PORTS": ports]) { $1 }, in: folder)
             defer { server.process.closeInput() }
             folder.writePrivately(Array("web-1-secret".utf8), to: "client-secret")
             try folder.write("correct-horse", to: "ada-password")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Glewlwyd of one's own on loopback, and a person who uses it without a browser.
 
-    glewlwyd.py serve            starts the server that scripts/foreign-client has unpacked, in a new folder, on a free port, with
+    glewlwyd.py serve            starts the server that scripts/foreign-client has unpacked, in a new folder, on the first of GLEWLWYD_PORTS, with
                                  SQLite; sets it up over its own REST interface; prints one JSON line; ends with standard input.
     glewlwyd.py visit URL        is $BROWSER: signs in as ada, grants what is asked for and goes where the server sends a browser, to
                                  the loopback listener in the end. GLEWLWYD_DENY=1 grants nothing.
@@ -13,7 +13,6 @@ import gzip
 import http.client
 import json
 import os
-import random
 import re
 import shutil
 import signal
@@ -63,18 +62,6 @@ class Client:
         if not 200 <= status < 300:
             raise SystemExit(f"{method} {path}: {status} {content[:400]!r}")
         return json.loads(content) if content[:1] in (b"{", b"[") else None
-
-
-def free_port():
-    """A port that only this script chooses: the simulators and the other tests choose below 31500, and the kernel from 32768 on."""
-    while True:
-        with socket.socket() as one:
-            port = random.randrange(31_500, 32_700)
-            try:
-                one.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 def sign_in(client, user, password):
@@ -133,7 +120,7 @@ REDIRECTS = []
 
 def serve():
     folder = tempfile.mkdtemp(prefix="glewlwyd-")
-    port, listener = free_port(), free_port()
+    port, listener = os.environ["GLEWLWYD_PORTS"].split()
     base = f"http://localhost:{port}"
     # Glewlwyd compares redirect URIs whole, ports too (RFC 8252, 7.3, is newer): the test listens on the port that is registered.
     REDIRECTS.append(f"http://127.0.0.1:{listener}/callback")
@@ -145,7 +132,7 @@ def serve():
         database.close()
         sample = gzip.open(os.path.join(UNPACKED, "usr/share/doc/glewlwyd/glewlwyd.conf.sample.gz"), "rt").read()
         settings = {
-            "port": port, "external_url": f'"{base}"', "cookie_secure": 0, "log_level": '"ERROR"',
+            "port": int(port), "external_url": f'"{base}"', "cookie_secure": 0, "log_level": '"ERROR"',
             "static_files_path": f'"{UNPACKED}/usr/share/glewlwyd/webapp/"', "bind_address": '"127.0.0.1"',
             "user_module_path": f'"{UNPACKED}/usr/lib/glewlwyd/user"',
             "user_middleware_module_path": f'"{folder}/none"',
@@ -168,14 +155,14 @@ def serve():
         end = time.monotonic() + 30
         while True:
             try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                socket.create_connection(("127.0.0.1", int(port)), timeout=1).close()
                 break
             except OSError:
                 if server.poll() is not None or time.monotonic() > end:
                     raise SystemExit("glewlwyd does not start")
                 time.sleep(0.02)
         set_up(base)
-        print(json.dumps({"issuer": base + "/api/oidc", "base": base, "redirect": REDIRECTS[0], "port": listener}), flush=True)
+        print(json.dumps({"issuer": base + "/api/oidc", "base": base, "redirect": REDIRECTS[0], "port": int(listener)}), flush=True)
         sys.stdin.read()
     finally:
         if server and server.poll() is None:
