@@ -6,7 +6,7 @@ import Testing
 
 @testable import RainKit
 
-@Suite("Live events that wait to be taken")
+@Suite("Live events that wait to be taken", .timeLimit(.minutes(20)))
 struct LiveEventQueueTests {
     private func report(_ number: Int, bytes: Int = 0) -> LiveEvent {
         let text = String(repeating: "x", count: bytes)

@@ -32,7 +32,7 @@ final class FirmwareInMemory: Sendable {
     init(
         _ options: ProvisioningOptions = ProvisioningOptions(), fault: SimulatedRadio.Fault = .none,
         joinDelay: UInt64 = 400, security: SecurityVersion = .security1, hasProof: Bool = true
-    ) {
+    ) throws {
         let proof = hasProof ? Array("abcd1234".utf8) : []
         let scheme: DeviceSecurity<OpenSSLCrypto, OpenSSLRandom> =
             switch security {
@@ -40,7 +40,7 @@ final class FirmwareInMemory: Sendable {
             case .security2:
                 .security2(
                     Security2Device(
-                        verifier: try! Security2Verifier(
+                        verifier: try Security2Verifier(
                             username: Array("wifiprov".utf8), password: proof, salt: Array(1...16),
                             with: OpenSSLCrypto.self), patchVersion: .countedNonce, random: OpenSSLRandom()))
             default: .security1(Security1Device(proofOfPossession: proof, random: OpenSSLRandom()))

@@ -15,7 +15,7 @@ struct RestartBeforeJoiningTests {
     private static let (set, apply) = (4, 5)
 
     private func join(
-        restartsAt exchange: Int, restoresLinks: Bool, _ firmware: FirmwareInMemory = FirmwareInMemory()
+        restartsAt exchange: Int, restoresLinks: Bool, _ firmware: FirmwareInMemory = try FirmwareInMemory()
     ) async throws -> FirmwareInMemory {
         let board = try await firmware.securedBoard(restoresLinks: restoresLinks) { number, _ in
             guard number == exchange else { return nil }

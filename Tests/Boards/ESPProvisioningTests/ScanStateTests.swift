@@ -14,7 +14,7 @@ struct ScanStateTests {
 
     @Test("a board whose attempt to join has failed is reset first")
     func afterFailure() async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard()
         let error = await #expect(throws: ProvisioningError.self) {
             try await firmware.clock.run {
@@ -31,7 +31,7 @@ struct ScanStateTests {
 
     @Test("a board that is trying to join is not asked, and one that has joined neither")
     func joining() async throws {
-        let firmware = FirmwareInMemory(ProvisioningOptions(attempts: 9))
+        let firmware = try FirmwareInMemory(ProvisioningOptions(attempts: 9))
         let board = try await firmware.securedBoard()
         try await firmware.clock.run {
             try await board.join(wrong)
@@ -56,7 +56,7 @@ struct ScanStateTests {
 
     @Test("a board that has said nothing of its attempt yet is not asked either, and is once the attempt has ended")
     func firstAttempt() async throws {
-        let firmware = FirmwareInMemory(ProvisioningOptions(attempts: 3))
+        let firmware = try FirmwareInMemory(ProvisioningOptions(attempts: 3))
         let board = try await firmware.securedBoard()
         try await firmware.clock.run { try await board.join(wrong) }
         let error = await #expect(throws: ProvisioningError.self) {
@@ -73,11 +73,11 @@ struct ScanStateTests {
     @Test("older firmware refuses a reset when it is idle, too, and is asked; while it joins it is not")
     func olderFirmware() async throws {
         let options = ProvisioningOptions(attempts: 3, refusesIdleReset: true)
-        let idle = FirmwareInMemory(options)
+        let idle = try FirmwareInMemory(options)
         let board = try await idle.securedBoard()
         #expect(try await idle.clock.run { try await board.scan() }.map(\.ssid) == [SSID("Home")])
 
-        let busy = FirmwareInMemory(options)
+        let busy = try FirmwareInMemory(options)
         let joining = try await busy.securedBoard()
         let error = await #expect(throws: ProvisioningError.self) {
             try await busy.clock.run {
@@ -91,7 +91,7 @@ struct ScanStateTests {
 
     @Test("a board that is on a network is not asked")
     func connected() async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard()
         let error = await #expect(throws: ProvisioningError.self) {
             try await firmware.clock.run {

@@ -15,7 +15,7 @@ struct StatusPollTests {
 
     @Test("it is asked once in the second in which firmware leaves its radio alone, and then soon")
     func firstSecond() async throws {
-        let firmware = FirmwareInMemory(joinDelay: 1400)
+        let firmware = try FirmwareInMemory(joinDelay: 1400)
         let board = try await firmware.securedBoard()
         try await firmware.clock.run { try await board.join(home) }
         let before = firmware.asked.count
@@ -32,7 +32,7 @@ struct StatusPollTests {
 
     @Test("that it cannot be reached is told once, and once more when that changes")
     func lost() async throws {
-        let firmware = FirmwareInMemory(joinDelay: 60_000)
+        let firmware = try FirmwareInMemory(joinDelay: 60_000)
         // Version, two of the handshake, Set, Apply; status; three in vain; and back, with a new session.
         let board = try await firmware.securedBoard { exchange, _ in
             (6...8).contains(exchange) || exchange > 20 ? .fail(.unreachable) : nil

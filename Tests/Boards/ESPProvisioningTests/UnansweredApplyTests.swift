@@ -18,7 +18,7 @@ struct UnansweredApplyTests {
         "leaves open whether the board took it, so it is asked again over a new session, and joins",
         arguments: [InMemoryTransport.Fault.loseAnswer, .loseRequest, .refuse, .fail(.lost), .truncateAnswer(3)])
     func askedAgain(fault: InMemoryTransport.Fault) async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard { exchange, _ in exchange == Self.apply ? fault : nil }
         let joined = try await firmware.clock.run { () async throws in
             try await board.join(home)
@@ -32,7 +32,7 @@ struct UnansweredApplyTests {
         "and that is out of reach from then on, may be joining",
         arguments: [InMemoryTransport.Fault.loseAnswer, .fail(.unreachable)])
     func leftForItsNetwork(fault: InMemoryTransport.Fault) async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard { exchange, _ in
             exchange < Self.apply ? nil : exchange == Self.apply ? fault : .fail(.unreachable)
         }
@@ -46,7 +46,7 @@ struct UnansweredApplyTests {
 
     @Test("is a rejection where the board lets itself be asked anew and refuses again")
     func refusedTwice() async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         // And again after set, with a handshake of two in between.
         let board = try await firmware.securedBoard { exchange, _ in
             [Self.apply, Self.apply + 4].contains(exchange) ? .refuse : nil
@@ -62,7 +62,7 @@ struct UnansweredApplyTests {
         arguments: [InMemoryTransport.Fault.loseAnswer, .loseRequest, .refuse, .fail(.lost)],
         [SecurityVersion.security0, .security1, .security2])
     func settingsAgain(fault: InMemoryTransport.Fault, security: SecurityVersion) async throws {
-        let firmware = FirmwareInMemory(security: security)
+        let firmware = try FirmwareInMemory(security: security)
         // The first two requests for it, with a handshake in between.
         let asked = Mutex(0)
         let board = try await firmware.securedBoard { _, endpoint in
@@ -84,7 +84,7 @@ struct UnansweredApplyTests {
         "settings that never arrive end with a lost board",
         arguments: [InMemoryTransport.Fault.loseRequest, .loseAnswer, .refuse, .fail(.lost), .fail(.unreachable)])
     func lostBefore(fault: InMemoryTransport.Fault) async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard { exchange, _ in exchange >= Self.apply - 1 ? fault : nil }
         let error = await #expect(throws: ProvisioningError.self) {
             try await firmware.clock.run { try await board.join(home) }
@@ -112,7 +112,7 @@ struct UnansweredApplyTests {
 
     @Test("a board that an earlier run sent on its way is followed", arguments: [0, 600])
     func onItsWay(milliseconds: Int) async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         try await firmware.securedBoard().join(home)
         firmware.clock.advance(by: .milliseconds(milliseconds))
         let again = try await firmware.securedBoard()
@@ -125,7 +125,7 @@ struct UnansweredApplyTests {
 
     @Test("unless it is to another network than the one that is asked for")
     func onItsWayElsewhere() async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         try await firmware.securedBoard().join(home)
         let again = try await firmware.securedBoard()
         let error = await #expect(throws: ProvisioningError.self) {

@@ -17,7 +17,7 @@ struct UnreadableAnswerTests {
         "of whatever exchange is asked for again, over a new session",
         arguments: zip(0...5, [2, 2, 3, 4, 4, 4]))
     func askedAgain(exchange: Int, handshakes: Int) async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard { number, _ in number == exchange ? .fail(.malformed) : nil }
         let joined = try await firmware.clock.run { () async throws in
             try await board.join(home)
@@ -29,7 +29,7 @@ struct UnreadableAnswerTests {
 
     @Test("is not asked for for ever")
     func always() async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = firmware.board { _, _ in .fail(.malformed) }
         let error = await #expect(throws: ProvisioningError.self) { try await board.identify() }
         #expect(error?.code == .malformed)
@@ -37,7 +37,7 @@ struct UnreadableAnswerTests {
 
     @Test("leaves no session to ask on in")
     func outOfStep() async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard { number, _ in number == 3 ? .truncateAnswer(1) : nil }
         let error = await #expect(throws: ProvisioningError.self) { try await board.associate(mapping) }
         #expect(error?.code == .malformed)
@@ -46,7 +46,7 @@ struct UnreadableAnswerTests {
 
     @Test("may be one of a board that is joining", arguments: [2, 3])
     func whileJoining(bytes: Int) async throws {
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard { number, _ in
             number == 5 || number == 6 ? .truncateAnswer(bytes) : nil
         }

@@ -76,7 +76,7 @@ struct WiFiRemarkTests {
         let network = try WiFiNetwork("Home", passphrase: text)
         #expect(network.isKey == isKey)
         guard isKey else { return }
-        let firmware = FirmwareInMemory()
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard()
         let before = firmware.asked.count
         let error = await #expect(throws: ProvisioningError.self) { try await board.join(network) }
@@ -89,7 +89,7 @@ struct WiFiRemarkTests {
 
     @Test("a network that neither refuses the board nor gives it an address has a DHCP server that does not answer")
     func noAddress() async throws {
-        let firmware = FirmwareInMemory(joinDelay: 600_000)
+        let firmware = try FirmwareInMemory(joinDelay: 600_000)
         let board = try await firmware.securedBoard()
         let error = await #expect(throws: ProvisioningError.self) {
             try await firmware.clock.run {

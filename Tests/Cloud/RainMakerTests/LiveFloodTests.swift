@@ -42,10 +42,11 @@ struct LiveFloodTests {
     }
 
     @Test("a hundred thousand new names leave nothing behind")
-    func flood() throws {
+    func flood() async throws {
         var node = try node(["config": Self.configuration])
         let known = ReportedParameters(of: node)
         for round in 0..<100 {
+            await Task.yield()
             let members = (0..<1000).map { JSONValue.Member("Device\(round)-\($0)", ["Power": true]) }
             node.take(report(.object(members)), of: known)
             node.take(report(["Light": .object(members)]), of: known)

@@ -153,7 +153,7 @@ struct BluetoothProvisioningTests {
             what: "an absent network", options: ["--wifi", "Elsewhere:planted-elsewhere"], status: 12,
             code: "wifi_ap_not_found", says: "2.4 GHz"),
         Refusal(
-            what: "a stuck board", options: ["--fail", "stuck"], more: ["--timeout", "8s"], status: 16,
+            what: "a stuck board", options: ["--fail", "stuck"], more: ["--timeout", "30s"], status: 16,
             code: "deadline", says: "nearer to the access point"),
         Refusal(
             what: "another scheme", more: ["--sec-ver", "2"], status: 15, code: "security_mismatch", says: "--sec-ver"),

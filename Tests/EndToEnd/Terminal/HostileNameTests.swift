@@ -65,7 +65,8 @@ struct HostileNameTests {
         }
     }
 
-    @Test("fish takes what is offered as data", .enabled(if: access("/usr/bin/fish", X_OK) == 0))
+    @Test(
+        "fish takes what is offered as data", .enabled(if: access("/usr/bin/fish", X_OK) == 0, "fish is not installed"))
     func fish() async throws {
         try await withHostileProgram { folder, environment in
             let ask = "source \(folder.file("completion.fish")); complete -C 'rainctl account use '"
@@ -74,7 +75,7 @@ struct HostileNameTests {
         }
     }
 
-    @Test("zsh takes what is offered as data", .enabled(if: access("/usr/bin/zsh", X_OK) == 0))
+    @Test("zsh takes what is offered as data", .enabled(if: access("/usr/bin/zsh", X_OK) == 0, "zsh is not installed"))
     func zsh() async throws {
         try await withHostileProgram { folder, environment in
             try folder.write("skip_global_compinit=1\n", to: ".zshenv")

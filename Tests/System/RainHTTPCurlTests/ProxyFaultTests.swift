@@ -6,7 +6,7 @@ import Testing
 
 @testable import RainHTTPCurl
 
-/// What a proxy can do wrong, told from what the service does. The reasons are `proxy` and `proxy_refused`.
+/// Faults of a proxy, as opposed to faults of the service. The reasons are `proxy` and `proxy_refused`.
 @Suite("Proxies that fail")
 struct ProxyFaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
@@ -116,7 +116,7 @@ struct ProxyFaultTests {
     @Test("a silent proxy is what did not answer")
     func silent() async throws {
         let server = try LoopbackServer { $0.waitForClose() }
-        let error = try #require(await failure("http://127.0.0.1:\(server.port)", deadline: .milliseconds(500)))
+        let error = try #require(await failure("http://127.0.0.1:\(server.port)", deadline: .seconds(5)))
         #expect(error.code == .timeout && error.message.contains("the proxy 127.0.0.1"), "\(error)")
         #expect(error.silentProxy?.contains("https_proxy") == true)
     }

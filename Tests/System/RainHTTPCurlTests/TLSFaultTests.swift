@@ -58,7 +58,7 @@ struct TLSFaultTests {
         alert(120, "refused the secure connection (TLS alert: no application protocol)"),
     ]
 
-    @Test("is told in our words", arguments: faults)
+    @Test("is reported in plain words", arguments: faults)
     func fault(_ fault: Fault) async throws {
         let server = try LoopbackServer(fault.serve)
         let error = try #require(
@@ -69,7 +69,7 @@ struct TLSFaultTests {
         #expect(!error.message.contains("SSL") && !error.message.contains("routines"), "\(error)")
     }
 
-    /// OpenSSL's `X509_V_ERR_…`, and what becomes of it.
+    /// OpenSSL's `X509_V_ERR_…`, and its message.
     @Test(
         "a certificate that is not accepted says why, and by which clock",
         arguments: [

@@ -113,7 +113,9 @@ struct PrivateFileTests {
         }
     }
 
-    @Test("what belongs to another user is told so, and not to be made private", .enabled(if: geteuid() == 0))
+    @Test(
+        "a file of another user is reported with its owner, without advice to make it private",
+        .enabled(if: geteuid() == 0, "only root can give a file away"))
     func otherOwner() async throws {
         try await withTemporaryFolder { folder in
             let file = PrivateFile(path: folder.file("a/session.json"))

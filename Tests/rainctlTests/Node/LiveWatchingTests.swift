@@ -63,7 +63,7 @@ struct LiveWatchingTests {
         #expect(taken.withLock(\.self) == 3)
     }
 
-    @Test("by enough changes, of which those that no configuration names are none")
+    @Test("after enough changes; changes that no configuration names do not count")
     func count() async throws {
         let events = AsyncThrowingStream<LiveEvent, any Error> { continuation in
             for number in 0..<100 {

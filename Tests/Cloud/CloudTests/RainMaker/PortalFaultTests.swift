@@ -77,7 +77,7 @@ struct PortalFaultTests {
             code: .invalidConfiguration, says: "has no RainMaker API at this base URL"),
     ]
 
-    @Test("are told from the service's, in the first sentence", arguments: faults)
+    @Test("are named in the first sentence", arguments: faults)
     func fault(_ fault: Fault) async throws {
         let bench = try Bench()
         // A call that a cloud does not have is made by its first name, too.

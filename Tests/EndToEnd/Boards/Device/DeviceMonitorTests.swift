@@ -76,7 +76,7 @@ struct DeviceMonitorTests {
                 }
             }
             defer { printing.cancel() }
-            let outcome = try await monitor(try Maker(folder), terminal.path, ["--timeout", "2", "--json"])
+            let outcome = try await monitor(try Maker(folder), terminal.path, ["--timeout", "5", "--json"])
             #expect(outcome.status == 0, "\(outcome.standardError)")
             let warning = try #require(outcome.document?["warnings"]?.array?.first)
             #expect(warning["reason"] == "no_line_end", "\(outcome.standardOutput)")

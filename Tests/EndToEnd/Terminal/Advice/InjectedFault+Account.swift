@@ -140,8 +140,10 @@ extension InjectedFault {
             let server = try await FaultyServer.start(behaviour, in: lab.folder)
             _ = try await lab.maker.rainctl(["profile", "add", "faulty", "--base-url", server.base])
             _ = try await lab.maker.rainctl(["profile", "use", "faulty"])
+            // Only a silent server uses up its time.
+            let limit = if case .silence(let seconds) = evidence { "\(Int(seconds))" } else { "60" }
             let outcome = try await lab.rainctl(
-                "login", "me@example.com", "--password-file", lab.folder.file("password"), "--timeout", "3",
+                "login", "me@example.com", "--password-file", lab.folder.file("password"), "--timeout", limit,
                 environment: server.environment)
             withExtendedLifetime(server) {}
             return outcome

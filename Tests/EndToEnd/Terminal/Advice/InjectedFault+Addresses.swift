@@ -15,7 +15,7 @@ extension InjectedFault {
         address("a path behind the address", "HOST or HOST:PORT", "192.168.4.1/prov"),
         provision("cable", "a folder in the place of a port", "folder", "--port", "/tmp"),
         provision("cable", "a device that is no port", "not a serial port", "--port", "/dev/null"),
-        InjectedFault("cable", "a log without line ends", "line end", known: .silence(2)) { lab in
+        InjectedFault("cable", "a log without line ends", "line end", known: .silence(5)) { lab in
             let terminal = try PseudoTerminal()
             // Opening a port discards what came before.
             let printing = Task {
@@ -26,7 +26,7 @@ extension InjectedFault {
             }
             defer { printing.cancel() }
             return try await lab.rainctl(
-                "device", "monitor", "--port", terminal.path, "--until", "hello", "--timeout", "2")
+                "device", "monitor", "--port", terminal.path, "--until", "hello", "--timeout", "5")
         },
         InjectedFault("cable", "Security 2 on a console", "message of") { lab in
             let board = try await lab.board([

@@ -92,7 +92,7 @@ extension InjectedFault {
             "--client-secret-file", "{}/wrong"),
         oidc(
             "a code that nobody enters", "nobody has entered the code", "@", "native-1", "--device-code", "--timeout",
-            "1", known: .silence(1)),
+            "5", known: .silence(5)),
         provider(
             "neo", "a wrong password at RainMaker Neo", "password", SimulatedIdentity.user, "--mode", "password",
             "--password-file", "{}/wrong"),

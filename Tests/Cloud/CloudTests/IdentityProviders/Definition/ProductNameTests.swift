@@ -19,7 +19,10 @@ struct ProductNameTests {
     ]
 
     private func expectNamed(_ error: AccountError?, _ id: String, _ name: String) {
-        let message = error?.message ?? "no error"
+        guard let message = error?.message else {
+            Issue.record("\(id): no error")
+            return
+        }
         #expect(message.contains(name) || !message.lowercased().contains(id.prefix { $0 != "-" }), "\(message)")
         // As the first word of a sentence it would become "Spid".
         #expect(!message.hasPrefix(id), "\(message)")
