@@ -120,7 +120,9 @@ let package = Package(
         target("RainCryptoOpenSSL", on: .system, ["RainCrypto", "CRainOpenSSL"]),
         target("RainDBus", on: .system, ["RainWaiting"]),
         target("RainHTTP", on: .system),
-        target("RainHTTPCurl", on: .system, ["RainByteStream", "RainHTTP", "RainWaiting", "CRainCurl"]),
+        target(
+            "RainHTTPCurl", on: .system,
+            ["RainByteStream", "RainCryptoOpenSSL", "RainHTTP", "RainWaiting", "CRainCurl"]),
         target("RainJSON", on: .system, ["CRainJSONC"]),
         target("RainMQTT", on: .system, ["RainByteStream", "RainWaiting"]),
         target("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainWaiting"]),
