@@ -63,7 +63,7 @@ enum BootTrouble {
     static func excerpt(_ text: String) -> String { String(LogMask.text(Array(text.utf8)).prefix(120)) }
 }
 
-/// Notices that the ROM finds a damaged image and starts it in vain.
+/// Recognises an image that the ROM finds damaged and cannot start.
 ///
 /// Only a wrong checksum is printed, and the ROM goes on (`Attempting to boot anyway...`). An image whose header was changed on purpose
 /// looks the same and works, so the checksum counts if a watchdog had ended the start before, or if two starts in a row have it and no

@@ -90,7 +90,7 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
         let name = if let name { name } else { try usualName(session) }
         let key = try CredentialKey(deployment, account: name)
         let earlier = try directory.known.load().entry(name, at: deployment)
-        let isSecretOfUser = session.tokens.kind != .oauth
+        let isSecretOfUser = session.tokens.holdPassword
         // Who signs in by browser is known only now: what is remembered for that account still counts.
         let kind = isSecretOfUser && !savesCredentials ? .memory : isAsked ? kind : earlier?.store ?? kind
         let store = directory.store(kind)

@@ -7,7 +7,7 @@ package enum PictureAddress {
     /// Checks that the picture cannot be exchanged on its way: its code decides which board gets the Wi-Fi password.
     ///
     /// Plain http is for a board's own camera: for private and link-local addresses, names in `.local`, and this machine.
-    /// - Throws: `insecureURL` for plain http from anywhere else, and for an address with a user name.
+    /// - Throws: `insecureURL` for plain http from anywhere else, and for plain http with a user name or a password.
     package static func check(_ url: String) throws(AccountError) {
         guard !url.lowercased().hasPrefix("https://") else { return }
         let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#\\".contains($0) }

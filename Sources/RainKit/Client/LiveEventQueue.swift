@@ -4,7 +4,7 @@ import RainJSON
 import RainMaker
 import Synchronization
 
-/// Live events that nobody has taken yet, up to a number of events and of bytes. The oldest reports are let go first: newer values are worth
+/// Live events that nobody has taken yet, up to a number of events and of bytes. The oldest ones are dropped first: newer values are worth
 /// more, and a program that is late asks the cloud.
 final class LiveEventQueue: Sendable {
     static let maximumEvents = 1000

@@ -16,8 +16,8 @@ extension RainKitClient {
         try (try await onboardingCloud().mapping as? HTTPNodeMapping)?.check(notes)
     }
 
-    /// Gives up what earlier runs left for the signed-in user: the cloud is not asked about it again. Nothing is sent, and a board that was
-    /// left can be set up anew. What another run is at work on stays.
+    /// Forgets the unfinished mappings of the signed-in user. Nothing is sent, and the boards can be set up again. Mappings that another
+    /// run is handling stay.
     /// - Returns: the nodes whose mappings were given up.
     @discardableResult
     public func forgetPendingMappings() async throws(OnboardingError) -> [NodeID] {
@@ -60,7 +60,7 @@ extension RainKitClient {
             claimed: records.claimed
         ) { () async throws(AccountError) in
             let user = try await account.session.user().userID
-            // A backend that refuses does so before the board is told anything.
+            // A backend that refuses does so before anything is sent to the board.
             try await mapping.beginSession()
             return user
         }

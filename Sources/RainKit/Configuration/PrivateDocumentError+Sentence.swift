@@ -9,6 +9,6 @@ extension PrivateDocumentError {
     func sentence(_ what: String, afterMoving remedy: String) -> String {
         if cause is PrivateFileError { return "\(what) cannot be used: \(cause)" }
         if isNewer { return "\(what) cannot be used: \(path): \(cause); update this program" }
-        return "\(what) is damaged: \(path) (\(cause)); mend that file, or move it away and \(remedy)"
+        return "\(what) is damaged: \(path) (\(cause)); fix that file, or move it away and \(remedy)"
     }
 }

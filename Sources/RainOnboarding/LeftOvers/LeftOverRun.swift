@@ -68,7 +68,7 @@ struct LeftOverRun: Sendable {
 }
 
 extension AccountError {
-    /// Of a left-over that keeps every run from going on, the way out of it; a new sign-in is the better one where that helps.
+    /// Adds the remedy of giving up the left-over, which otherwise stops every run. Errors that a new sign-in fixes stay as they are.
     fileprivate var thatMayBeGivenUp: AccountError {
         guard ![.expired, .notSignedIn, .notRenewable, .insufficientScope, .cancelled].contains(code) else {
             return self

@@ -8,7 +8,7 @@ extension OnboardingRun {
     func setUp(_ found: IdentifiedBoard, _ account: SignedIn?) async throws(OnboardingError) -> OnboardedNode {
         let steps = plan(for: found.identity, account).steps
         if case .given(let wanted) = network(of: found.identity), wanted.isKey, !found.identity.takesWiFiKey {
-            // Before the board is told anything.
+            // Before anything is sent to the board.
             try await ask(.secure) { (_) throws(ProvisioningError) in try wanted.checkIsPassphrase() }
         }
         let means = try await means(for: found.identity, account, steps)

@@ -28,7 +28,7 @@ extension PendingMappingStore {
         for mapping in try await all() where mapping.user == user {
             guard let hold = try await hold(node: mapping.node) else { continue }
             defer { withExtendedLifetime(hold) {} }
-            // The run that had it may have finished it since, or have begun anew.
+            // Another run may have finished it in the meantime.
             guard try await all().contains(where: { $0.node == mapping.node && $0.user == user }) else { continue }
             try await remove(node: mapping.node)
             nodes.append(mapping.node)

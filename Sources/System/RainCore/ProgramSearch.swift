@@ -18,7 +18,7 @@ public struct ProgramSearch: Sendable, Equatable {
     /// `PATH` for the programs that are started.
     public var path: String { folders.joined(separator: ":") }
 
-    /// Returns the file of a program, or nil if there is none that may be run.
+    /// Returns the file of a program, or nil if no such program can be run.
     ///
     /// - Parameter program: a name, or a path. A relative path, which has a `/`, is the user's own choice: it counts from the working folder.
     public func file(of program: String) -> String? {

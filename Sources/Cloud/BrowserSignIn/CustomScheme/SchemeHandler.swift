@@ -72,15 +72,14 @@ public struct SchemeHandler: Sendable {
             return doubled
         }
         var text = "\""
-        for character in doubled {
-            if "\"`$\\".contains(character) { text += "\\\\" }
+        for character in doubled.unicodeScalars {
+            if "\"`$\\".unicodeScalars.contains(character) { text += "\\\\" }
             switch character {
             case "\\": text += "\\\\"
             case "\n": text += "\\n"
             case "\r": text += "\\r"
-            case "\r\n": text += "\\r\\n"
             case "\t": text += "\\t"
-            default: text.append(character)
+            default: text.unicodeScalars.append(character)
             }
         }
         return text + "\""

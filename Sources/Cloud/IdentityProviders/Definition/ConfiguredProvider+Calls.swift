@@ -19,30 +19,35 @@ extension ConfiguredProvider {
     public func exchange(
         _ request: HTTPRequest, for grant: GrantName? = nil, wantsJSON: Bool = true
     ) async throws(AccountError) -> Reply {
-        var request = request
-        gate.apply(to: &request)
+        // Challenges are judged by what the request has without the pass.
+        let own = request
+        let host = hostName(of: own.url)
+        var request = own
+        gate.apply(to: &request, for: host)
+        var answer: HTTPHeader?
         var failures = 0
         while true {
-            let sent = request
+            let (sent, asked, before) = (request, answer == nil ? own : request, failures)
             let outcome = try await tools.http.send(sent) { response throws(AccountError) in
                 metadata.learn(status: response.status, from: sent.url)
-                if let challenge = challenge(in: response, to: sent, failures) { return Outcome.challenge(challenge) }
-                return .reply(try read(response, from: hostName(of: sent.url), for: grant, wantsJSON: wantsJSON))
+                if let challenge = challenge(in: response, to: asked, before) { return Outcome.challenge(challenge) }
+                return .reply(try read(response, from: host, for: grant, wantsJSON: wantsJSON))
             }
             switch outcome {
-            case .reply(let reply): return reply
+            case .reply(let reply):
+                if let answer { gate.set(answer, for: host) }
+                return reply
             case .challenge(let challenge):
-                guard
-                    failures > 0
-                        || !request.headers.contains(where: { $0.name.lowercased() == challenge.header.lowercased() })
-                else {
+                gate.forget(for: host)
+                let name = challenge.header.lowercased()
+                guard !own.headers.contains(where: { $0.name.lowercased() == name }) else {
                     let mode = settings.mode == "cookie" ? nil : definition.modes?.first { $0 == "cookie" }
                     throw challenge.conflict(mode: mode)
                 }
-                let answer = try await tools.answer(challenge)
-                request.headers.removeAll { $0.name.lowercased() == challenge.header.lowercased() }
-                request.headers.append(answer)
-                gate.set(answer)
+                let new = try await tools.answer(challenge)
+                request = own
+                request.headers.append(new)
+                answer = new
                 failures += 1
             }
         }

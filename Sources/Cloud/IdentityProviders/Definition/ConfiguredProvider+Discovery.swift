@@ -39,7 +39,8 @@ extension ConfiguredProvider {
     public func serverMetadata() async throws(AccountError) -> ServerMetadata {
         if let known = metadata.known { return known }
         guard let template = definition.discovery else {
-            throw AccountError(.unsupported, message: "\(title) does not tell about itself (no discovery)")
+            throw AccountError(
+                .unsupported, message: "\(title) publishes no description of its endpoints (no discovery)")
         }
         guard let url = filled(template, values, isURL: true) else {
             throw AccountError(

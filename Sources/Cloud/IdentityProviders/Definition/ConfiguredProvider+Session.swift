@@ -7,7 +7,7 @@ import RainCore
 
 extension ConfiguredProvider {
     public func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens {
-        gate.learn(from: tokens)
+        gate.learn(from: tokens, host: resources.first?.authority)
         if let renewed = try await hooks.renew(tokens, self) { return renewed }
         do throws(AccountError) {
             if tokens["grant"] == GrantName.clientCredentials.rawValue { return try await signIn(.clientCredentials) }
@@ -49,7 +49,7 @@ extension ConfiguredProvider {
             if let user = self.user(claimedBy: tokens) { return user }
             throw AccountError(
                 .unsupported,
-                message: "\(title) does not tell who is signed in: it has no user endpoint and no id token"
+                message: "\(title) does not say who is signed in: it has no user endpoint and no id token"
             )
         }
         let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
@@ -118,7 +118,7 @@ extension ConfiguredProvider {
 
     public func authorize(_ request: inout HTTPRequest, with tokens: Tokens) {
         if !hooks.authorize(&request, with: tokens, self) { place(tokens.access, in: &request) }
-        GatePass.apply(tokens, to: &request)
+        GatePass.apply(tokens, to: &request, for: host(of: request.url), usual: resources.first?.authority)
     }
 
     private func place(_ access: Secret, in request: inout HTTPRequest) {

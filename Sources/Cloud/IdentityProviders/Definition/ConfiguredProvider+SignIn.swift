@@ -162,7 +162,7 @@ extension ConfiguredProvider {
         renewing old: Tokens? = nil, namesClient: Bool = true, at answer: HTTPResponse? = nil
     ) async throws(AccountError) -> Tokens {
         let now = tools.clock.now
-        try response.checkType(from: name)
+        try response.checkType(from: title)
         try JSONWebToken.checkTimes(of: response.accessToken)
         if let identity = response.identityToken {
             var receipt = IdentityTokenReceipt(token: identity, access: response.accessToken)

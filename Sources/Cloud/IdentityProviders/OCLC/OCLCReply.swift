@@ -40,7 +40,7 @@ enum OCLCReply {
         let code = json["code"].flatMap { $0["value"] }.flatMap(LenientInteger.init).map { Int($0.value) } ?? status
         let words = (json["message"]?.string).map(withoutHeaders).map(presentable)
         let said = (words ?? "").lowercased()
-        // Where the words are none that are known here, they are the best cause that there is.
+        // If no case below knows the server's text, the message quotes it.
         let quoted = words.map { $0.isEmpty ? "" : ": \"\($0)\"" } ?? ""
         let (meaning, sentence): (AccountError.Code, String) =
             switch code {

@@ -10,13 +10,17 @@ extension AuthenticationChallenge {
     /// Reads the challenge in a response. Nil for a response without one.
     init?(_ response: HTTPResponse, host: String, previousFailureCount: Int = 0) {
         let isProxy = response.status == 407
-        guard isProxy || response.status == 401,
-            let line = response.header(isProxy ? "Proxy-Authenticate" : "WWW-Authenticate")
-        else { return nil }
+        guard isProxy || response.status == 401 else { return nil }
+        let name = isProxy ? "proxy-authenticate" : "www-authenticate"
+        let lines = response.headers.filter { $0.name.lowercased() == name }.map(\.value)
+        // Servers offer several schemes, in a line each (RFC 9110, section 11.6.1).
+        guard let line = lines.first(where: { Self.scheme(in: $0) == "basic" }) ?? lines.first else { return nil }
         self.init(
-            scheme: String(line.prefix { $0 != " " }).lowercased(), realm: Self.realm(in: line), host: host,
-            isProxy: isProxy, previousFailureCount: previousFailureCount)
+            scheme: Self.scheme(in: line), realm: Self.realm(in: line), host: host, isProxy: isProxy,
+            previousFailureCount: previousFailureCount)
     }
+
+    private static func scheme(in line: String) -> String { line.prefix { $0 != " " && $0 != "," }.lowercased() }
 
     private static func realm(in line: String) -> String? {
         guard let start = line.lowercased().ranges(of: "realm=\"").first?.upperBound else { return nil }
@@ -71,7 +75,8 @@ extension AuthenticationChallenge {
     var unknownScheme: AccountError {
         gateError(
             .unsupported,
-            "\(asker) asks for a sign-in by \(presentable(scheme)) (HTTP \(status)), and only basic is spoken here")
+            "\(asker) asks for a sign-in by \(presentable(scheme)) (HTTP \(status)), and this program supports only basic"
+        )
     }
 
     private func gateError(_ code: AccountError.Code, _ message: String) -> AccountError {
@@ -99,40 +104,72 @@ extension ProviderTools {
         case .performDefaultHandling: throw challenge.refusal
         case .cancel:
             throw AccountError(
-                .cancelled, message: "the sign-in was given up when \(challenge.host) asked who is there")
+                .cancelled, message: "cancelled when \(challenge.host) asked for a name and password")
         }
     }
 }
 
-/// What let an earlier request pass the server in front. Shared by all copies of a provider, and kept with its tokens.
+/// What let an earlier request pass the server in front. It holds a name and a password, so it is sent to no other host. Shared by all
+/// copies of a provider, and kept with its tokens.
 final class GatePass: Sendable {
-    private static let (name, value) = ("preAuthorizationHeader", "preAuthorization")
-    private let header = Mutex<HTTPHeader?>(nil)
+    private static let (name, value, host) = ("preAuthorizationHeader", "preAuthorization", "preAuthorizationHost")
 
-    func set(_ header: HTTPHeader) { self.header.withLock { $0 = header } }
+    private struct Pass: Sendable {
+        let header: HTTPHeader
+        let host: String
+
+        init(_ header: HTTPHeader, for host: String) {
+            self.header = header
+            self.host = host
+        }
+
+        init?(_ tokens: Tokens, host usual: String?) {
+            guard let name = tokens[GatePass.name], let value = tokens[GatePass.value],
+                let host = tokens[GatePass.host] ?? usual
+            else { return nil }
+            self.init(HTTPHeader(name, value), for: host)
+        }
+
+        func add(to request: inout HTTPRequest, for host: String?) {
+            guard host == self.host else { return }
+            let name = header.name.lowercased()
+            if !request.headers.contains(where: { $0.name.lowercased() == name }) { request.headers.append(header) }
+        }
+    }
+
+    private let pass = Mutex<Pass?>(nil)
+
+    func set(_ header: HTTPHeader, for host: String) { pass.withLock { $0 = Pass(header, for: host) } }
+
+    /// For one that the server in front does not accept any more.
+    func forget(for host: String) { pass.withLock { if $0?.host == host { $0 = nil } } }
 
     /// Takes what was kept with the tokens of an earlier sign-in.
-    func learn(from tokens: Tokens) {
-        if let name = tokens[Self.name], let value = tokens[Self.value] { set(HTTPHeader(name, value)) }
+    /// - Parameter host: of the provider. Earlier versions kept none.
+    func learn(from tokens: Tokens, host: String?) {
+        if let found = Pass(tokens, host: host) { pass.withLock { $0 = found } }
     }
 
     func keep(in tokens: inout Tokens) {
-        guard let header = header.withLock({ $0 }) else { return }
-        tokens[Self.name] = header.name
-        tokens[Self.value] = header.value
+        guard let pass = pass.withLock({ $0 }) else { return }
+        tokens[Self.name] = pass.header.name
+        tokens[Self.value] = pass.header.value
+        tokens[Self.host] = pass.host
     }
 
     /// A request that has the header already keeps its own.
-    func apply(to request: inout HTTPRequest) {
-        if let header = header.withLock({ $0 }) { Self.add(header, to: &request) }
+    func apply(to request: inout HTTPRequest, for host: String) {
+        if let pass = pass.withLock({ $0 }) { pass.add(to: &request, for: host) }
     }
 
-    static func apply(_ tokens: Tokens, to request: inout HTTPRequest) {
-        if let name = tokens[name], let value = tokens[value] { add(HTTPHeader(name, value), to: &request) }
+    static func apply(_ tokens: Tokens, to request: inout HTTPRequest, for host: String?, usual: String?) {
+        Pass(tokens, host: usual)?.add(to: &request, for: host)
     }
 
-    private static func add(_ header: HTTPHeader, to request: inout HTTPRequest) {
-        let name = header.name.lowercased()
-        if !request.headers.contains(where: { $0.name.lowercased() == name }) { request.headers.append(header) }
-    }
+    static func isKept(with tokens: Tokens) -> Bool { tokens[value] != nil }
+}
+
+extension Tokens {
+    /// Whether these are made of a password: the user's, or that of a server in front of the provider.
+    package var holdPassword: Bool { kind != .oauth || GatePass.isKept(with: self) }
 }

@@ -24,8 +24,8 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
     public var challenge: SignInChallenge?
     /// Whose account or session it is about, where that is known: what the account is called here, or the user's name.
     public var account: String?
-    /// What was still so when a wait was cancelled (`cancelled`), such as "another process still holds …": callers that end a wait at a
-    /// deadline of their own report this.
+    /// The reason why a cancelled wait had not ended (`cancelled`), such as "another process still holds …". Callers with a deadline of
+    /// their own report it.
     public var unfinished: String?
     /// What the caller can change, where that is known: any one of them helps.
     public var remedies: [Remedy]

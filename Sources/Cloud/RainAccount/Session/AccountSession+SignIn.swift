@@ -70,7 +70,7 @@ extension AccountSession {
 extension AccountError {
     /// A refused password with what may be wrong with it, such as a blank at its end.
     fileprivate func remarking(on credentials: SignInCredentials) -> AccountError {
-        guard code == .invalidCredentials, case .password(_, let password) = credentials,
+        guard code == .invalidCredentials, !isFromGateway, case .password(_, let password) = credentials,
             let remark = password.remark(as: "password")
         else { return self }
         var error = self

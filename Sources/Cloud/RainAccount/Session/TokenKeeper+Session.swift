@@ -12,7 +12,7 @@ extension TokenKeeper {
         guard session.provider == provider.name else {
             throw AccountError(
                 .notSignedIn,
-                message: "the session of \(place) belongs to \(session.provider), not \(provider.name); sign in again"
+                message: "the session of \(place) belongs to \(session.provider), not \(provider.title); sign in again"
             ).about(key.account)
         }
         try session.check(provider.context, at: place)

@@ -29,7 +29,7 @@ actor TokenKeeper {
     /// Whether the stored session was bound to the provider's settings, or that was tried.
     var hasBound = false
 
-    /// Whether listeners were told of the session that a sign-in is to replace.
+    /// Whether the session that a sign-in will replace was reported to listeners.
     var hasReportedEarlier = false
 
     var pause: Pause?

@@ -113,7 +113,7 @@ public struct RainMakerIdentity: IdentityProvider {
         guard let text = value.string, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw AccountError(
                 .malformedAnswer,
-                message: "\(service.deployment.base.authority) answered with a \(name) that is no token")
+                message: "\(service.deployment.base.authority) answered with a \(name) that is not a token")
         }
         return Secret(text)
     }

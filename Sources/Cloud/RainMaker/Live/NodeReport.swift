@@ -43,7 +43,7 @@ extension NodeReport {
 /// The parameters whose values are taken from a node's reports: those that its configuration names. Without a configuration, those that the
 /// cloud has a value of.
 ///
-/// Other names are let go: a node that always reports new ones would take all memory.
+/// Other names are ignored: a node that keeps reporting new ones would use up all memory.
 package struct ReportedParameters: Sendable, Equatable {
     private var names: [String: Set<String>] = [:]
 

@@ -50,7 +50,7 @@ extension HTTPNodeMapping {
         try read(response, request, token, host, secrets) { $0 }
     }
 
-    /// What `content` makes of the answer. Its errors hold no secret of the request.
+    /// Returns the result of `content` for the answer. Its errors hold no secret of the request.
     /// - Parameter token: what the request carried; nil for the sign-in, which has its code in the body.
     func read<Content>(
         _ response: HTTPResponse, _ request: HTTPRequest, _ token: Secret?, _ host: String, _ secrets: [Secret],

@@ -66,7 +66,7 @@ final class BackendSignIn: Sendable {
 }
 
 extension HTTPNodeMapping {
-    /// Signs in to the backend where its description says how, so that a refusal comes before a board is told anything.
+    /// Signs in to the backend where its description says how, so that a refusal comes before anything is sent to a board.
     public func beginSession() async throws(AccountError) {
         if case .ownToken(let own) = proof { _ = try await token(own, replacing: nil) }
     }

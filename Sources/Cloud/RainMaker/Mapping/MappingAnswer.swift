@@ -103,7 +103,7 @@ struct MappingAnswer {
             "\(host) has moved (HTTP \(status)); nothing secret is sent to the new address by itself: write the new address in the description"
         case .malformedAnswer: AccountError.Code.redirectSentence(host: host, status: status)
         case .expired where proof == .ownToken:
-            "\(host) does not accept the token that it gave a moment ago; its operator has to look into that"
+            "\(host) does not accept the token that it has just issued; report this to its operator"
         case .expired:
             "\(host) does not accept the provider's token; sign in again, and see that \(host) trusts the provider"
         case .insufficientScope: "\(host) wants a token with more scope; sign in again with it"

@@ -106,7 +106,7 @@ struct SerialProbe: Sendable {
         }
     }
 
-    /// It runs a provisioning service, and has not told how it is reached.
+    /// Whether it runs a provisioning service and has not yet logged how to reach it.
     private static func isIncomplete(_ summary: DeviceSummary) -> Bool {
         guard summary.serviceName != nil else { return summary.isUnnamed }
         return summary.code == nil && summary.announcedProof == nil && !summary.isProvisioned

@@ -112,6 +112,35 @@ struct GateUserTests {
         var later = HTTPRequest(method: .get, url: "http://127.0.0.1:1/x")
         try liferay("basic", nil).0.authorize(&later, with: tokens)
         #expect(later.headers.contains(HTTPHeader("Proxy-Authorization", Self.basic)))
+        var foreign = HTTPRequest(method: .get, url: "http://127.0.0.2:1/x")
+        try liferay("basic", nil).0.authorize(&foreign, with: tokens)
+        #expect(!foreign.headers.contains { $0.name == "Proxy-Authorization" })
+    }
+
+    @Test("a name and password that the gate does not accept any more are asked for again")
+    func changed() async throws {
+        let guardian = Guard()
+        let (provider, http) = try provider(
+            "spid", ProviderSettings(clientID: "app-1", clientSecret: Secret("s")), guardian)
+        let answer = #"{"access_token":"a","user_id":"1001","expires_in":3600}"#
+        for _ in 0..<2 {
+            expectGate(http, .post, "/oauth/token")
+            expectGate(http, .post, "/oauth/token", opens: true, answer)
+            _ = try await provider.signIn(ada)
+        }
+        #expect(guardian.counts.all == [0, 0])
+        try http.finish()
+    }
+
+    @Test("a gate that offers several schemes is answered by the one that is known")
+    func schemes() {
+        let response = HTTPResponse(
+            status: 401,
+            headers: ["Negotiate", "NTLM", "Basic realm=\"front door\""].map { HTTPHeader("WWW-Authenticate", $0) })
+        let challenge = AuthenticationChallenge(response, host: "gate.example")
+        #expect(challenge?.scheme == "basic" && challenge?.realm == "front door")
+        let one = HTTPResponse(status: 401, headers: [HTTPHeader("WWW-Authenticate", "Negotiate, NTLM")])
+        #expect(AuthenticationChallenge(one, host: "gate.example")?.scheme == "negotiate")
     }
 
     @Test("OAuth: a token request whose header is taken names the mode that can pass")
