@@ -100,6 +100,19 @@ struct NodeWatchTests {
         }
     }
 
+    @Test("a question that is under way when enough was seen is given up")
+    func underWay() async throws {
+        try await OnlineBoards.with(options: ["--no-basic-ingest"]) { scene in
+            let watching = try await scene.maker.start(["node", "watch", "nodelight", "--live", "--count", "1"])
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "listening")
+            let slow: JSONValue = ["method": "GET", "path": "/v1/user/nodes", "action": "delay", "delay_ms": 2000]
+            try await scene.cloud.control("faults", ["rules": [slow]])
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
+            #expect(try await watching.wait() == .exited(0), "\(watching.standardError)")
+        }
+    }
+
     @Test("ends where nobody reads what it says any more")
     func closedPipe() async throws {
         try await OnlineBoards.with { scene in

@@ -64,8 +64,14 @@ struct NodeWatch: AsyncParsableCommand {
                 if let listening {
                     group.addTask { try await listening.run(watched, until: end) { change in printer.take(change) } }
                 }
-                // The first that has seen enough ends the others.
-                for try await _ in group where printer.isDone || printer.isCut { group.cancelAll() }
+                do {
+                    // The first that has seen enough ends the others.
+                    for try await _ in group where printer.isDone || printer.isCut { group.cancelAll() }
+                } catch {
+                    // A question that was under way then ends as cancelled.
+                    guard printer.isDone || printer.isCut else { throw error }
+                    group.cancelAll()
+                }
             }
         }
         if case .failure(let error)? = outcome, end.map({ ContinuousClock.now < $0 }) ?? true { throw error }
