@@ -49,8 +49,9 @@ extension AccountSession {
     }
 
     /// What a request made now carries to prove who asks, with a token that is good for a while.
-    public func requestProof() async throws(AccountError) -> RequestProof {
-        RequestProof(of: provider, with: try await keeper.fresh().tokens)
+    /// - Parameter urls: where the requests go. What opens a server in front of the provider is handed out only if all of them go there.
+    public func requestProof(for urls: [String] = []) async throws(AccountError) -> RequestProof {
+        RequestProof(of: provider, with: try await keeper.fresh().tokens, for: urls)
     }
 
     /// The `Authorization` header of a request made now, with a token that is good for a while.
@@ -60,7 +61,7 @@ extension AccountSession {
     /// - Throws: `invalidConfiguration` for a session that has no token, such as a portal's cookies.
     public func authorization() async throws(AccountError) -> (name: String, value: Secret) {
         let tokens = try await keeper.fresh().tokens
-        let proof = RequestProof(of: provider, with: tokens)
+        let proof = RequestProof(of: provider, with: tokens, for: [])
         if let header = proof.headers.first(where: { $0.name.lowercased() == "authorization" }) { return header }
         guard tokens.kind == .oauth, !proof.query.isEmpty else {
             throw AccountError(

@@ -12,11 +12,18 @@ public struct RequestProof: Sendable {
     /// Whether a request needs nothing at all.
     public var isEmpty: Bool { headers.isEmpty && query.isEmpty }
 
-    init(of provider: any IdentityProvider, with tokens: Tokens) {
-        var request = HTTPRequest(method: .get, url: "")
-        provider.authorize(&request, with: tokens)
-        headers = request.headers.map { ($0.name, Secret($0.value)) }
-        query = request.url.drop { $0 == "?" }.split(separator: "&").map { pair in
+    /// - Parameter urls: where the requests go. A header that is for some of these hosts only is left out.
+    init(of provider: any IdentityProvider, with tokens: Tokens, for urls: [String]) {
+        let places = (urls.isEmpty ? [""] : urls).map { String($0.prefix { $0 != "?" && $0 != "#" }) }
+        let requests = places.map { place in
+            var request = HTTPRequest(method: .get, url: place)
+            provider.authorize(&request, with: tokens)
+            return request
+        }
+        headers = requests[0].headers
+            .filter { header in requests.allSatisfy { $0.headers.contains(header) } }
+            .map { ($0.name, Secret($0.value)) }
+        query = requests[0].url.dropFirst(places[0].count).drop { $0 == "?" }.split(separator: "&").map { pair in
             let name = pair.prefix { $0 != "=" }
             return (String(name), Secret(String(pair.dropFirst(name.count + 1))))
         }

@@ -32,11 +32,11 @@ struct AccountCurl: AsyncParsableCommand {
         let account = try context.client(which).account()
         let end = ContinuousClock.now + timeout.duration
         // Arguments are refused before a token is renewed, and once more when it is known where the token goes.
-        _ = try CurlCommand(arguments, base: account.base, isAllowed: account.session.isForTokens)
+        let urls = try CurlCommand(arguments, base: account.base, isAllowed: account.session.isForTokens).urls
         guard let program = CurlCommand.program else {
             throw CommandFailure(.unavailable, reason: "no_curl", message: "There is no curl to run: install it.")
         }
-        let proof = try await withTimeout(timeout.duration) { try await account.session.requestProof() }
+        let proof = try await withTimeout(timeout.duration) { try await account.session.requestProof(for: urls) }
         let curl = try CurlCommand(
             arguments, base: account.base, hasSecretURL: !proof.query.isEmpty, isAllowed: account.session.isForTokens)
         let configuration = CurlCommand.configuration(

@@ -8,6 +8,8 @@ import RainCore
 struct CurlArguments {
     /// As curl takes them; a path has become a URL.
     private(set) var checked: [String] = []
+    /// Where the requests go.
+    private(set) var urls: [String] = []
 
     /// - Parameters:
     ///   - hasSecretURL: whether the token goes in the URL's query, so that URLs must not be printed.
@@ -16,7 +18,6 @@ struct CurlArguments {
         _ arguments: [String], base: String, hasSecretURL: Bool = false, isAllowed: (String) -> Bool
     ) throws(CommandFailure) {
         var rest = arguments[...]
-        var urls = 0
         func url(_ text: String) throws(CommandFailure) -> String {
             let url = text.hasPrefix("/") && !text.hasPrefix("//") ? base + text : text
             guard isAllowed(url) else {
@@ -26,7 +27,7 @@ struct CurlArguments {
                         "The token is for \(base) only, and was not sent to \"\(ShownText.withoutUserInfo(text).onOneLine)\"."
                 )
             }
-            urls += 1
+            urls.append(url)
             return url
         }
         func value(of option: String) throws(CommandFailure) -> String {
@@ -65,7 +66,7 @@ struct CurlArguments {
                 checked.append(try url(argument))
             }
         }
-        guard urls > 0 else {
+        guard !urls.isEmpty else {
             throw CommandFailure(
                 .usage, reason: "missing_url", message: "No URL given: rainctl account curl -- /v1/user2, for example.")
         }

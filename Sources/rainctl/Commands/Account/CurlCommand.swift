@@ -7,6 +7,8 @@ import RainCore
 /// curl with checked arguments and a configuration that it reads from a pipe.
 struct CurlCommand {
     private let arguments: CurlArguments
+    /// Where the requests go.
+    var urls: [String] { arguments.urls }
 
     /// - Parameter hasSecretURL: whether the token goes in the URL's query.
     init(

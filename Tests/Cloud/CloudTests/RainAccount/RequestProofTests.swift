@@ -45,13 +45,22 @@ struct RequestProofTests {
         #expect(!"\(proof)".contains("a/b") && !"\(proof)".contains("%2Fb"))
     }
 
-    @Test("what let a sign-in pass a gate goes along")
-    func gate() async throws {
+    /// With the host that was kept, or the provider's where an earlier version kept none.
+    @Test(
+        "what let a sign-in pass a server in front goes along to that host only",
+        arguments: [
+            (nil, ["http://127.0.0.1:1/me?a=b"], true), ("127.0.0.1:1", ["http://127.0.0.1:1/me"], true),
+            (nil, ["http://127.0.0.1:2/me"], false), ("127.0.0.1:2", ["http://127.0.0.1:1/me"], false),
+            (nil, ["http://127.0.0.1:1/me", "http://127.0.0.1:2/me"], false), (nil, [], false),
+        ] as [(String?, [String], Bool)])
+    func gate(host: String?, urls: [String], passes: Bool) async throws {
         var tokens = Tokens(access: Secret("t"), received: UnixTime(seconds: 1_800_000_000))
         tokens["preAuthorizationHeader"] = "Proxy-Authorization"
         tokens["preAuthorization"] = "Basic Zzpw"
-        let proof = try await session("", tokens).requestProof()
-        #expect(proof.headers.map(\.name) == ["Authorization", "Proxy-Authorization"])
+        tokens["preAuthorizationHost"] = host
+        let proof = try await session("", tokens).requestProof(for: urls)
+        #expect(proof.headers.map(\.name) == ["Authorization"] + (passes ? ["Proxy-Authorization"] : []))
+        #expect(proof.query.isEmpty)
     }
 
     @Test("a provider that places the token itself has no header to hand out")
