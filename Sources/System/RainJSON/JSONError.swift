@@ -46,7 +46,5 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         self.offset = offset
     }
 
-    public var description: String {
-        "\(code): \(message)" + (offset.map { " (byte \($0))" } ?? "")
-    }
+    public var description: String { message + (offset.map { $0 == 0 ? "" : ", at byte \($0)" } ?? "") }
 }

@@ -15,8 +15,9 @@ struct RestartBeforeJoiningTests {
     private static let (set, apply) = (4, 5)
 
     private func join(
-        restartsAt exchange: Int, restoresLinks: Bool, _ firmware: FirmwareInMemory = try FirmwareInMemory()
+        restartsAt exchange: Int, restoresLinks: Bool
     ) async throws -> FirmwareInMemory {
+        let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard(restoresLinks: restoresLinks) { number, _ in
             guard number == exchange else { return nil }
             firmware.restart()

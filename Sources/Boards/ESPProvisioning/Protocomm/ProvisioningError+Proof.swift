@@ -15,7 +15,7 @@ extension ProvisioningError {
         let name = String(decoding: selection.username, as: UTF8.self)
         let what =
             isSecurity2
-            ? "The board refused the proof: the proof of possession is wrong, or the user name \"\(name)\". "
+            ? "The board refused the proof: the proof of possession or the user name \"\(name)\" is wrong. "
                 + "Security 2 checks both. Compare them with the board's label or QR code."
             : "The board refused the proof. Check the proof of possession on its label or QR code."
         let remedies: [Remedy] = isSecurity2 ? [.securityUserName] : []

@@ -36,7 +36,7 @@ final class FaultBench: Sendable {
     /// Passwords and secrets of docs/simulated-identity.md, by the files that they are in.
     private static let secrets = [
         "good": SimulatedIdentity.password, "app-1": "app-1-secret", "wskey-1": "wskey-1-secret",
-        "web-1": "web-1-secret",
+        "web-1": "web-1-secret", "other-secret": "other-secret",
         "values.json": "{", "hello.bin": "hello", "empty.bin": "",
     ]
 }

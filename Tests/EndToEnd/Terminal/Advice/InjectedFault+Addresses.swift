@@ -28,7 +28,7 @@ extension InjectedFault {
             return try await lab.rainctl(
                 "device", "monitor", "--port", terminal.path, "--until", "hello", "--timeout", "5")
         },
-        InjectedFault("cable", "Security 2 on a console", "message of") { lab in
+        InjectedFault("cable", "Security 2 on a console", "console line") { lab in
             let board = try await lab.board([
                 "--console", lab.folder.file("tty"), "--console-dialect", "protocomm", "--security", "2",
             ])

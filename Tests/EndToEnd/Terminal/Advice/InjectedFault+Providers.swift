@@ -36,7 +36,7 @@ extension InjectedFault {
             "{}/good", user: "eve@example.com"),
         spid(
             "a wrong client's secret at SPiD", "client's id and secret", "--mode", "password", "--password-file",
-            "{}/good", secret: "wrong", user: SimulatedIdentity.user),
+            "{}/good", secret: "other-secret", user: SimulatedIdentity.user),
         spid(
             "an unknown system of SPiD's", "environment", "--mode", "password", "--environment", "nowhere", base: false,
             user: SimulatedIdentity.user),
@@ -88,8 +88,8 @@ extension InjectedFault {
             "a scope that OpenID Connect does not know", "invalid_scope", "@", "native-1", "--device-code", "--scope",
             "openid nosuch"),
         oidc(
-            "a wrong client's secret at OpenID Connect", "client", "@", "web-1", "--mode", "client-credentials",
-            "--client-secret-file", "{}/wrong"),
+            "a wrong client's secret at OpenID Connect", "id and secret", "@", "web-1", "--mode", "client-credentials",
+            "--client-secret-file", "{}/other-secret"),
         oidc(
             "a code that nobody enters", "nobody has entered the code", "@", "native-1", "--device-code", "--timeout",
             "5", known: .silence(5)),

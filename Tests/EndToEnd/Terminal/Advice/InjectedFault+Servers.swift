@@ -31,7 +31,7 @@ extension InjectedFault {
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": [1, 2]])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "an answer that is cut off inside", "truncated", cloud: true) { lab in
+        InjectedFault("cloud", "an answer that is cut off inside", "ends inside", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "truncate"])
             return try await lab.rainctl("node", "list")
         },

@@ -7,7 +7,7 @@ extension InjectedFault {
         settings("settings that are not JSON", "config.json", "{"),
         settings("settings that are a list", "config.json", "[]"),
         settings("a setting that does not exist", "colour", #"{"colour":"red"}"#),
-        settings("a setting of the wrong type", "profile", #"{"profile":7}"#),
+        settings("a setting of the wrong type", "a number", #"{"store":7}"#),
         settings("a setting that this file may not have", "may set only", #"{"profile":"nope"}"#),
         command(
             "settings", "settings of the machine that name an unknown deployment", "etc/rainkit/config.json names",
