@@ -119,8 +119,7 @@ struct OwnCloudSignInTests {
                 backend: description.replacing("\"backend-1\"", with: "\"other-1\""))
             #expect(foreign.status == 78 && foreign.failure?["reason"] == "client_refused", "\(foreign.standardOutput)")
             let wrong = try await scene.provision(backend: description.replacing("sessions\"", with: "nothing\""))
-            #expect(
-                wrong.status == 78 && wrong.failure?["reason"] == "invalid_configuration", "\(wrong.standardOutput)")
+            #expect(wrong.status == 77 && wrong.failure?["reason"] == "invalid_grant", "\(wrong.standardOutput)")
             // The board got no user, and the backend no board.
             #expect(try scene.states("node_mapping").isEmpty && scene.states("backend_session").isEmpty)
             #expect(try !scene.requests().contains { $0["endpoint"] == "cloud_user_assoc" })

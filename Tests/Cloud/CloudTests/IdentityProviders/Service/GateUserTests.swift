@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IdentityProviders
+@testable import IdentityProviders
 import RainAccount
 import RainCore
 import RainHTTP
