@@ -22,6 +22,7 @@ struct PictureAddressTests {
         arguments: [
             "http://example.com/a.png", "http://8.8.8.8/a", "http://172.32.0.1/a", "http://192.168.4.1.evil.example/a",
             "http://192.168.4.1@evil.example/a", "http://192.168.4.1:80@evil.example/a", "http://[2001:db8::1]/a",
+            "http://192.168.4.1:80@\u{301}evil.example/a",
             "http:///a",
             "http://evil.example#192.168.4.1", "http://evil.example\\@192.168.4.1/a", "http://local/a",
             "http://0xC0A80401/a",

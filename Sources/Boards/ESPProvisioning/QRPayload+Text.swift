@@ -26,7 +26,9 @@ extension QRPayload {
         let text: [UInt8]
         switch form {
         case .compact:
-            guard !name.contains("|") else { throw impossible("the compact form has no name with a bar in it") }
+            guard !name.utf8.contains(UInt8(ascii: "|")) else {
+                throw impossible("the compact form has no name with a bar in it")
+            }
             guard [nil, BoardCredentials.defaultUsername].contains(username) else {
                 throw impossible("the compact form has no user name but \(BoardCredentials.defaultUsername)")
             }

@@ -69,7 +69,13 @@ public struct SSID: Hashable, Sendable, CustomStringConvertible {
         if let text = String(validating: bytes, as: UTF8.self),
             text.unicodeScalars.allSatisfy({ $0.properties.isPrintable })
         {
-            return text.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\")
+            // A backslash and a combining mark behind it are one character.
+            var doubled = ""
+            for scalar in text.unicodeScalars {
+                if scalar == "\\" { doubled.unicodeScalars.append(scalar) }
+                doubled.unicodeScalars.append(scalar)
+            }
+            return doubled
         }
         var escaped = ""
         for byte in bytes {

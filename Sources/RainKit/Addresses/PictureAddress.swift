@@ -10,7 +10,9 @@ package enum PictureAddress {
     /// - Throws: `insecureURL` for plain http from anywhere else, and for plain http with a user name or a password.
     package static func check(_ url: String) throws(AccountError) {
         guard !url.lowercased().hasPrefix("https://") else { return }
-        let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#\\".contains($0) }
+        // As libcurl reads it: a separator and a combining mark behind it are one character.
+        let rest = url.unicodeScalars.drop { $0 != "/" }.dropFirst(2)
+        let authority = rest.prefix { !"/?#\\".unicodeScalars.contains($0) }
         guard !authority.contains("@") else {
             throw AccountError(
                 .insecureURL,
@@ -18,7 +20,7 @@ package enum PictureAddress {
                     "the address of the picture has a user name or a password, which plain http shows to the network: use https://"
             )
         }
-        let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
+        let end = authority.first == "[" ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
         let host = String(authority[..<(end ?? authority.firstIndex(of: ":") ?? authority.endIndex)])
         guard isNearby(host) else {
             throw AccountError(

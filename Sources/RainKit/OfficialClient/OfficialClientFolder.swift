@@ -124,7 +124,7 @@ public struct OfficialClientFolder: Sendable {
     private static let maximumBytes = 1 << 20
 
     private func safe(_ name: String) throws(AccountError) -> String {
-        guard !name.isEmpty, !name.contains("/"), !name.hasPrefix(".") else {
+        guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), !name.hasPrefix(".") else {
             throw AccountError(.invalidConfiguration, message: "\"\(name)\" cannot name a profile")
         }
         return name

@@ -4,17 +4,19 @@
 package enum ShellWord {
     /// Returns a text as one word for sh, bash, zsh and fish, whatever is in it (POSIX, "Quoting").
     ///
-    /// Backslashes are outside the quotes, since fish also reads them inside.
+    /// Backslashes are outside the quotes, since fish also reads them inside. Unicode scalars are compared, as a quote and a combining mark
+    /// behind it are one `Character`.
     package static func quoted(_ text: String) -> String {
         if isPlain(text) { return text }
-        let inside = text.map { character in
-            switch character {
-            case "'": #"'\''"#
-            case "\\": #"'\\'"#
-            default: String(character)
+        var inside = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "'": inside += #"'\''"#
+            case "\\": inside += #"'\\'"#
+            default: inside.unicodeScalars.append(scalar)
             }
         }
-        return "'\(inside.joined())'"
+        return "'\(inside)'"
     }
 
     /// Whether every shell takes a text as it is. In front, `=` names a program in zsh.

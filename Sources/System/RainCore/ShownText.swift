@@ -28,9 +28,11 @@ package enum ShownText {
     /// A password may have a solidus or an at sign in it. So more than the password may be left out.
     package static func withoutUserInfo(_ address: String) -> String {
         let start = address.firstRange(of: "://")?.upperBound ?? address.startIndex
-        guard let at = address[start...].lastIndex(of: "@") else { return address }
-        let authority = address[start...].prefix { !"/?#".contains($0) }
-        let mayHavePassword = authority.contains("@") || authority.contains(":") && !authority.hasPrefix("[")
+        // An at sign and a combining mark behind it are one character.
+        let scalars = address.unicodeScalars[start...]
+        guard let at = scalars.lastIndex(of: "@") else { return address }
+        let authority = scalars.prefix { !"/?#".unicodeScalars.contains($0) }
+        let mayHavePassword = authority.contains("@") || authority.contains(":") && authority.first != "["
         return mayHavePassword ? "\(address[..<start])…\(address[at...])" : address
     }
 

@@ -60,6 +60,15 @@ struct QRPayloadTests {
     }
 
     @Test(
+        "the compact form takes no name with a bar in it, whatever follows the bar", arguments: ["a|b", "a|\u{301}b"])
+    func bar(name: String) {
+        let error = #expect(throws: ProvisioningError.self) {
+            try QRPayload.text(name: name, proof: nil, transport: .ble, form: .compact)
+        }
+        #expect(error?.code == .invalidArgument)
+    }
+
+    @Test(
         "a scheme is 0, 1 or 2, and nothing is made of its absence",
         arguments: [(nil, nil), (0, 0), (1, 1), (2, 2)] as [(Int?, Int?)])
     func security(given: Int?, expected: Int?) throws {

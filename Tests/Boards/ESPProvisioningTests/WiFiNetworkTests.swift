@@ -10,6 +10,7 @@ struct WiFiNetworkTests {
         #expect(SSID("Café 5").description == "Café 5")
         #expect(SSID([0x48, 0xFF, 0x00]).description == "H\\xff\\x00")
         #expect(SSID("a\\b").description == "a\\\\b")
+        #expect(SSID("a\\\u{301}b").description == "a\\\\\u{301}b")
         #expect(SSID("\u{1B}[31m").description == "\\x1b[31m")
         #expect(SSID([0x01, 0xAB]).hex == "01ab")
     }

@@ -11,6 +11,7 @@ struct AddressTextTests {
             ("bob:TOPSECRET@board:80", "…@board:80"), ("ftp://TOPSECRET@host", "ftp://…@host"),
             ("https://bob:TOP@SECRET@host", "https://…@host"), ("https://bob:TOP/SECRET@host", "https://…@host"),
             ("http://bob:TOPSECRET@[::1]:80/", "http://…@[::1]:80/"),
+            ("http://bob:TOPSECRET@\u{301}host", "http://…@\u{301}host"),
         ])
     func password(address: String, shown: String) { #expect(ShownText.withoutUserInfo(address) == shown) }
 

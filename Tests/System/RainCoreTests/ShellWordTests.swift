@@ -25,6 +25,10 @@ struct ShellWordTests {
             ("!1", "'!1'"), ("^a^b", "'^a^b'"), ("\"", "'\"'"), ("=ls", "'=ls'"), ("Ж", "'Ж'"), ("a\nb", "'a\nb'"),
             ("o'brien", #"'o'\''brien'"#), ("'", #"''\'''"#), (#"a\b"#, #"'a'\\'b'"#), (#"a\"#, #"'a'\\''"#),
             (#"\'$(id)"#, #"''\\''\''$(id)'"#),
+            // One `Character` each: a quote or a backslash, and a mark that combines with it.
+            ("'\u{301}$(id)", "''\\''\u{301}$(id)'"), ("'\u{200D}$(id)", "''\\''\u{200D}$(id)'"),
+            ("\\\u{301}x", "''\\\\'\u{301}x'"), ("\\\u{200D}x", "''\\\\'\u{200D}x'"),
+            ("\u{600}'x", "'\u{600}'\\''x'"),
         ])
     func quoted(text: String, word: String) {
         #expect(!ShellWord.isPlain(text) && ShellWord.quoted(text) == word)

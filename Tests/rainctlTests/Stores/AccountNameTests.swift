@@ -84,6 +84,16 @@ struct AccountNameTests {
         }
     }
 
+    @Test("the official client's profile is no path", arguments: ["a/b", "a/\u{301}b", ".."])
+    func profile(name: String) async throws {
+        try await withTemporaryFolder { folder in
+            let error = #expect(throws: AccountError.self) {
+                try OfficialClientFolder(path: folder.path).load(profile: name)
+            }
+            #expect(error?.message.contains("cannot name a profile") == true, "\(error as Any)")
+        }
+    }
+
     @Test("a session of the official client's with such a name is not taken over", arguments: hostile)
     func imported(name: String) async throws {
         try await withTemporaryFolder { folder in

@@ -67,12 +67,17 @@ public struct SchemeHandler: Sendable {
     /// The value's own escapes of backslashes and line ends come on top.
     static func quoted(_ argument: String) -> String {
         let reserved = " \t\r\n\"'\\><~|&;$*?#()`"
-        let doubled = argument.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+        // A percent sign and a combining mark behind it are one character.
+        var doubled = String.UnicodeScalarView()
+        for scalar in argument.unicodeScalars {
+            if scalar == "%" { doubled.append(scalar) }
+            doubled.append(scalar)
+        }
         guard argument.isEmpty || argument.unicodeScalars.contains(where: reserved.unicodeScalars.contains) else {
-            return doubled
+            return String(doubled)
         }
         var text = "\""
-        for character in doubled.unicodeScalars {
+        for character in doubled {
             if "\"`$\\".unicodeScalars.contains(character) { text += "\\\\" }
             switch character {
             case "\\": text += "\\\\"

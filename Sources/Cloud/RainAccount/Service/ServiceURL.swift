@@ -58,8 +58,11 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
         let rest = url.utf8.dropFirst(text.utf8.count)
         guard rest.first == UInt8(ascii: "/") else { return false }
         let path = String(decoding: rest.prefix { !"?#".utf8.contains($0) }, as: UTF8.self)
-        let segments = path.lowercased().replacing("%2e", with: ".").split(separator: "/")
-        return !path.contains("\\") && !segments.contains(".") && !segments.contains("..")
+        // A solidus or a backslash, and a combining mark behind it, are one character.
+        let segments = path.unicodeScalars.split(separator: "/").map {
+            String($0).lowercased().replacing("%2e", with: ".")
+        }
+        return !path.utf8.contains(UInt8(ascii: "\\")) && !segments.contains(".") && !segments.contains("..")
     }
 
     /// The host if the authority is well-formed; an IPv6 address keeps its brackets.

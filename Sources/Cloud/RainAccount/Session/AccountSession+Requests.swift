@@ -48,8 +48,10 @@ extension AccountSession {
     private static func server(of url: String) -> String {
         let shown = ShownText.withoutUserInfo(url)
         guard let scheme = shown.firstRange(of: "://") else { return "this address" }
+        // A question mark and a combining mark behind it are one character.
+        let rest = shown.unicodeScalars[scheme.upperBound...]
         return presentable(
-            String(shown[..<scheme.upperBound] + shown[scheme.upperBound...].prefix { !"/?#\\".contains($0) }))
+            String(shown[..<scheme.upperBound]) + String(rest.prefix { !"/?#\\".unicodeScalars.contains($0) }))
     }
 
     private func send(

@@ -41,7 +41,11 @@ public struct EchoingClient: HTTPClient {
     public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let headers = request.headers.map { "\($0.name): \($0.value)" }.joined(separator: " ")
         let echo = String(decoding: request.body, as: UTF8.self) + " " + headers + " " + request.url
-        let text = echo.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        var text = ""
+        for scalar in echo.unicodeScalars {
+            if scalar == "\\" || scalar == "\"" { text += "\\" }
+            text.unicodeScalars.append(scalar)
+        }
         let body = """
             {"error":"invalid_request","error_description":"\(text)","message":"\(text)","details":"\(text)"}
             """

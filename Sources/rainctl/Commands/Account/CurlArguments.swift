@@ -85,14 +85,19 @@ struct CurlArguments {
         _ value: String, of option: String, _ hasSecretURL: Bool
     ) throws(CommandFailure) -> String {
         let isHeader = option == "header"
-        if isHeader, value.hasPrefix("@") || value.lowercased().hasPrefix("authorization") {
+        // As curl reads it: an at sign and a combining mark behind it are one `Character`.
+        let isFile = value.utf8.first == UInt8(ascii: "@")
+        if isHeader, isFile || value.lowercased().hasPrefix("authorization") {
             throw CommandFailure(
                 .usage, reason: "refused_option",
                 message: "The Authorization header is set by this command, and headers from a file could set another.")
         }
-        if option == "write-out", value.hasPrefix("@") { throw refused("--write-out with a file") }
+        if option == "write-out", isFile { throw refused("--write-out with a file") }
         // %{url}, %{url_effective}, %{urle.query} and %{json} show the whole address.
-        if option == "write-out", hasSecretURL, ["%{url", "%{json"].contains(where: value.lowercased().contains) {
+        let format = value.lowercased().unicodeScalars
+        if option == "write-out", hasSecretURL,
+            ["%{url", "%{json"].contains(where: { format.contains($0.unicodeScalars) })
+        {
             throw refused("--write-out of an address, which contains the token here,")
         }
         return value

@@ -41,14 +41,17 @@ struct CurlCommand {
         return Secret(lines.joined(separator: "\n") + "\n")
     }
 
-    private static func quoted(_ text: String) -> String {
+    /// Returns a value for a line of curl's configuration.
+    ///
+    /// Unicode scalars are compared, as `\r\n` is one `Character`, and so are a quote and a combining mark behind it.
+    static func quoted(_ text: String) -> String {
         var result = "\""
-        for character in text {
-            switch character {
-            case "\\", "\"": result += "\\\(character)"
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\", "\"": result += "\\\(scalar)"
             case "\n": result += "\\n"
             case "\r": result += "\\r"
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
         return result + "\""

@@ -135,6 +135,12 @@ struct CustomSchemeTests {
         #expect(lines.contains("NoDisplay=true"))
     }
 
+    @Test("a character with a combining mark is escaped as without it", arguments: ["\u{301}", "\u{200D}"])
+    func combiningMarks(mark: String) {
+        #expect(SchemeHandler.quoted("/opt/rain%\(mark)ctl") == "/opt/rain%%\(mark)ctl")
+        #expect(SchemeHandler.quoted("/opt/a\"\(mark)b") == "\"/opt/a\\\\\"\(mark)b\"")
+    }
+
     @Test("no path adds a line to the desktop entry", arguments: ["\n", "\r\n", "\r", "\t"])
     func lines(end: String) {
         let handler = SchemeHandler(

@@ -50,6 +50,26 @@ struct EchoedSecretsTests {
         #expect(!text.contains("planted"), "\(text)", sourceLocation: sourceLocation)
     }
 
+    @Test(
+        "the server's answer is JSON, whatever it was sent", arguments: ["\"", "\"\u{301}", "\\\u{301}", "\u{600}\""])
+    func answer(sent: String) async throws {
+        var request = HTTPRequest(method: .post, url: "http://127.0.0.1:1/")
+        request.body = Array(sent.utf8)
+        let answer = try await EchoingClient().send(request)
+        let echo = try JSONValue(parsing: answer.body)["message"]?.string
+        #expect(echo.map { $0.utf8.starts(with: sent.utf8) } == true)
+    }
+
+    @Test("a refused address is shown without its query", arguments: ["?", "?\u{301}", "/\u{301}?"])
+    func foreignAddress(separator: String) async throws {
+        let deployment = try Deployment(name: "sim", base: "http://127.0.0.1:1")
+        let identity = RainMakerIdentity(deployment, http: EchoingClient(), clock: ManualWallClock())
+        let session = try session(identity, tokens)
+        let request = HTTPRequest(method: .get, url: "https://other.example\(separator)code=planted-code")
+        let error = await accountError { () async throws(AccountError) in try await session.send(request) }
+        #expect(error?.message.contains("https://other.example is not a service") == true, "\(error as Any)")
+    }
+
     @Test("RainMaker: both passwords of a change, and the token")
     func rainMaker() async throws {
         let deployment = try Deployment(name: "sim", base: "http://127.0.0.1:1")

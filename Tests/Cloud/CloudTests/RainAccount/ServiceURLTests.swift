@@ -15,7 +15,9 @@ struct ServiceURLTests {
             ("https://api.example.com/v1/../v2/user", false), ("https://api.example.com/v1/./user", false),
             ("https://api.example.com/v1/..", false), ("https://api.example.com/v1/%2e%2E/v2", false),
             ("https://api.example.com/v1/.%2e/v2", false), ("https://api.example.com/v1/..?x", false),
-            ("https://api.example.com/v1/..\\v2", false), ("http://api.example.com/v1/user", false),
+            ("https://api.example.com/v1/..\\v2", false),
+            ("https://api.example.com/v1/x\\\u{301}v2", false), ("https://api.example.com/v1/../\u{301}v2", false),
+            ("https://api.example.com/v1/Ж/x\u{301}", true), ("http://api.example.com/v1/user", false),
         ])
     func below(url: String, isBelow: Bool) throws {
         #expect(try ServiceURL("https://api.example.com/v1/").isBase(of: url) == isBelow)
