@@ -257,14 +257,15 @@ final class Transfer {
         return error
     }
 
-    /// The proxy that has opened no tunnel yet, although a connection to it was begun. Plain HTTP has no tunnel, so nothing is known there.
+    /// The proxy that has opened no tunnel yet, although a connection to it was begun. Nothing is known with plain HTTP, which has no tunnel,
+    /// and with SOCKS, of which libcurl reports no status.
     private var silentProxy: String? {
         let target = pending.target
         var status = 0
         rk_curl_getinfo_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &status)
         guard target.mayUseProxy, target.isEncrypted, !addresses.isEmpty, status == 0, received.headerBytes == 0,
             let proxy = overrides?.proxySetting
-                ?? ProxySetting(for: target.host, isEncrypted: true, environment)
+                ?? ProxySetting(for: target.host, isEncrypted: true, environment), !proxy.isSOCKS
         else { return nil }
         return "the proxy \(proxy.place), which \(proxy.variable) names,"
     }

@@ -20,6 +20,8 @@ struct TransferFault {
     var hasAnswer = false
     /// The proxy's answer to CONNECT; 0 if there was none.
     var connectStatus = 0
+    /// What a SOCKS proxy did, where the code is `CURLE_PROXY`.
+    var proxyError = CURLPX_OK
     /// `X509_V_…` of OpenSSL; 0 and 1 say nothing.
     var verifyResult = 0
     /// `errno` of the last connection.
@@ -102,6 +104,7 @@ struct TransferFault {
             return (.proxyRefused, "\(proxy.variable) does not hold the address of a proxy\(why)")
         }
         if says("response 0") { return (.proxyRefused, notOne) }
+        if proxy.isSOCKS { return socksFault(proxy, name, notOne) }
         switch code {
         case CURLE_COULDNT_RESOLVE_PROXY: return (.proxy, "the name of \(name) is not found")
         case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) cannot be reached: \(connectionFault)")
@@ -115,6 +118,60 @@ struct TransferFault {
         // Plain HTTP has no CONNECT, so what comes later may be the server's.
         guard errorCode(code) == .tls, isEncrypted else { return nil }
         return (.proxyRefused, "\(name) opens no secure connection (\(tlsFault.message))")
+    }
+
+    /// Nil where the SOCKS proxy has done its part, as far as libcurl tells: it reports no status of the tunnel, so silence and a closed
+    /// connection count as the server's.
+    private func socksFault(
+        _ proxy: ProxySetting, _ name: String, _ notOne: String
+    ) -> (code: HTTPError.Code, message: String)? {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_PROXY: return (.proxy, "the name of \(name) is not found")
+        case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) cannot be reached: \(connectionFault)")
+        case CURLE_PROXY: break
+        default: return nil
+        }
+        if let reply = socksReply { return (.proxy, "\(name) cannot reach it (\(reply))") }
+        switch proxyError {
+        case CURLPX_NO_AUTH, CURLPX_USER_REJECTED, CURLPX_IDENTD, CURLPX_IDENTD_DIFFER, CURLPX_GSSAPI,
+            CURLPX_GSSAPI_PERMSG, CURLPX_GSSAPI_PROTECTION:
+            return (
+                .proxyRefused,
+                proxy.hasCredentials
+                    ? "\(name) does not accept the user name and password that are given there"
+                    : "\(name) wants a user name and a password, as in \(proxy.scheme)://USER:PASSWORD@\(proxy.place)"
+            )
+        case CURLPX_LONG_USER, CURLPX_LONG_PASSWD:
+            return (.proxyRefused, "\(proxy.variable) has a user name or a password of more than 255 bytes")
+        case CURLPX_RESOLVE_HOST:
+            let other = proxy.scheme == "socks5" ? "socks5h" : "socks4a"
+            return (
+                .unresolved,
+                "this machine does not find its name: with \(other):// in \(proxy.variable), the proxy looks it up"
+            )
+        case CURLPX_CLOSED, CURLPX_RECV_ADDRESS, CURLPX_RECV_AUTH, CURLPX_RECV_CONNECT, CURLPX_RECV_REQACK,
+            CURLPX_SEND_AUTH, CURLPX_SEND_CONNECT, CURLPX_SEND_REQUEST:
+            return (.proxy, "\(name) closed the connection: it may not be a proxy")
+        default: return (.proxyRefused, "\(notOne) of that kind (\(text))")
+        }
+    }
+
+    /// Why a SOCKS proxy did not connect to the host (RFC 1928, section 6); nil where it gave no such answer.
+    private var socksReply: String? {
+        switch proxyError {
+        case CURLPX_REPLY_CONNECTION_REFUSED: "connection refused"
+        case CURLPX_REPLY_HOST_UNREACHABLE: "host unreachable"
+        case CURLPX_REPLY_NETWORK_UNREACHABLE: "network unreachable"
+        case CURLPX_REPLY_NOT_ALLOWED: "its rules do not allow the connection"
+        case CURLPX_REPLY_TTL_EXPIRED: "TTL expired"
+        case CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED: "it does not support this kind of address"
+        case CURLPX_REPLY_COMMAND_NOT_SUPPORTED: "it does not support such connections"
+        case CURLPX_REPLY_GENERAL_SERVER_FAILURE: "general failure of the proxy"
+        case CURLPX_REPLY_UNASSIGNED: "unknown reason"
+        // SOCKS4 gives no reason.
+        case CURLPX_REQUEST_FAILED: "request rejected or failed"
+        default: nil
+        }
     }
 
     /// Adds the proxy to a fault of TLS in a tunnel: whatever answered CONNECT may also have answered in the server's place.
@@ -298,6 +355,10 @@ extension TransferFault {
         rk_curl_getinfo_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &connectStatus)
         rk_curl_getinfo_long(curl, easy, CURLINFO_SSL_VERIFYRESULT, &verifyResult)
         var number = 0
+        if code == CURLE_PROXY {
+            rk_curl_getinfo_long(curl, easy, CURLINFO_PROXY_ERROR, &number)
+            proxyError = CURLproxycode(rawValue: UInt32(truncatingIfNeeded: number))
+        }
         rk_curl_getinfo_long(curl, easy, CURLINFO_OS_ERRNO, &number)
         systemError = Int32(truncatingIfNeeded: number)
         now = Self.currentTime()

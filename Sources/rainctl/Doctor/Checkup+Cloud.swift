@@ -108,7 +108,9 @@ extension Checkup {
         _ error: HTTPError, _ service: ServiceURL
     ) -> (reason: String, message: String, fix: String) {
         let host = service.authority
-        if [.proxy, .proxyRefused, .timeout].contains(error.code), let proxy = proxy(for: service) {
+        let isProxyFault =
+            error.code == .timeout ? error.silentProxy != nil : [.proxy, .proxyRefused].contains(error.code)
+        if isProxyFault, let proxy = proxy(for: service) {
             return (
                 "proxy", "\(host) cannot be reached: \(error.message.onOneLine).",
                 "unset \(proxy.joined(separator: " "))"

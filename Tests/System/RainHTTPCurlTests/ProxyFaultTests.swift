@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CRainCurl
 import Glibc
 import RainHTTP
 import TestSupport
@@ -22,6 +23,20 @@ struct ProxyFaultTests {
         Fault(testDescription: "answers \(status)", code: code, says: says) { peer in
             _ = peer.readRequest()
             peer.respond(status)
+        }
+    }
+
+    /// A SOCKS proxy: the bytes that choose the way to sign in, and the first two of its reply (RFC 1928).
+    private static func socks(
+        _ name: String, _ method: [UInt8], _ reply: [UInt8]?, _ says: String, _ code: HTTPError.Code
+    ) -> Fault {
+        Fault(testDescription: "SOCKS: \(name)", code: code, says: says, scheme: "socks5h") { peer in
+            _ = peer.read(4096)
+            peer.write(method)
+            guard let reply else { return peer.waitForClose() }
+            _ = peer.read(4096)
+            peer.write(reply + [0, 1, 0, 0, 0, 0, 0, 0])
+            peer.waitForClose()
         }
     }
 
@@ -65,6 +80,30 @@ struct ProxyFaultTests {
         ) {
             _ = $0.read(3)
             $0.write("HTTP/1.1 400 Bad Request\r\n\r\n")
+            $0.waitForClose()
+        },
+        socks("refuses to connect", [5, 0], [5, 5], "cannot reach it (connection refused)", .proxy),
+        socks("knows no way to the host", [5, 0], [5, 4], "cannot reach it (host unreachable)", .proxy),
+        socks("forbids it", [5, 0], [5, 2], "its rules do not allow the connection", .proxy),
+        socks(
+            "accepts no sign-in", [5, 0xFF], nil, "wants a user name and a password, as in socks5h://USER:PASSWORD@",
+            .proxyRefused),
+        Fault(
+            testDescription: "does not take the password for SOCKS", code: .proxyRefused,
+            says: "does not accept the user name and password that are given there", credentials: "me:planted-secret@",
+            scheme: "socks5h"
+        ) {
+            _ = $0.read(4096)
+            $0.write([5, 2])
+            _ = $0.read(4096)
+            $0.write([1, 1])
+            $0.waitForClose()
+        },
+        Fault(
+            testDescription: "closes a SOCKS connection", code: .proxy, says: "closed the connection", scheme: "socks5h"
+        ) {
+            _ = $0.read(4096)
+            $0.endWriting()
             $0.waitForClose()
         },
         Fault(
@@ -121,6 +160,94 @@ struct ProxyFaultTests {
         #expect(error.silentProxy?.contains("https_proxy") == true)
     }
 
+    /// What a SOCKS proxy does once it has connected to the server.
+    private func beyondSOCKS(
+        deadline: Duration = .seconds(60), _ serve: @escaping @Sendable (LoopbackPeer) -> Void
+    ) async throws -> HTTPError {
+        let server = try LoopbackServer { peer in
+            _ = peer.read(4096)
+            peer.write([5, 0])
+            _ = peer.read(4096)
+            peer.write([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+            serve(peer)
+        }
+        return try #require(await failure("socks5h://127.0.0.1:\(server.port)", deadline: deadline))
+    }
+
+    @Test("a fault beyond a SOCKS proxy is the server's")
+    func serverBeyondSOCKS() async throws {
+        let closed = try await beyondSOCKS {
+            _ = $0.read(4096)
+            $0.endWriting()
+            $0.waitForClose()
+        }
+        #expect(closed.code == .closed && !closed.message.contains("proxy"), "\(closed)")
+        let plain = try await beyondSOCKS {
+            _ = $0.read(4096)
+            $0.write("HTTP/1.1 400 Bad Request\r\n\r\n")
+            $0.waitForClose()
+        }
+        #expect(plain.code == .tls && !plain.message.contains("proxy"), "\(plain)")
+        let silent = try await beyondSOCKS(deadline: .seconds(5)) { $0.waitForClose() }
+        #expect(silent.code == .timeout && silent.silentProxy == nil, "\(silent)")
+        #expect(!silent.message.contains("proxy"), "\(silent)")
+    }
+
+    private func socksFault(
+        _ scheme: String, _ code: CURLcode, credentials: String = "", proxyError: CURLproxycode = CURLPX_OK
+    ) -> TransferFault {
+        var fault = TransferFault(
+            code: code, text: "text of libcurl", host: "cloud.example", isEncrypted: true,
+            proxy: ProxySetting("\(scheme)://\(credentials)p:1080", variable: "all_proxy"))
+        fault.proxyError = proxyError
+        return fault
+    }
+
+    @Test("a SOCKS proxy is at fault for what it does itself", arguments: ["socks4", "socks4a", "socks5", "socks5h"])
+    func socksFaults(scheme: String) {
+        for code in [CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT] {
+            #expect(socksFault(scheme, code).meaning.code == .proxy)
+        }
+        for code in [
+            CURLE_OPERATION_TIMEDOUT, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_SSL_CONNECT_ERROR,
+        ] {
+            let meaning = socksFault(scheme, code).meaning
+            #expect(
+                ![.proxy, .proxyRefused].contains(meaning.code) && !meaning.message.contains("p:1080"), "\(meaning)")
+        }
+        var untrusted = socksFault(scheme, CURLE_PEER_FAILED_VERIFICATION)
+        untrusted.verifyResult = 20
+        #expect(untrusted.meaning.code == .tls)
+        #expect(untrusted.meaning.message.contains("an authority that this machine does not trust"))
+    }
+
+    static let socksErrors: [(CURLproxycode, HTTPError.Code, String)] = [
+        (CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED, .proxy, "cannot reach it"),
+        (CURLPX_REPLY_COMMAND_NOT_SUPPORTED, .proxy, "cannot reach it"),
+        (CURLPX_REPLY_CONNECTION_REFUSED, .proxy, "cannot reach it (connection refused)"),
+        (CURLPX_REPLY_GENERAL_SERVER_FAILURE, .proxy, "cannot reach it"),
+        (CURLPX_REPLY_HOST_UNREACHABLE, .proxy, "cannot reach it (host unreachable)"),
+        (CURLPX_REPLY_NETWORK_UNREACHABLE, .proxy, "cannot reach it (network unreachable)"),
+        (CURLPX_REPLY_NOT_ALLOWED, .proxy, "cannot reach it"), (CURLPX_REPLY_TTL_EXPIRED, .proxy, "cannot reach it"),
+        (CURLPX_REPLY_UNASSIGNED, .proxy, "cannot reach it"), (CURLPX_REQUEST_FAILED, .proxy, "cannot reach it"),
+        (CURLPX_CLOSED, .proxy, "closed the connection"), (CURLPX_RECV_CONNECT, .proxy, "closed the connection"),
+        (CURLPX_BAD_VERSION, .proxyRefused, "is not a proxy of that kind (text of libcurl)"),
+        (CURLPX_UNKNOWN_MODE, .proxyRefused, "is not a proxy of that kind"),
+        (CURLPX_NO_AUTH, .proxyRefused, "wants a user name and a password, as in socks5://USER:PASSWORD@p:1080"),
+        (CURLPX_USER_REJECTED, .proxyRefused, "wants a user name and a password"),
+        (CURLPX_LONG_PASSWD, .proxyRefused, "more than 255 bytes"),
+        (CURLPX_RESOLVE_HOST, .unresolved, "with socks5h:// in all_proxy, the proxy looks it up"),
+    ]
+
+    @Test("what a SOCKS proxy answered decides", arguments: socksErrors)
+    func socksError(error: CURLproxycode, code: HTTPError.Code, says: String) {
+        let meaning = socksFault("socks5", CURLE_PROXY, proxyError: error).meaning
+        #expect(meaning.code == code && meaning.message.contains(says), "\(meaning)")
+        let given = socksFault("socks5", CURLE_PROXY, credentials: "u:planted@", proxyError: error).meaning
+        #expect(given.code == code && !given.message.contains("planted"), "\(given)")
+        #expect(!given.message.contains("wants a user name"), "\(given)")
+    }
+
     @Test(
         "what is not TLS in an open tunnel is the proxy's fault on the usual port, and may be on another one",
         arguments: [("cloud.example", HTTPError.Code.proxyRefused), ("cloud.example:8443", .tls)])
@@ -145,6 +272,10 @@ struct ProxyFaultTests {
         var testDescription: String { "\(host) with \(environment)" }
     }
 
+    private static func exception(_ exceptions: String, _ host: String, expected: String? = nil) -> Setting {
+        Setting(host: host, environment: ["https_proxy": "p:1", "no_proxy": exceptions], expected: expected)
+    }
+
     static let settings: [Setting] = [
         Setting(host: "a.example", environment: [:], expected: nil),
         Setting(host: "a.example", environment: ["https_proxy": "http://p:1"], expected: "https_proxy p:1"),
@@ -163,6 +294,19 @@ struct ProxyFaultTests {
         Setting(host: "a.example", environment: ["https_proxy": "p:1", "NO_PROXY": "A.Example"], expected: nil),
         Setting(
             host: "a.example", environment: ["https_proxy": "p:1", "no_proxy": "xample"], expected: "https_proxy p:1"),
+        exception("*,b.example", "a.example", expected: "https_proxy p:1"),
+        exception("b.example, *", "a.example", expected: "https_proxy p:1"),
+        exception("a.example.", "a.example"), exception("example", "a.example."),
+        exception(".", "a.example.", expected: "https_proxy p:1"),
+        exception("192.0.2.0/24", "192.0.2.77:8443"),
+        exception("192.0.2.0/24", "192.0.3.1", expected: "https_proxy p:1"),
+        exception("b.example,192.0.2.0/23", "192.0.3.1"), exception("192.0.2.7/32", "192.0.2.7"),
+        exception("192.0.2.7", "192.0.2.7"), exception("2.7", "192.0.2.7", expected: "https_proxy p:1"),
+        exception("192.0.2.0/33", "192.0.2.0", expected: "https_proxy p:1"),
+        exception("192.0.2.0/24", "a.example", expected: "https_proxy p:1"),
+        exception("2001:db8::/32", "[2001:db8::1]:443"), exception("2001:db8::/33", "[2001:db8::1]"),
+        exception("2001:db8:8000::/33", "[2001:db8::1]", expected: "https_proxy p:1"),
+        exception("2001:db8::1", "[2001:db8:0::1]"), exception("::/0", "[2001:db8::1]", expected: "https_proxy p:1"),
         Setting(host: "127.0.0.1:1", environment: ["https_proxy": "p:1"], expected: nil),
         Setting(host: "[::1]:1", environment: ["https_proxy": "p:1"], expected: nil),
     ]
@@ -174,6 +318,7 @@ struct ProxyFaultTests {
             ("ftp://p:1", "ftp://"), ("http://p:70000", "port"), ("http://p:0", "port"), ("http://p:", "port"),
             ("http://:3128", "no host"), ("http://", "no host"), ("http://2001:db8::1:3128", "brackets"),
             ("http://u:s3cret@p:x", "port"), ("http://u:s3cret", "port"), ("u:s3://cret@p:x", "port"),
+            ("http://u:s3cret@\u{301}p:x", "port"),
         ] as [(String, String?)])
     func parts(value: String, says: String?) {
         let problem = ProxySetting(value, variable: "https_proxy").problem

@@ -14,6 +14,8 @@ struct FaultyServer {
         case raw(@Sendable (LoopbackPeer) -> Void)
         /// Is the proxy on the way to a cloud; nil for one that is not there.
         case proxy((@Sendable (LoopbackPeer) -> Void)?)
+        /// Is the SOCKS proxy on the way to a cloud.
+        case socks(@Sendable (LoopbackPeer) -> Void)
     }
 
     /// The deployment's base URL.
@@ -37,6 +39,11 @@ struct FaultyServer {
             let port = try server?.port ?? LoopbackServer.refusedPort()
             var faulty = FaultyServer(base: "https://cloud.example", server: server)
             faulty.proxy = "http://127.0.0.1:\(port)"
+            return faulty
+        case .socks(let serve):
+            let server = try LoopbackServer(serve)
+            var faulty = FaultyServer(base: "https://cloud.example", server: server)
+            faulty.proxy = "socks5h://127.0.0.1:\(server.port)"
             return faulty
         case .hang: return FaultyServer(try LoopbackServer { $0.waitForClose() })
         case .reset: return FaultyServer(try half { $0.reset() })

@@ -44,6 +44,11 @@ extension InjectedFault {
             .proxy {
                 _ = $0.readRequest(); $0.respond("405 Method Not Allowed")
             }, "a web server in the place of a proxy", "is not a proxy"),
+        server(
+            .socks {
+                _ = $0.read(4096); $0.write([5, 0]); _ = $0.read(4096); $0.write([5, 5, 0, 1, 0, 0, 0, 0, 0, 0])
+                $0.waitForClose()
+            }, "a SOCKS proxy that the cloud refuses", "cannot reach it"),
         server(answer(511), "a network that wants a sign-in", "wants a sign-in"),
         server(answer(451), "a service that the law blocks", "legal reasons"),
         server(answer(410), "a service that has ended", "any more"),
