@@ -42,25 +42,37 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
     public var path: String
     /// The system's words, where it had any.
     public var detail: String?
-    /// The other user that the file or folder belongs to, if that is the cause: `root`, as after `sudo`, or `user 1000`.
+    /// The other user that the file or folder belongs to, if that is the cause: `root` or `user 1000`.
     public var owner: String?
+    /// Whether `sudo` probably left it there, so that the user may take it back. Elsewhere a change of the owner damages the machine.
+    private var isLeftBySudo = false
+    private var isFolder = false
     /// What is in the place of a file, if that is the cause: `a folder`, `a FIFO (named pipe)`, `a socket` or `a device`.
     public var kind: String?
 
     /// - Parameter errno: if the system denied permission, the owner of the path is looked up, or of the nearest folder above it.
-    init(_ code: Code, path: String, errno: Int32? = nil) {
+    init(_ code: Code, path: String, errno: Int32? = nil, user: FileUser = .current) {
         self.code = code
         self.path = path
         detail = errno.map(systemWords)
-        if let errno, [EACCES, EPERM].contains(errno), let denied = Self.foreignPlace(path) {
-            (self.path, owner) = denied
+        if let errno, [EACCES, EPERM].contains(errno), let (place, status) = Self.nearestPlace(path),
+            status.st_uid != user.id
+        {
+            self.path = place
+            noteOwner(status, user)
         }
     }
 
-    init(_ code: Code, path: String, status: stat) {
+    init(_ code: Code, path: String, status: stat, user: FileUser = .current) {
         self.init(code, path: path)
         if code != .openFolder { kind = Self.kind(of: status) }
-        if status.st_uid != geteuid() { owner = Self.name(of: status.st_uid) }
+        if status.st_uid != user.id { noteOwner(status, user) }
+    }
+
+    private mutating func noteOwner(_ status: stat, _ user: FileUser) {
+        owner = status.st_uid == 0 ? "root" : "user \(status.st_uid)"
+        isLeftBySudo = status.st_uid == 0 && user.id != 0 && user.hasHome(above: path)
+        isFolder = code == .openFolder || status.st_mode & S_IFMT == S_IFDIR
     }
 
     static func kind(of status: stat) -> String? {
@@ -74,16 +86,14 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         }
     }
 
-    private static func name(of user: uid_t) -> String { user == 0 ? "root" : "user \(user)" }
-
-    /// The path, or the nearest folder above it that exists, if it belongs to another user.
-    private static func foreignPlace(_ path: String) -> (String, String)? {
+    /// The path, or the nearest folder above it that exists.
+    private static func nearestPlace(_ path: String) -> (String, stat)? {
         var (place, status) = (Substring(path), stat())
         while lstat(String(place), &status) != 0 {
             guard let slash = place.lastIndex(of: "/"), slash > place.startIndex else { return nil }
             place = place[..<slash]
         }
-        return status.st_uid == geteuid() ? nil : (String(place), name(of: status.st_uid))
+        return (String(place), status)
     }
 
     /// A folder that should have been made and is not there.
@@ -93,7 +103,11 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
 
     public var description: String {
         if let kind { return "\(path) is \(kind), not a file: remove it, or move it away" }
-        if let owner { return "\(path) belongs to \(owner), not to you, as after sudo: give it back with chown" }
+        if let owner {
+            return isLeftBySudo
+                ? "\(path) belongs to \(owner), not to you, as after sudo: give it back with chown"
+                : "\(path) belongs to \(owner): choose a \(isFolder ? "folder" : "file") of your own"
+        }
         return switch code {
         case .notPrivate: "\(path) is not private: make it yours alone (chmod 600), or remove it"
         case .writableByOthers: "somebody else may write \(path): chown it to yourself and chmod go-w"
@@ -105,5 +119,29 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         case .unwritable: "\(path) cannot be written: \(detail ?? "the system does not say why")"
         default: "\(path): \(detail ?? "\(code)")"
         }
+    }
+}
+
+/// The user who runs the program, in messages about files of other users.
+struct FileUser: Sendable {
+    var id: uid_t
+    /// `HOME`.
+    var home: String?
+
+    static var current: FileUser { FileUser(id: geteuid(), home: getenv("HOME").map { String(cString: $0) }) }
+
+    /// Returns whether a path is below the home folder, after links are followed.
+    func hasHome(above path: String) -> Bool {
+        guard let home, home.hasPrefix("/"), let folder = Self.parts(home), let parts = Self.parts(path) else {
+            return false
+        }
+        return !folder.isEmpty && parts.count > folder.count && parts.starts(with: folder)
+    }
+
+    /// Nil for a path that cannot be followed to its end.
+    private static func parts(_ path: String) -> [Substring]? {
+        guard let followed = realpath(path, nil) else { return nil }
+        defer { free(followed) }
+        return String(cString: followed).split(separator: "/")
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import RainPrivateFiles
 import TestSupport
 import Testing
+
+@testable import RainPrivateFiles
 
 @Suite("Private files")
 struct PrivateFileTests {
@@ -129,6 +130,66 @@ struct PrivateFileTests {
             #expect(ofFolder?.code == .openFolder)
             #expect(ofFolder?.description.contains("/a belongs to user 4711") == true)
         }
+    }
+
+    /// The message about a folder or a file that this owner has, for this user.
+    private func words(
+        _ code: PrivateFileError.Code, _ path: String, owner: uid_t, mode: mode_t = S_IFDIR | 0o755, for user: FileUser
+    ) -> String {
+        var status = stat()
+        (status.st_uid, status.st_mode) = (owner, mode)
+        return PrivateFileError(code, path: path, status: status, user: user).description
+    }
+
+    @Test("only what sudo left in the user's home folder is to be given back with chown")
+    func leftBySudo() async throws {
+        try await withTemporaryFolder { folder in
+            try folder.makeFolder("home")
+            try folder.makeFolder("home/state")
+            try folder.makeFolder("home2")
+            let (home, state, other) = (folder.file("home"), folder.file("home/state"), folder.file("home2"))
+            let maker = FileUser(id: 1000, home: home)
+            #expect(
+                words(.openFolder, state, owner: 0, for: maker)
+                    == "\(state) belongs to root, not to you, as after sudo: give it back with chown")
+            for (path, owner, user) in [
+                ("/tmp", 0, maker), ("/", 0, maker), (home, 0, maker), (other, 0, maker),
+                ("\(state)/../../home2", 0, maker),
+                (state, 1001, maker), (state, 1000, FileUser(id: 0, home: home)),
+                (state, 0, FileUser(id: 1000, home: "/")),
+                (state, 0, FileUser(id: 1000, home: nil)),
+            ] as [(String, uid_t, FileUser)] {
+                let name = owner == 0 ? "root" : "user \(owner)"
+                #expect(
+                    words(.openFolder, path, owner: owner, for: user)
+                        == "\(path) belongs to \(name): choose a folder of your own")
+            }
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file("home/link"), withDestinationPath: other)
+            #expect(
+                words(.openFolder, folder.file("home/link"), owner: 0, for: maker).contains(
+                    "choose a folder of your own"))
+        }
+    }
+
+    @Test("a file of another user is one to be replaced by the user's own")
+    func foreignFile() {
+        let maker = FileUser(id: 1000, home: "/nonexistent")
+        #expect(
+            words(.notPrivate, "/srv/a", owner: 0, mode: S_IFREG | 0o644, for: maker)
+                == "/srv/a belongs to root: choose a file of your own")
+    }
+
+    @Test("where permission is denied, the folder's owner decides what is advised")
+    func denied() {
+        // No user has this number.
+        let user = FileUser(id: uid_t.max - 1, home: "/nonexistent")
+        let error = PrivateFileError(.unwritable, path: "/nonexistent-a/b.bin", errno: EACCES, user: user)
+        #expect(!error.description.contains("chown"), "\(error)")
+        let inRoot = PrivateFileError(.unwritable, path: "/etc/passwd", errno: EACCES, user: user)
+        #expect(inRoot.path == "/etc/passwd" && inRoot.description.hasSuffix("choose a file of your own"), "\(inRoot)")
+        let inFolder = PrivateFileError(.unwritable, path: "/etc/nonexistent/b", errno: EACCES, user: user)
+        #expect(inFolder.path == "/etc" && inFolder.description.hasSuffix("choose a folder of your own"), "\(inFolder)")
     }
 
     @Test("a folder that others may write to is refused")
