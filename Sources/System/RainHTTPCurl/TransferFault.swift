@@ -39,12 +39,12 @@ struct TransferFault {
         if let fault = nameFault { return fault }
         let kind = errorCode(code)
         switch kind {
-        case .tls: return throughProxy(tlsFault)
+        case .tls: return throughProxy(withOwnAddress(tlsFault))
         case .unreachable: return (kind, connectionFault)
         case .unresolved:
             return (kind, "its name is not found: it is misspelt, or this machine has no working name service")
         // What TLS 1.3 reports after the handshake comes with the first read.
-        case .closed where lowercased.contains("alert"): return throughProxy(tlsFault)
+        case .closed where lowercased.contains("alert"): return throughProxy(withOwnAddress(tlsFault))
         case .closed: return (kind, closedFault)
         case .malformed: return (kind, answerFault)
         default: return (kind, text)
@@ -203,18 +203,33 @@ struct TransferFault {
         return !isNearby(name) && !name.hasPrefix("[") && !name.allSatisfy { $0.isNumber || $0 == "." }
     }
 
-    /// An address that the name must not have. The connection may have been refused, or opened by something of this machine.
+    /// Whether the name of another machine leads to this one. Linux connects 0.0.0.0 and :: to it, too.
+    private var leadsHere: Bool {
+        isForeignName && proxy == nil && !addresses.isEmpty
+            && addresses.allSatisfy {
+                ["::1", "::", "0.0.0.0"].contains($0) || $0.hasPrefix("127.") || $0.hasPrefix("::ffff:127.")
+            }
+    }
+
+    /// Adds that the name leads to this machine: the service may run here, or /etc/hosts or a DNS blocker is the cause.
+    private func withOwnAddress(
+        _ fault: (code: HTTPError.Code, message: String)
+    ) -> (code: HTTPError.Code, message: String) {
+        // A file of certificate authorities is read before the server answers.
+        guard leadsHere, code != CURLE_SSL_CACERT_BADFILE else { return fault }
+        return (fault.code, "\(fault.message), and its name leads to this machine (\(addresses[0]))")
+    }
+
+    /// An address that the name must not have, where no connection was made.
     private var nameFault: (code: HTTPError.Code, message: String)? {
-        guard isForeignName, proxy == nil, !addresses.isEmpty,
-            [.unreachable, .tls, .closed].contains(errorCode(code))
-        else { return nil }
+        guard isForeignName, proxy == nil, !addresses.isEmpty, errorCode(code) == .unreachable else { return nil }
         if let nowhere = addresses.first(where: { ["0.0.0.0", "::"].contains($0) }) {
             return (
                 .unreachable,
                 "its name leads to \(nowhere), which is nobody's address: a DNS blocker, a filter of this network or /etc/hosts blocks it"
             )
         }
-        if addresses.allSatisfy({ $0 == "::1" || $0.hasPrefix("127.") || $0.hasPrefix("::ffff:127.") }) {
+        if leadsHere {
             return (
                 .unreachable,
                 "its name leads to this machine (\(addresses[0])), where the service is not: look into /etc/hosts and at DNS blockers"

@@ -31,13 +31,51 @@ struct NameFaultTests {
         #expect(error.code == .unreachable && error.message.contains(says), "\(error)")
     }
 
-    @Test("also where something of this machine answers in its place", arguments: ["https", "http"])
-    func answered(scheme: String) async throws {
+    @Test(
+        "what answers on this machine is what failed",
+        arguments: [
+            (
+                "https",
+                " when TLS began, as an overloaded server or a firewall on the way does, and its name leads to this machine (127.0.0.1)"
+            ),
+            ("http", "the connection"),
+        ])
+    func answered(scheme: String, says: String) async throws {
         let server = try LoopbackServer { _ = $0.read(1) }
         let error = try #require(
             await failure(
                 ["cloud.example:\(server.port):127.0.0.1"], url: "\(scheme)://cloud.example:\(server.port)/"))
-        #expect(error.code == .unreachable && error.message.contains("this machine (127.0.0.1)"), "\(error)")
+        #expect(error.code == .closed && error.message.contains(says), "\(error)")
+        #expect(!error.message.contains("where the service is not"), "\(error)")
+    }
+
+    @Test(
+        "a certificate's fault keeps its sentence, and the address is added",
+        arguments: [(18, "its certificate is self-signed"), (20, "from an authority"), (62, "is for another name")])
+    func certificate(result: Int, says: String) {
+        var fault = TransferFault(
+            code: CURLE_PEER_FAILED_VERIFICATION, text: "SSL certificate problem: x", host: "cloud.example:8443",
+            isEncrypted: true)
+        fault.verifyResult = result
+        #expect(!fault.meaning.message.contains("this machine ("))
+        fault.addresses = ["127.0.0.1"]
+        #expect(fault.meaning.code == .tls && fault.meaning.message.contains(says), "\(fault.meaning)")
+        #expect(fault.meaning.message.hasSuffix(", and its name leads to this machine (127.0.0.1)"), "\(fault.meaning)")
+        fault.addresses = ["0.0.0.0"]
+        #expect(fault.meaning.message.hasSuffix(", and its name leads to this machine (0.0.0.0)"), "\(fault.meaning)")
+        fault.addresses = ["192.0.2.1", "127.0.0.1"]
+        #expect(!fault.meaning.message.contains("this machine ("))
+        (fault.host, fault.addresses) = ("localhost:8443", ["127.0.0.1"])
+        #expect(!fault.meaning.message.contains("this machine ("))
+    }
+
+    @Test(
+        "a server on this machine that closes the connection has closed it",
+        arguments: [CURLE_RECV_ERROR, CURLE_GOT_NOTHING])
+    func closed(code: CURLcode) {
+        let fault = TransferFault(
+            code: code, text: "x", host: "cloud.example", isEncrypted: true, addresses: ["127.0.0.1"])
+        #expect(fault.meaning.code == .closed && !fault.meaning.message.contains("its name"), "\(fault.meaning)")
     }
 
     @Test("a name that is not found", arguments: ["https://nobody.invalid/", "http://nobody.invalid/"])
