@@ -60,6 +60,23 @@ struct IgnoredSettingsTests {
     }
 
     @Test(
+        "a file that may not be read is an error, and a closed folder hides none",
+        .enabled(if: getuid() != 0, "root may read every file"))
+    func unreadable() async throws {
+        try await withTemporaryFolder { folder in
+            try folder.write(#"{"account":"ada"}"#, to: ".rainkit.json")
+            chmod(folder.file(".rainkit.json"), 0)
+            let error = #expect(throws: CommandFailure.self) { try settings(in: folder) }
+            #expect(error?.reason == "unreadable_settings" && error?.message.contains("Permission denied") == true)
+            unlink(folder.file(".rainkit.json"))
+            try folder.makeFolder("user")
+            chmod(folder.file("user"), 0)
+            #expect(try settings(in: folder)[.account] == nil)
+            chmod(folder.file("user"), 0o700)
+        }
+    }
+
+    @Test(
         "a variable with a relative path is named; an empty one counts as none",
         arguments: ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"])
     func relative(variable: String) throws {

@@ -296,23 +296,22 @@ class Scene:
             [self.program(program), *arguments], env=self.environment, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL)
         self.started.append(process)
-        line = process.stdout.readline()
+        lines = queue.Queue()
+        threading.Thread(target=lambda: lines.put(process.stdout.readline()), daemon=True).start()
+        try:
+            line = lines.get(timeout=LIMIT)
+        except queue.Empty:
+            line = ""
         expect(line.startswith("{"), f"{program} does not start")
         return json.loads(line)
 
     def identity(self, name):
         """One simulated identity system; `backend` is the simulated backend beside it."""
         journal = self.path(f"{name}.ndjson")
-        mail = self.path(f"{name}.mail")
-        options = ["--mailbox", mail] if self._takes_mailbox() else []
-        ready = self._simulate("cloud-sim", "identity", "--provider", name, "--journal", journal, *options)
+        ready = self._simulate("cloud-sim", "identity", "--provider", name, "--journal", journal)
         simulator = Simulator(ready["providers"][name], journal)
-        simulator.backend, simulator.mailbox = ready["mapping"], pathlib.Path(mail)
+        simulator.backend = ready["mapping"]
         return simulator
-
-    def _takes_mailbox(self):
-        text = subprocess.run([self.program("cloud-sim"), "identity", "--help"], capture_output=True, text=True).stdout
-        return "--mailbox" in text
 
     def cloud(self, *options):
         journal, mail = self.path("cloud.ndjson"), self.path("cloud.mail")

@@ -118,13 +118,15 @@ def code_for_another_client(scene):
 def life_of_a_code(scene):
     spid = SPiD(scene)
     spid.sign_in()
-    once, early, late = spid.code(), spid.code(), spid.code()
+    once = spid.code()
     spid.redeem(once)
     spid.redeem(once, status=77, reason="used_code")
-    # The machine's own time goes on, too.
+    # The machine's own time goes on, too: little is done between a code and its redemption.
+    early = spid.code()
     spid.simulator.clock(15)
     spid.redeem(early)
-    spid.simulator.clock(31)
+    late = spid.code()
+    spid.simulator.clock(15 + 31)
     spid.redeem(late, status=77, reason="code_expired")
     spid.run("account", "exchange", "--for-client", "other-1", "--json", status=78, reason="client_refused")
 
@@ -528,7 +530,7 @@ def token_request(scene):
         states.append(asked["state"])
     expect(states[0] != states[1] and all(len(state) >= 20 for state in states), "the state is not random")
     # An answer with another state is not taken.
-    running = scene.start("login", *spid.client(), "--no-browser", "--redirect", "loopback", "--json", "--timeout", "20")
+    running = scene.start("login", *spid.client(), "--no-browser", "--redirect", "loopback", "--json")
     page = running.page()
     foreign = parameters(page)["redirect_uri"] + "?code=stolen&state=another"
     equal(Browser().request(foreign).status, 400, "the answer to another state")

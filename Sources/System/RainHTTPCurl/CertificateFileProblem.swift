@@ -23,6 +23,7 @@ package func certificateFileProblem(_ path: String) -> String? {
         bytes += chunk[..<count]
     }
     guard !bytes.isEmpty else { return "is empty" }
+    guard bytes.count < maximumBytes else { return "is larger than \(maximumBytes >> 20) MiB" }
     let (count, endsDamaged) = CertificateBundle.read(bytes)
     if endsDamaged { return "holds a damaged certificate (number \(count + 1)), or ends in the middle of it" }
     return count == 0 ? "holds no certificate in PEM form" : nil

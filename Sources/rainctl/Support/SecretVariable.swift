@@ -13,8 +13,6 @@ enum SecretVariable: String, CaseIterable, Sendable {
 }
 
 extension Context {
-    func secret(_ name: SecretVariable) -> Secret? { variable(name.rawValue).map { Secret($0) } }
-
     /// The environment of programs that are started here: everything but ``secretVariables``, and the absolute folders of `PATH`.
     var environmentOfPrograms: [String: String] {
         let secrets = secretVariables

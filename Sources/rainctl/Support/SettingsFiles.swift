@@ -146,8 +146,9 @@ struct SettingsFiles: Sendable {
     private static func bytes(_ path: String) throws(CommandFailure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
-            throw unreadable(path, String(cString: strerror(errno)))
+            let code = errno
+            if [ENOENT, ENOTDIR].contains(code) || isHidden(path) { return nil }
+            throw unreadable(path, String(cString: strerror(code)))
         }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
@@ -164,6 +165,12 @@ struct SettingsFiles: Sendable {
             count += more
         }
         throw unreadable(path, "it has more than \(maximumBytes) bytes")
+    }
+
+    /// Whether a closed folder on the way hides if there is such a file.
+    private static func isHidden(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) != 0 && errno == EACCES
     }
 
     private static func unreadable(_ path: String, _ why: String) -> CommandFailure {

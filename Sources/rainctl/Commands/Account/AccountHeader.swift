@@ -18,8 +18,9 @@ struct AccountHeader: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let account = try context.client(which).account()
-        let header = try await withTimeout(timeout.duration) { try await account.session.authorization() }
-        let place = try await account.session.requestProof().query.first
+        let (place, header) = try await withTimeout(timeout.duration) {
+            (try await account.session.requestProof().query.first, try await account.session.authorization())
+        }
         if let place {
             context.output.say(
                 "note: \(account.provider?.title ?? account.name) takes the token as \(place.name) in the URL, too: rainctl account curl does that."

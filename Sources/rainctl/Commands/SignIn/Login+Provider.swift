@@ -39,8 +39,11 @@ extension Login {
             provider: ProviderSelection(
                 definition.id, settings: settings.withSecrets(for: definition, environment: context.environment),
                 challenges: otherProvider.challenge.resolver(context)), account: newcomer.account)
-        let access = try await client.newAccount(
-            user: user, in: store, savingCredentials: otherProvider.saveCredentials)
+        // Another process may hold the place of the session.
+        let place = store
+        let access = try await time.run {
+            try await client.newAccount(user: user, in: place, savingCredentials: otherProvider.saveCredentials)
+        }
         let result = try await events.following(access.session) {
             try await signIn(by: grant, settings, user: user, client, access, time, context, events)
         }
