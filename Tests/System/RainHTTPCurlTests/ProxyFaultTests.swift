@@ -33,10 +33,13 @@ struct ProxyFaultTests {
         Fault(testDescription: "SOCKS: \(name)", code: code, says: says, scheme: "socks5h") { peer in
             _ = peer.read(4096)
             peer.write(method)
-            guard let reply else { return peer.waitForClose() }
+            guard let reply else {
+                _ = peer.waitForClose()
+                return
+            }
             _ = peer.read(4096)
             peer.write(reply + [0, 1, 0, 0, 0, 0, 0, 0])
-            peer.waitForClose()
+            _ = peer.waitForClose()
         }
     }
 
@@ -257,7 +260,7 @@ struct ProxyFaultTests {
             peer.write("HTTP/1.1 200 Connection established\r\n\r\n")
             _ = peer.read(9)
             peer.write("HTTP/1.1 400 Bad Request\r\n\r\n")
-            peer.waitForClose()
+            _ = peer.waitForClose()
         }
         let error = try #require(await failure("http://127.0.0.1:\(server.port)", host: host))
         #expect(error.code == code && error.message.contains("127.0.0.1:\(server.port), which https_proxy"), "\(error)")
