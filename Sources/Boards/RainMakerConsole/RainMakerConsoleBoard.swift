@@ -190,19 +190,15 @@ public actor RainMakerConsoleBoard: Board {
             case .authenticationFailed:
                 throw ProvisioningError(
                     .wifiAuthenticationFailed,
-                    message: "The network \(network.ssid) refused the board. Check the passphrase."
+                    message: "The network \"\(network.ssid)\" refused the board. Check the passphrase."
                 ).remarking(on: network)
             case .networkNotFound:
-                throw ProvisioningError(
-                    .wifiNetworkNotFound,
-                    message:
-                        "The board does not hear a network \(network.ssid). It hears 2.4 GHz only; check name and distance."
-                )
+                throw ProvisioningError.notHeard(network.ssid).remarking(on: network)
             case .failed(let reason):
                 throw ProvisioningError(
                     .wifiFailed,
                     message:
-                        "The board gave up on the network \(network.ssid): reason \(reason) of ESP-IDF's wifi_err_reason_t."
+                        "The board gave up on the network \"\(network.ssid)\": reason \(reason) of ESP-IDF's wifi_err_reason_t."
                 )
             case .refused(let refusal): throw refused(refusal)
             case .restarted:

@@ -15,18 +15,37 @@ struct WiFiRemarkTests {
         ("correct horse ", "ends with a blank"), (#""correct horse""#, "quotation marks"),
         ("'correct horse'", "quotation marks"),
         (#"{"passphrase":"correct horse"}"#, "JSON"), ("correct horse\\n", "backslash"),
+        ("WIFI=correct horse", "NAME=value"),
     ]
 
-    @Test("the passphrase's oddities are mentioned behind the verdict", arguments: passphrases)
+    @Test("the passphrase's oddities are mentioned with the verdict", arguments: passphrases)
     func remarks(passphrase: String, words: String?) throws {
         let network = try WiFiNetwork("Home", passphrase: passphrase)
         let error = Self.verdict.remarking(on: network)
-        #expect(error.code == .wifiAuthenticationFailed && error.message.hasPrefix(Self.verdict.message))
+        #expect(
+            error.code == .wifiAuthenticationFailed && error.message.hasPrefix("The access point refused the board"))
         if let words {
             #expect(error.message.contains(words) && !error.message.contains("horse"))
         } else {
             #expect(error.message == Self.verdict.message)
         }
+    }
+
+    static let names: [(name: String, start: String)] = [
+        ("Home", "The board does not hear the network \"Home\": check the name"),
+        ("Home ", "The board does not hear the network \"Home \": the network name that was given ends with a blank"),
+        (
+            "\"Home\"",
+            "The board does not hear the network \"\"Home\"\": the network name that was given is in quotation marks"
+        ),
+    ]
+
+    @Test("a network that is not heard is named as it was given", arguments: names)
+    func notHeard(name: String, start: String) throws {
+        let network = try WiFiNetwork(name, passphrase: "\"correct horse\"")
+        let error = ProvisioningError.notHeard(network.ssid).remarking(on: network)
+        #expect(error.code == .wifiNetworkNotFound && error.message.hasPrefix(start), "\(error.message)")
+        #expect(error.message.contains("2.4 GHz") && !error.message.contains("horse"))
     }
 
     @Test("a JSON file that is too long for a passphrase is named as one")

@@ -58,6 +58,10 @@ struct SecretTextTests {
         ("\"hunter22\"", "quotation marks"), ("'hunter22'", "quotation marks"),
         ("\u{201C}hunter22\u{201D}", "quotation marks"),
         (#"{"password":"hunter22"}"#, "JSON"), (#"hunter22\n"#, "backslash"),
+        ("PASSWORD=hunter22", "NAME=value"), ("wifi_2=\"hunter22\"", "NAME=value"),
+        ("export POP=hunter22", "NAME=value"),
+        ("hunter22=", nil), ("aHVudGVyMjI==", nil), ("=hunter22", nil), ("2=hunter22", nil), ("hunter-22=a", nil),
+        ("hunter 22=a", nil),
     ]
 
     @Test("what may not have been meant is described, and not quoted", arguments: remarks)
@@ -68,5 +72,25 @@ struct SecretTextTests {
             #expect(remark.contains(words) && remark.hasPrefix("The Wi-Fi password") && remark.hasSuffix("."))
             #expect(!remark.contains("hunter22"))
         }
+    }
+
+    @Test("a secret in another encoding than UTF-8 is described as one")
+    func latin1() {
+        let remark = Secret([0x68, 0xFC, 0x6E, 0x74, 0x65, 0x72]).remark(as: "password")
+        #expect(remark?.contains("is not UTF-8") == true, "\(remark ?? "")")
+        #expect(Secret("h\u{FC}nter").remark(as: "password") == nil)
+    }
+
+    static let messages: [(message: String, whole: String)] = [
+        ("It is wrong.", "It is wrong: the key is short."), ("It is wrong", "It is wrong: the key is short."),
+        ("It is refused: check it. Try again.", "It is refused: the key is short. Check it. Try again."),
+        (#""A: b. c" is refused: check it."#, #""A: b. c" is refused: the key is short. Check it."#),
+        ("It is refused. Try: again.", "It is refused: the key is short. Try: again."),
+    ]
+
+    @Test("a message names the remark in its first sentence", arguments: messages)
+    func because(message: String, whole: String) {
+        #expect(message.because(of: "The key is short.") == whole)
+        #expect(message.because(of: nil) == message)
     }
 }

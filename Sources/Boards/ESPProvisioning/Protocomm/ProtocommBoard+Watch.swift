@@ -136,12 +136,13 @@ extension ProtocommBoard {
                         ? " If it is right, the network may be too weak there, or protected in a way that the board lacks: after "
                             + "several attempts firmware gives this reason for those, too." : ""))
         case (.connectionFailed, .failed(.networkNotFound)?):
-            throw ProvisioningError(
-                .wifiNetworkNotFound,
-                message: "The board does not hear that network: check the name, and that it is on 2.4 GHz and in reach."
-                    + (hasTriedBefore
-                        ? " If it is, it may be protected in a way that the board lacks: after several attempts firmware may give an "
-                            + "earlier one's reason." : ""))
+            var verdict = ProvisioningError.notHeard(asked?.ssid)
+            if hasTriedBefore {
+                verdict.message +=
+                    " If it is, it may be protected in a way that the board lacks: after several attempts firmware may give an "
+                    + "earlier one's reason."
+            }
+            throw verdict
         case (.connectionFailed, _):
             throw ProvisioningError(
                 .wifiFailed,
@@ -178,7 +179,7 @@ extension ProvisioningError {
     }
 
     fileprivate static func noAddress(_ network: WiFiNetwork?) -> ProvisioningError {
-        let name = network.map { " \($0.ssid)" } ?? ""
+        let name = network.map { " \"\($0.ssid)\"" } ?? ""
         return ProvisioningError(
             .wifiFailed,
             message:

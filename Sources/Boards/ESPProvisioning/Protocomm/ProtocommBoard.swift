@@ -186,7 +186,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         }
         var refusal = ProvisioningError.refusedProof(
             error, selection, count: identity?.isOnNetwork == true ? nil : refusedProofs)
-        if let remark = proofOfPossession?.secret.remark(as: "proof of possession") { refusal.message += " \(remark)" }
+        refusal.message = refusal.message.because(of: proofOfPossession?.secret.remark(as: "proof of possession"))
         return refusal
     }
 

@@ -74,7 +74,7 @@ extension AccountError {
             let remark = password.remark(as: "password")
         else { return self }
         var error = self
-        error.message += "\(message.hasSuffix(".") ? "" : ".") \(remark)"
+        error.message = message.because(of: remark)
         return error
     }
 }

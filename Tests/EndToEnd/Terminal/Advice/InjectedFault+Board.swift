@@ -59,7 +59,7 @@ extension InjectedFault {
                 Maker.way(to: board),
                 network: ["--ssid", SimulatedBoard.ssid, "--passphrase-file", lab.folder.file("wrong")])
         },
-        InjectedFault("Wi-Fi", "a network that is not in reach", "does not hear that network") { lab in
+        InjectedFault("Wi-Fi", "a network that is not in reach", "does not hear the network \"Attic\"") { lab in
             let board = try await lab.board(["--security", "1", "--attempts", "1"])
             return try await lab.provision(
                 Maker.way(to: board), network: ["--ssid", "Attic", "--passphrase-file", lab.folder.file("wifi")])
