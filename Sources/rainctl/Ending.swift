@@ -23,15 +23,20 @@ enum Ending {
         _ = await Task { await AccountSession.finishRenewals(within: afterSignal) }.value
     }
 
-    /// How the process ends where the command ended so: a result that was not written is none.
+    /// Returns the exit status of the process. A result or a log that could not be written counts as a failure.
     static func status(after status: ExitStatus) -> ExitStatus {
-        guard status == .ok, let failure = StandardStreams.outFailure else { return status }
-        // Whoever read it has enough, as `head` after its lines, and is not told so.
-        if failure != EPIPE {
-            let reason = String(cString: strerror(failure))
-            StandardStreams.err(
-                "error: It is done, but the result could not be written to standard output: \(reason).\n")
+        guard status == .ok else { return status }
+        if let failure = StandardStreams.outFailure {
+            // Whoever read it has enough, as `head` after its lines, and is not told so.
+            if failure != EPIPE {
+                let reason = String(cString: strerror(failure))
+                StandardStreams.err(
+                    "error: It is done, but the result could not be written to standard output: \(reason).\n")
+            }
+            return .cannotWrite
         }
+        guard let log = PrivateLogFile.incomplete else { return status }
+        StandardStreams.err("error: It is done, but the log \(log.onOneLine) is incomplete.\n")
         return .cannotWrite
     }
 }

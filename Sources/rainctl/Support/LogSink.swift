@@ -6,12 +6,15 @@ import Synchronization
 /// Where log lines go: standard error, or a file that only its owner reads.
 final class LogSink: Sendable {
     private let descriptor: Int32
+    /// The file; nil for standard error.
+    private let path: String?
     private let format: LogFormat
     private let turn = Mutex(())
 
     /// Throws `cannot_write` if the file cannot be opened.
     init(path: String?, format: LogFormat) throws(CommandFailure) {
         self.format = format
+        self.path = path
         guard let path else {
             descriptor = STDERR_FILENO
             return
@@ -32,9 +35,8 @@ final class LogSink: Sendable {
                     metadata: metadata))
         }
         // One write for each line, so that lines of several threads do not mix.
-        turn.withLock { _ in
-            _ = Array(line.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        }
+        let failure = turn.withLock { _ in StandardStreams.write(Array(line.utf8), to: descriptor) }
+        if let failure, let path { PrivateLogFile.failed(failure, at: path) }
     }
 }
 

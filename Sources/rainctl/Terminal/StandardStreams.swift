@@ -31,7 +31,7 @@ enum StandardStreams {
     static var inIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// - Returns: the error, where not everything could be written.
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

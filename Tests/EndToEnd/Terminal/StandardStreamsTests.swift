@@ -9,10 +9,12 @@ struct StandardStreamsTests {
     static let closed = [">&-", "<&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"]
 
     /// What a shell makes of the command, with the planted session of a token that lives for long.
-    private func shell(_ redirections: String, _ arguments: String) async throws -> FinishedProcess {
+    private func shell(
+        _ redirections: String, _ arguments: String, expiresIn seconds: Double = 3000
+    ) async throws -> FinishedProcess {
         try await withTemporaryFolder { folder in
             let server = try await FaultyServer.start(.refuse, in: folder)
-            let stored = try await StoredSession(in: folder, at: server, expiresIn: 3000)
+            let stored = try await StoredSession(in: folder, at: server, expiresIn: seconds)
             return try await run(
                 "bash", ["-c", "\"$0\" \(arguments) \(redirections)", try Executables.path("rainctl")],
                 environment: stored.maker.environment)
@@ -50,6 +52,24 @@ struct StandardStreamsTests {
         let outcome = try await shell(">/dev/full", arguments)
         #expect(outcome.status == .exited(73))
         #expect(outcome.standardError.contains("could not be written to standard output: No space left on device"))
+    }
+
+    @Test("a log that cannot be written is a warning at once, and 73 at the end", arguments: ["", " --quiet"])
+    func fullLog(option: String) async throws {
+        // The renewal that fails is logged.
+        let outcome = try await shell("", "account token --log-file /dev/full" + option, expiresIn: 50)
+        #expect(outcome.status == .exited(73))
+        #expect(outcome.standardOutput == "planted-access-token\n")
+        let lines = outcome.standardError.split(separator: "\n")
+        #expect(lines.first == "warning: The log cannot be written to /dev/full: No space left on device.")
+        #expect(lines.last == "error: It is done, but the log /dev/full is incomplete." && lines.count == 2)
+    }
+
+    @Test("a command that fails keeps its code where its log cannot be written, too")
+    func failureWithFullLog() async throws {
+        let outcome = try await shell("", "account token --log-file /dev/full --account nobody", expiresIn: 50)
+        #expect(outcome.status == .exited(77))
+        #expect(outcome.standardError.contains("error: ") && !outcome.standardError.contains("It is done"))
     }
 
     @Test("a reader that has left is 73 too, without a word")
