@@ -54,7 +54,13 @@ enum QRText {
 
     /// A file, or standard input, to the byte.
     static func content(_ path: String, within limit: Duration) throws(CommandFailure) -> [UInt8] {
-        path == "-"
+        guard !path.isEmpty else {
+            throw CommandFailure(
+                .usage,
+                message:
+                    "The QR code that was given is empty: give its text, a file, a picture, or - for standard input.")
+        }
+        return path == "-"
             ? try SecretSource.standardInput(
                 name: "QR code", maximumBytes: QRScanner.maximumBytes, isExact: true, within: limit
             ).revealBytes()
