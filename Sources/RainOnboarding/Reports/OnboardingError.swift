@@ -74,7 +74,8 @@ extension OnboardingStep {
         switch self {
         case .identify: "The board did not answer; check that it is powered and in provisioning mode."
         case .connect:
-            "The board is still trying to join; move it nearer to the access point, or check the network's name."
+            "The board is still trying to join: it may be too far away, or the network may give it no address (DHCP). Move it nearer to "
+                + "the access point, check the network's name, and check that the router admits the board."
         case .confirm:
             "The board is on Wi-Fi but has not reported to the cloud: its network may have no internet access, or its firmware or "
                 + "its claim belongs to another deployment. In the first case another run finishes what is left."
