@@ -39,6 +39,23 @@ struct TimeoutTests {
         #expect(failure?.message == "After 2s (--timeout), another process still holds a.lock.")
     }
 
+    @Test(
+        "the end of the time names what was waited for: the error's own word goes before the caller's",
+        arguments: [true, false])
+    func unfinishedStep(isKnown: Bool) async throws {
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await withTimeout(.milliseconds(1), of: .seconds(2), unfinished: "the board has not answered yet") {
+                () -> Void in
+                await givenUp()
+                var error = ProvisioningError(.cancelled, message: "cancelled")
+                error.unfinished = isKnown ? "not a byte has come from tty0" : nil
+                throw error
+            }
+        }
+        let what = isKnown ? "not a byte has come from tty0" : "the board has not answered yet"
+        #expect(failure?.message == "After 2s (--timeout), \(what).")
+    }
+
     @Test("what somebody ended is told so, whatever broke with it")
     func ended() async throws {
         let work = Task {

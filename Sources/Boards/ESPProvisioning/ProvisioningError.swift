@@ -66,6 +66,9 @@ public struct ProvisioningError: Error, Sendable, CustomStringConvertible {
     public var remedies: [Remedy]
     /// How many proofs the board has refused and counted so far (`wrongProofOfPossession`), with ``BoardCredentials/refusedBefore``.
     package var refusedProofs = 0
+    /// The reason why a cancelled wait had not ended (`cancelled`), such as "not a byte has come from …". Callers with a deadline of their
+    /// own report it.
+    package var unfinished: String?
     /// The board is ending its provisioning service (`deviceLost`, `mayBeJoining`), so that asking it again is no use.
     package var isLeaving = false
 

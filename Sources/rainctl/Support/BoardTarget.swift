@@ -37,7 +37,7 @@ struct BoardTarget {
 
     /// The board, of which nothing is touched yet. Problems with this machine's Bluetooth are reported at once.
     func open(within time: TimeBudget, followsLog: Bool = true) async throws -> any Board {
-        try await time.run {
+        try await time.run(unfinished: "the board has not been found yet") {
             try await kit.open(
                 address, with: credentials, within: time.left, waitsForBoard: waits, followsLog: followsLog)
         }

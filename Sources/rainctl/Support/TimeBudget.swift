@@ -14,8 +14,11 @@ final class TimeBudget: Sendable {
     var left: Duration { max(.zero, ContinuousClock.now.duration(to: end.withLock { $0 })) }
 
     /// Runs one step within what is left; throws `deadline` when that is over.
-    func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        try await withTimeout(left, of: limit, body)
+    /// - Parameter unfinished: what had not happened by then, for the message.
+    func run<Value: Sendable>(
+        unfinished: String? = nil, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withTimeout(left, of: limit, unfinished: unfinished, body)
     }
 
     func asking<Answer, Failure: Error>(_ question: () throws(Failure) -> Answer) throws(Failure) -> Answer {

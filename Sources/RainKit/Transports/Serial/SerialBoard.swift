@@ -135,11 +135,14 @@ actor SerialBoard: Board {
         _ began: ContinuousClock.Instant,
         mayReopen: Bool
     ) async throws(ProvisioningError) -> (any Board)? {
+        // A board is restarted after a while of silence, and needs a moment then. Where there is less time, the caller's deadline ends it.
+        let left = began.duration(to: opening.foundBy)
         let probe = SerialProbe(
             console: console, log: listeners.log, inbox: listeners.inbox,
             isOwnUSB: port.usb?.adapter.isChipsOwn == true,
             timer: opening.tools.timer,
             now: { ContinuousClock.now - began }, mayReopen: mayReopen,
+            silentUntil: left >= SerialProbe.patienceInSilence + .seconds(2) ? left : nil,
             isProbedForModem: { [ports] in ports.isProbedForModem(port.path) })
         switch try await probe.find() {
         case .console(.protocomm(let sessionID)):

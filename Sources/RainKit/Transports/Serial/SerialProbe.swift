@@ -52,6 +52,8 @@ struct SerialProbe: Sendable {
     let now: @Sendable () -> Duration
     /// Whether the port may be opened anew for a log that was not complete.
     var mayReopen = true
+    /// When a port from which not a byte has come is given up, by ``now``; nil where the console's own deadline ends that.
+    var silentUntil: Duration?
     /// Whether another program types into the port as well, to see whether it is a modem's.
     var isProbedForModem: @Sendable () -> Bool = { false }
 
@@ -68,6 +70,10 @@ struct SerialProbe: Sendable {
             // The prompt, or the end of the time, came while the log had named the board already.
             guard error.code == .unavailable, log.moment.decided != nil else { throw diagnosed(error) }
             return .logOnly(log.moment.summary)
+        case nil where !log.moment.hasHeard:
+            throw diagnosed(
+                ProvisioningError(
+                    .unavailable, message: "Nothing came from \(console.port.path) in time.", remedies: [.moreTime]))
         case nil: return mayReopen && Self.isIncomplete(log.moment.summary) ? .incomplete : .logOnly(log.moment.summary)
         }
     }
@@ -79,6 +85,7 @@ struct SerialProbe: Sendable {
         while !inbox.hasHeard {
             let moment = log.moment
             let time = now()
+            if let silentUntil, time >= silentUntil, !moment.hasHeard { return }
             if console.port.isLoopback, time - began >= Self.patienceWithLoopback { return }
             // A console that reads this finds no line's end in it, and takes the next empty line's with it for an unknown command.
             if !moment.hasPrompt,
@@ -146,10 +153,15 @@ struct SerialProbe: Sendable {
 
     /// The same error with the cause that the log names, or what else is known of the port.
     private func diagnosed(_ error: ProvisioningError) -> ProvisioningError {
-        guard error.code == .unavailable else { return error }
         let path = console.port.path
         let moment = log.moment
         var told = error
+        if error.code == .cancelled {
+            told.unfinished =
+                moment.hasHeard
+                ? "what \(path) prints names no board yet, and no console answers" : "not a byte has come from \(path)"
+        }
+        guard error.code == .unavailable else { return told }
         told.cause = error.message
         if let trouble = moment.summary.verdict {
             (told.message, told.reason, told.remedies) = (trouble.description, trouble.code, trouble.remedies)

@@ -32,7 +32,7 @@ extension DeviceCommand {
         let target = try await BoardTarget(device, context, context.boardClient(), within: time)
         let answer = try await target.askingForProofAgain(context, within: time) { target in
             let board = try await target.open(within: time, followsLog: followsLog)
-            return try await time.run {
+            return try await time.run(unfinished: "the board has not answered yet") {
                 do {
                     let answer = try await ask(board)
                     await board.close()

@@ -13,6 +13,16 @@ extension InjectedFault {
         printed("brown-out", "the supply sags", "supply", known: .told(1.2)),
         printed("unreadable", "another baud rate", "baud"),
         printed("provisioned", "a board that is set up already", "already", known: .silence(1.5)),
+        InjectedFault("cable", "a silent port, and too little time", "not a byte has come", known: .silence(2)) { lab in
+            let board = try await SimulatedBoard.start(
+                [
+                    "--console", lab.folder.file("tty"), "--console-dialect", "log-only", "--boot-log", "silent",
+                    "--console-noise", "none",
+                ],
+                in: lab.folder)
+            defer { board.process.kill() }
+            return try await lab.rainctl("device", "info", "--port", lab.folder.file("tty"), "--timeout", "2")
+        },
         InjectedFault("cable", "no such port", "there is no port") {
             try await $0.provision(["--port", $0.folder.file("nowhere")])
         },
