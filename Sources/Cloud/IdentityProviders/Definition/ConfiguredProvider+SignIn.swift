@@ -13,7 +13,7 @@ extension ConfiguredProvider {
             gate.keep(in: &tokens)
             return tokens
         } catch {
-            throw withPage(error)
+            throw withRemark(withPage(error))
         }
     }
 
@@ -28,6 +28,14 @@ extension ConfiguredProvider {
         guard let template = page.flatMap({ definition.links?[$0] }), let address = url(template) else { return error }
         var error = error
         error.message += ": \(address)"
+        return error
+    }
+
+    /// The error with what may be wrong with the client's secret, where the provider refuses the client.
+    private func withRemark(_ error: AccountError) -> AccountError {
+        guard error.code == .clientRefused, !error.isFromGateway else { return error }
+        var error = error
+        error.message = error.message.because(of: settings.clientSecret?.remark(as: "client secret"))
         return error
     }
 

@@ -26,7 +26,7 @@ struct SPiDErrorName: RawRepresentable, Hashable, Sendable {
         case "insufficient_scope":
             (.insufficientScope, "the session may not do this: its scope is too small")
         case "invalid_client", "invalid_client_credentials":
-            (.clientRefused, "\(host) does not accept the client's id and secret (\(rawValue)); check them")
+            (.clientRefused, "\(host) does not accept the client's id and secret (\(rawValue)): check them")
         case "invalid_client_id":
             (
                 .clientRefused,

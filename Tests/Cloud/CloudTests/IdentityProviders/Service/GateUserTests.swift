@@ -236,6 +236,20 @@ struct GateUserTests {
         try http.finish()
     }
 
+    @Test("a client's secret in quotation marks is named as the cause of the provider's refusal")
+    func quotedSecret() async throws {
+        let (provider, http) = try provider("spid", ProviderSettings(clientID: "app-1", clientSecret: Secret("'s'")))
+        http.expect(.post, "/oauth/token") { _ throws(HTTPError) in
+            HTTPResponse(
+                status: 401, headers: [HTTPHeader("WWW-Authenticate", "Basic realm=\"spid\"")],
+                body: Array(#"{"error":"invalid_client"}"#.utf8))
+        }
+        let error = await accountError { () throws(AccountError) in try await provider.signIn(ada) }
+        let words = "(invalid_client): the client secret that was given is in quotation marks"
+        #expect(error?.code == .clientRefused && error?.message.contains(words) == true, "\(error?.message ?? "")")
+        try http.finish()
+    }
+
     @Test("a provider's refusal in JSON is its own, whatever it asks for")
     func ownRefusal() async throws {
         let (provider, http) = try provider("spid", ProviderSettings(clientID: "app-1", clientSecret: Secret("s")))
