@@ -47,6 +47,8 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
     /// Whether `sudo` probably left it there, so that the user may take it back. Elsewhere a change of the owner damages the machine.
     private var isLeftBySudo = false
     private var isFolder = false
+    /// Whether ``path`` is a file, and a folder is needed there.
+    private var isInPlaceOfFolder = false
     /// What is in the place of a file, if that is the cause: `a folder`, `a FIFO (named pipe)`, `a socket` or `a device`.
     public var kind: String?
 
@@ -60,6 +62,10 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         {
             self.path = place
             noteOwner(status, user)
+        }
+        if errno == ENOTDIR, let (place, status) = Self.nearestPlace(path), status.st_mode & S_IFMT == S_IFREG {
+            self.path = place
+            isInPlaceOfFolder = true
         }
     }
 
@@ -103,6 +109,7 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
 
     public var description: String {
         if let kind { return "\(path) is \(kind), not a file: remove it, or move it away" }
+        if isInPlaceOfFolder { return "\(path) is a file, and a folder has to be there: move it away" }
         if let owner {
             return isLeftBySudo
                 ? "\(path) belongs to \(owner), not to you, as after sudo: give it back with chown"

@@ -114,6 +114,16 @@ struct PrivateFileTests {
         }
     }
 
+    @Test("a file in the place of a folder is named as one", arguments: ["a", "a/session.json", "a/b/session.json"])
+    func placeOfFolder(path: String) async throws {
+        try await withTemporaryFolder { folder in
+            try folder.write("x", to: "a")
+            let error = PrivateFileError(.unwritable, path: folder.file(path), errno: ENOTDIR)
+            #expect(
+                error.path == folder.file("a") && error.description.contains("/a is a file, and a folder"), "\(error)")
+        }
+    }
+
     @Test(
         "a file of another user is reported with its owner, without advice to make it private",
         .enabled(if: geteuid() == 0, "only root can give a file away"))

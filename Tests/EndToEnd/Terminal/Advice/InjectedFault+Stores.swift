@@ -24,7 +24,7 @@ extension InjectedFault {
             chmod(lab.folder.file(Maker.sessionFile), 0o644)
             return try await lab.rainctl("whoami")
         },
-        InjectedFault("store", "a file in the place of the folder", "Not a directory") { lab in
+        InjectedFault("store", "a file in the place of the folder", "is a file, and a folder") { lab in
             try lab.folder.write("", to: "state")
             return try await lab.rainctl("login", "me@example.com", "--password-file", lab.folder.file("password"))
         },
@@ -48,7 +48,7 @@ extension InjectedFault {
         InjectedFault("store", "an import of nothing", "no session") {
             try await $0.rainctl("account", "import", "--from", $0.folder.file("none"))
         },
-        InjectedFault("store", "an export into a file's place", "Not a directory", cloud: true) {
+        InjectedFault("store", "an export into a file's place", "is a file, and a folder", cloud: true) {
             try await $0.rainctl("account", "export", "--to", $0.folder.file("wifi"))
         },
         command(
