@@ -25,6 +25,12 @@ enum QRText {
         }
         let place = given == "-" ? "standard input" : given.onOneLine
         guard QRScanner.isPicture(bytes) else {
+            let isNamedAsPicture = [".png", ".jpg", ".jpeg"].contains { given.lowercased().hasSuffix($0) }
+            if isNamedAsPicture, (try? QRPayload(bytes)) == nil {
+                throw CommandFailure(
+                    .badData, reason: "bad_picture",
+                    message: "\(place) is not a picture, although it is named like one: \(Self.content(of: bytes)).")
+            }
             do throws(FileText.Fault) {
                 let text = try FileText.document(bytes)
                 // A code's text may be JSON in several lines; any other has one.
@@ -50,6 +56,13 @@ enum QRText {
                 message: "The picture has the codes of \(boards.count) boards: cut out the one that is meant.")
         }
         return board
+    }
+
+    /// What a file has that is named like a picture and is not one.
+    private static func content(of bytes: [UInt8]) -> String {
+        if bytes.isEmpty { return "it is empty" }
+        let isText = (try? FileText.document(bytes)) != nil
+        return isText ? "it is text, and not a board's QR code" : "its data are of another kind"
     }
 
     /// A file, or standard input, to the byte.

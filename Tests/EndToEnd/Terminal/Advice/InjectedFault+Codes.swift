@@ -24,6 +24,10 @@ extension InjectedFault {
         code("a GIF", "GIF", "GIF89a\u{1}\0\u{1}\0"),
         code("a photo of an iPhone", "HEIC", "\0\0\0\u{18}ftypheic"), code("a PDF", "PDF", "%PDF-1.4\n"),
         provision("QR code", "a picture that is not there", "No such file", proof: false, "--qrcode", "label.png"),
+        command(
+            "QR code", "a text that is named like a picture", "is not a picture",
+            files: ["label.png": "not a picture\n"],
+            ["device", "info", "--qrcode", "{}/label.png"]),
         provision("QR code", "an empty text", "is empty", proof: false, "--qrcode", ""),
         command("QR code", "an empty name of a picture to read", "is empty", ["qr", "read", ""]),
         provision("QR code", "a folder in the place of a picture", "folder", proof: false, "--qrcode", "{}"),
