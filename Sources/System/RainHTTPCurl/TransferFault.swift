@@ -41,6 +41,8 @@ struct TransferFault {
         switch kind {
         case .tls: return throughProxy(withOwnAddress(tlsFault))
         case .unreachable: return (kind, connectionFault)
+        case .unresolved where looksLikeAddress:
+            return (kind, "\(hostName(host)) is not an IPv4 address, which has four numbers from 0 to 255")
         case .unresolved:
             return (kind, "its name is not found: it is misspelt, or this machine has no working name service")
         // What TLS 1.3 reports after the handshake comes with the first read.
@@ -201,6 +203,11 @@ struct TransferFault {
     private var isForeignName: Bool {
         let name = hostName(host)
         return !isNearby(name) && !name.hasPrefix("[") && !name.allSatisfy { $0.isNumber || $0 == "." }
+    }
+
+    /// Whether the host consists of numbers and dots, as no name does: no top-level domain is a number.
+    private var looksLikeAddress: Bool {
+        hostName(host).utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }
 
     /// Whether the name of another machine leads to this one. Linux connects 0.0.0.0 and :: to it, too.

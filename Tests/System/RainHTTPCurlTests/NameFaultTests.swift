@@ -84,6 +84,12 @@ struct NameFaultTests {
         #expect(error.code == .unresolved && error.message.contains("its name is not found"), "\(error)")
     }
 
+    @Test("numbers and dots that are not an address", arguments: ["192.168.4.1.5", "192.168.4.300:80"])
+    func notAddress(host: String) {
+        let fault = TransferFault(code: CURLE_COULDNT_RESOLVE_HOST, text: "x", host: host, isEncrypted: false)
+        #expect(fault.meaning.code == .unresolved && fault.meaning.message.contains("not an IPv4 address"))
+    }
+
     struct Connection: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var error: Int32
