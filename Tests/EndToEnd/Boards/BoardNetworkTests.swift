@@ -144,7 +144,7 @@ struct BoardNetworkTests {
             #expect(here.status == 0, "\(here.standardOutput)\(here.standardError)")
             let maker = try Maker(scene.folder, namespace: try await NetworkNamespace(addresses: []))
             let elsewhere = try await maker.rainctl(scene.arguments(["--json", "--no-mapping"]))
-            elsewhere.expectFailure(69, "unavailable", says: "Join the board's Wi-Fi network \(Self.name)")
+            elsewhere.expectFailure(69, "unavailable", says: "not on the board's Wi-Fi network \(Self.name)")
             #expect(elsewhere.standardError.contains("Join the Wi-Fi network \(Self.name) yourself"))
         }
     }

@@ -49,8 +49,8 @@ enum AdapterChoice {
     static func off(_ path: String) -> BluetoothError {
         BluetoothError(
             .poweredOff,
-            message: "The Bluetooth adapter \(name(path)) is off: switch it on with `bluetoothctl power on` "
-                + "(if that fails, with `rfkill unblock bluetooth` first).")
+            message: "The Bluetooth adapter \(name(path)) is off, or blocked by rfkill: switch it on with "
+                + "`bluetoothctl power on`. If that fails, run `rfkill unblock bluetooth` first.")
     }
 
     static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }

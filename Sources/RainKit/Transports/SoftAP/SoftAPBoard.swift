@@ -120,8 +120,12 @@ actor SoftAPBoard: Board {
         await board.close()
         board = connect()
         guard case .failure(var error)? = result else { return try await board.identify() }
-        let network = name.map { "the board's Wi-Fi network \($0)" } ?? "the board's Wi-Fi network, PROV_…,"
-        error.message = "\(error.message) Join \(network) and run this again. (\(why.message))"
+        let network = name.map { "the board's Wi-Fi network \($0)" } ?? "the board's Wi-Fi network (PROV_…)"
+        // Whatever answered is not the board: this machine is on another network.
+        error.message =
+            "This machine is not on \(network), and this program cannot join it: \(why.message) Join it, and run this again. "
+            + "(\(error.message))"
+        if error.reason == "not_a_board" { error.reason = nil }
         throw error
     }
 }
