@@ -52,7 +52,8 @@ extension String {
     package func because(of remark: String?) -> String {
         guard let remark else { return self }
         // Not the marks in a name that the message quotes.
-        let ends = [": ", ". "].flatMap { ranges(of: $0) }.filter { range in
+        let marks: [String] = [": ", ". "]
+        let ends: [Range<String.Index>] = marks.flatMap { ranges(of: $0) }.filter { range in
             self[..<range.lowerBound].count(where: { $0 == "\"" }).isMultiple(of: 2)
         }
         let end = ends.min { $0.lowerBound < $1.lowerBound }

@@ -69,6 +69,10 @@ extension InjectedFault {
         cloudFault(
             "the connection breaks", "reset|broke|closed|connection", rule: ["path": "/v1/*", "action": "reset"]),
         InjectedFault("account", "nobody is signed in", "signed in") { try await $0.rainctl("node", "list") },
+        command(
+            "account", "a password that is a line of variables", "NAME=value", cloud: true,
+            files: ["variables": "PASSWORD=planted"],
+            ["login", SimulatedCloud.user, "--password-file", "{}/variables"]),
         InjectedFault("account", "a wrong password", "password", cloud: true) {
             try await $0.rainctl("login", SimulatedCloud.user, "--password-file", $0.folder.file("wrong"))
         },

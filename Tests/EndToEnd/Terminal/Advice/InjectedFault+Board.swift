@@ -69,6 +69,20 @@ extension InjectedFault {
                 Maker.way(to: board),
                 network: ["--ssid", SimulatedBoard.ssid, "--passphrase-file", lab.folder.file("wrong")])
         },
+        InjectedFault("Wi-Fi", "a Wi-Fi password that is a line of variables", "NAME=value") { lab in
+            let board = try await lab.board(["--security", "1", "--attempts", "1"])
+            lab.folder.writePrivately(Array("WIFI=planted-wifi".utf8), to: "variables")
+            return try await lab.provision(
+                Maker.way(to: board),
+                network: ["--ssid", SimulatedBoard.ssid, "--passphrase-file", lab.folder.file("variables")])
+        },
+        InjectedFault("Wi-Fi", "a Wi-Fi password in Latin-1", "not UTF-8") { lab in
+            let board = try await lab.board(["--security", "1", "--attempts", "1"])
+            lab.folder.writePrivately([0xFC] + Array("planted-wifi".utf8), to: "latin")
+            return try await lab.provision(
+                Maker.way(to: board),
+                network: ["--ssid", SimulatedBoard.ssid, "--passphrase-file", lab.folder.file("latin")])
+        },
         InjectedFault("Wi-Fi", "a network that is not in reach", "does not hear the network \"Attic\"") { lab in
             let board = try await lab.board(["--security", "1", "--attempts", "1"])
             return try await lab.provision(
@@ -104,6 +118,11 @@ extension InjectedFault {
         InjectedFault("session", "a wrong proof of possession", "proof") { lab in
             let board = try await lab.board()
             return try await lab.provision(Maker.way(to: board), pop: "wrong")
+        },
+        InjectedFault("session", "a proof of possession that is a line of variables", "NAME=value") { lab in
+            let board = try await lab.board()
+            lab.folder.writePrivately(Array("POP=planted".utf8), to: "variables")
+            return try await lab.provision(Maker.way(to: board), pop: "variables")
         },
         InjectedFault("session", "a wrong proof of possession, Security 2", "proof") { lab in
             let board = try await lab.board(["--security", "2"])
