@@ -79,7 +79,9 @@ struct Rainctl: AsyncParsableCommand {
         }
         var failure = CommandFailure(error)
         if failure.status == .other, parserStatus == .validationFailure {
-            if let suggestion = CommandSuggestion.sentence(for: arguments) {
+            if let sentence = CommandSuggestion.dashSentence(for: arguments) {
+                failure = CommandFailure(.usage, message: sentence)
+            } else if let suggestion = CommandSuggestion.sentence(for: arguments) {
                 failure = CommandFailure(.usage, reason: "no_such_command", message: suggestion)
             } else {
                 failure = CommandFailure(.usage, message: message(for: error))

@@ -29,6 +29,23 @@ struct SuggestionTests {
     }
 
     @Test(
+        "is not what an option with another dash than the hyphen is",
+        arguments: [
+            ("login ada –no-save", "\"–no-save\" begins with a dash that is not a hyphen (U+2013). Type --no-save."),
+            ("—json whoami", "\"—json\" begins with a dash that is not a hyphen (U+2014). Type --json."),
+            ("whoami −q", "\"−q\" begins with a dash that is not a hyphen (U+2212). Type -q."),
+            ("x –pop=abc", "\"–pop\" begins with a dash that is not a hyphen (U+2013). Type --pop."),
+        ])
+    func dash(line: String, sentence: String) {
+        #expect(CommandSuggestion.dashSentence(for: line.split(separator: " ").map(String.init)) == sentence)
+    }
+
+    @Test("and a hyphen, a dash between words, and what follows -- are none", arguments: ["a --b", "a – b", "a -- –b"])
+    func noDash(line: String) {
+        #expect(CommandSuggestion.dashSentence(for: line.split(separator: " ").map(String.init)) == nil)
+    }
+
+    @Test(
         "is named where nothing is like it, with where the commands are",
         arguments: [
             ("xyzzy", "rainctl has no \"xyzzy\". See: rainctl help"),

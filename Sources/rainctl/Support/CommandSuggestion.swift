@@ -19,6 +19,28 @@ enum CommandSuggestion {
         return "rainctl\(there) has no \"\(word.onOneLine)\". \(hint)"
     }
 
+    /// A sentence for an argument that begins with another dash than the hyphen, as pages and word processors write it; nil where none does.
+    static func dashSentence(for arguments: [String]) -> String? {
+        for argument in arguments.prefix(while: { $0 != "--" }) {
+            // Behind a "=" there may be a secret.
+            let option = String(argument.prefix { $0 != "=" })
+            guard let first = option.unicodeScalars.first, dashes.contains(first) else { continue }
+            let rest = String(
+                String.UnicodeScalarView(option.unicodeScalars.drop { dashes.contains($0) || $0 == "-" }))
+            guard let start = rest.first, start.isLetter || start.isNumber else { continue }
+            let meant = (rest.count == 1 || start.isNumber ? "-" : "--") + rest.onOneLine
+            let number = String(first.value, radix: 16, uppercase: true)
+            return "\"\(option.onOneLine)\" begins with a dash that is not a hyphen (U+\(number)). Type \(meant)."
+        }
+        return nil
+    }
+
+    /// The dashes of Unicode that look like a hyphen or two.
+    private static let dashes: Set<Unicode.Scalar> = [
+        "\u{2010}", "\u{2011}", "\u{2012}", "\u{2013}", "\u{2014}", "\u{2015}", "\u{2212}", "\u{FE58}", "\u{FE63}",
+        "\u{FF0D}",
+    ]
+
     /// The commands that may have been meant, with a space before each of their names: those that begin with the word, one that is written
     /// like it, or those of that name in other places.
     private static func candidates(for word: String, _ named: NamedCommand) -> [String] {
