@@ -30,6 +30,17 @@ struct IgnoredSettingsTests {
         }
     }
 
+    @Test(
+        "a HOME that names no folder is an error that tells why",
+        arguments: [
+            ([:], "HOME is not set,"), (["HOME": ""], "HOME is not set,"),
+            (["HOME": "h0"], "HOME is \"h0\", which is not an absolute path,"),
+        ])
+    func home(environment: [String: String], words: String) {
+        let error = #expect(throws: CommandFailure.self) { try Folders(environment) }
+        #expect(error?.message.hasPrefix(words) == true)
+    }
+
     @Test("a symbolic link is named as one, also if it leads nowhere")
     func link() async throws {
         try await withTemporaryFolder { folder in

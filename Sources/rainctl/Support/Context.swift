@@ -99,6 +99,12 @@ struct Folders: Sendable {
     /// A sentence about each of the ignored variables.
     var warnings: [String] { ignored.map { "\($0) is not used: it is not an absolute path." } }
 
+    /// Why HOME names no folder, without the full stop.
+    static func homeProblem(_ environment: [String: String]) -> String {
+        guard let home = environment["HOME"], !home.isEmpty else { return "HOME is not set" }
+        return "HOME is \"\(home.onOneLine)\", which is not an absolute path"
+    }
+
     init(_ environment: [String: String]) throws(CommandFailure) {
         let names = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"]
         ignored = names.filter { environment[$0].map { !$0.isEmpty && !$0.hasPrefix("/") } ?? false }
@@ -106,7 +112,8 @@ struct Folders: Sendable {
             // The specification says that relative paths are ignored.
             if let path = environment[variable], path.hasPrefix("/") { return path + "/rainkit" }
             guard let home = environment["HOME"], home.hasPrefix("/") else {
-                throw CommandFailure(.config, message: "HOME is not set, so there is nowhere to keep a session.")
+                throw CommandFailure(
+                    .config, message: "\(Self.homeProblem(environment)), so there is nowhere to keep a session.")
             }
             return "\(home)/\(fallback)/rainkit"
         }

@@ -29,7 +29,10 @@ struct AccountImport: AsyncParsableCommand {
         guard
             let folder = from.map({ OfficialClientFolder(path: $0) })
                 ?? OfficialClientFolder(environment: context.environment)
-        else { throw CommandFailure(.config, message: "HOME is not set: name the folder with --from.") }
+        else {
+            throw CommandFailure(
+                .config, message: "\(Folders.homeProblem(context.environment)): name the folder with --from.")
+        }
         let found = try folder.load(profile: officialProfile)
         let store = try await context.accounts.newAccount(
             at: found.deployment.name, named: context.options.account, user: found.session.userName,
