@@ -54,6 +54,19 @@ struct ConfirmationWaitTests {
         _ = try wait.failed(Self.outage(retryAfter: .seconds(60)), at: .seconds(80), quietUntil: .zero)
     }
 
+    @Test("where time is over, a state that is not known is named, until the cloud says another one")
+    func unknownState() throws {
+        var wait = ConfirmationWait(
+            onlineSince: .zero, notReported: StepFailure(.notReported, message: "not reported"))
+        wait.unknownState = "done"
+        #expect(wait.trouble?.message.contains(#"calls the mapping "done""#) == true)
+        let error = #expect(throws: StepFailure.self) { _ = try wait.notYet(at: .seconds(100_000), lastNews: .zero) }
+        #expect(error?.message.hasPrefix(#"The cloud calls the mapping "done""#) == true)
+        #expect(error?.message.hasSuffix("not reported") == true)
+        wait.unknownState = nil
+        #expect(wait.trouble == nil)
+    }
+
     @Test("where time is over, a lost board is the reason before a cloud that is away")
     func reason() throws {
         var wait = ConfirmationWait(lostBoard: Self.lost)

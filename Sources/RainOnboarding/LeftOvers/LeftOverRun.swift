@@ -45,7 +45,7 @@ struct LeftOverRun: Sendable {
                 case .confirmed:
                     context.tell(.resumed(leftOver.mapping.node))
                     return .confirmed
-                case .notYet: break
+                case .notYet, .unknown: break
                 case .ended(let status): throw AccountError(.rejected, message: status.endedMessage)
                 }
             } catch {

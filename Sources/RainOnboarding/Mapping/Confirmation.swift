@@ -69,10 +69,11 @@ struct Confirmation: Sendable {
                 continue
             }
             wait.reached(at: context.time.elapsed())
+            if case .unknown(let word) = answer { wait.unknownState = word } else { wait.unknownState = nil }
             note(wait)
             switch answer {
             case .confirmed: return
-            case .notYet:
+            case .notYet, .unknown:
                 let lastNews = mapping.progress.lastNews
                 try await context.pause(try wait.notYet(at: context.time.elapsed(), lastNews: lastNews))
             case .ended(let status):

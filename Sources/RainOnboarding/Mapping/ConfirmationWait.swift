@@ -11,6 +11,8 @@ struct ConfirmationWait: Sendable {
     /// The last call did not reach the cloud.
     private var outage: (error: AccountError, since: Duration)?
     private var backSince = Duration.zero
+    /// What the cloud last called the mapping, where that is no state that is known: it may mean that the mapping is confirmed.
+    var unknownState: String?
     private var asking: PollSchedule
     private var retrying = PollSchedule.unreachable
 
@@ -29,6 +31,12 @@ struct ConfirmationWait: Sendable {
     /// The error to end with where time is over.
     var trouble: StepFailure? {
         lostBoard.map { StepFailure($0.error) } ?? outage.map { StepFailure($0.error) }
+            ?? unknownState.map { StepFailure(.deadline, message: "\(Self.sentence(unknown: $0)) The time is over.") }
+    }
+
+    private static func sentence(unknown state: String) -> String {
+        "The cloud calls the mapping \"\(state)\", which is not a state that is known here. If this is a cloud of your own, list the word "
+            + "under status in its description."
     }
 
     /// The cloud could not be reached. Throws where it has been away for too long.
@@ -60,7 +68,11 @@ struct ConfirmationWait: Sendable {
         if let lostBoard, now - max(lostBoard.since, lastNews, backSince) > Patience.lostBoard {
             throw StepFailure(lostBoard.error)
         }
-        if let online, now - max(online.since, lastNews, backSince) > Patience.report { throw online.notReported }
+        if let online, now - max(online.since, lastNews, backSince) > Patience.report {
+            var failure = online.notReported
+            if let unknownState { failure.message = "\(Self.sentence(unknown: unknownState)) \(failure.message)" }
+            throw failure
+        }
         return asking.next()
     }
 }

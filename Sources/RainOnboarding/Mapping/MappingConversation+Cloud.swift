@@ -9,6 +9,8 @@ extension MappingConversation {
         /// Nothing is left to do.
         case confirmed
         case notYet
+        /// The cloud calls the mapping by a word that is not known, so it does not count as decided.
+        case unknown(String)
         /// The cloud gave the request up; only a new one can succeed.
         case ended(MappingStatus)
     }
@@ -74,7 +76,8 @@ extension MappingConversation {
         let status = try await cloud.mappingStatus(request)
         switch status {
         case .confirmed: return .confirmed
-        case .requested, .other: return .notYet
+        case .requested: return .notYet
+        case .other(let word): return .unknown(word)
         case .discarded: return .ended(status)
         case .timedOut:
             let now = clock.now

@@ -15,7 +15,7 @@ extension WiFiSetup {
             do throws(AccountError) {
                 switch try await mapping.ask() {
                 case .confirmed: break
-                case .notYet: continue
+                case .notYet, .unknown: continue
                 // For the last step to say.
                 case .ended: throw AccountError(.cancelled, message: "the cloud has given the mapping up")
                 }
