@@ -96,9 +96,10 @@ struct MappingAnswer {
     ) -> String {
         switch code {
         case .invalidGrant:
-            "\(host) did not accept the one-time code (HTTP \(status)); check that signIn.client is its own client at the identity provider"
+            "\(host) did not accept the one-time code (HTTP \(status)); check in the description that signIn.url is where it takes codes, "
+                + "and that signIn.client is its own client at the identity provider"
         case .invalidConfiguration:
-            "\(host) takes no one-time code at that address (HTTP \(status)); check signIn in the description"
+            "\(host) takes no one-time code at that address (HTTP \(status)); check signIn.method and signIn.url in the description"
         case .moved:
             "\(host) has moved (HTTP \(status)); nothing secret is sent to the new address by itself: write the new address in the description"
         case .malformedAnswer: AccountError.Code.redirectSentence(host: host, status: status)

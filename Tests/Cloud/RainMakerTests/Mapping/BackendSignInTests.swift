@@ -120,6 +120,9 @@ struct BackendSignInTests {
         #expect(error?.code == code, "\(error as Any)")
         #expect(error?.isTransient == [.malformedAnswer, .timeout, .rateLimited, .serverFault].contains(code))
         #expect(error?.message.contains("provider's token") == false)
+        if [.invalidGrant, .invalidConfiguration].contains(code) {
+            #expect(error?.message.contains("signIn.url") == true)
+        }
         // Nothing was begun that could be ended.
         try await backend.mapping.endSession()
         try backend.http.finish()
