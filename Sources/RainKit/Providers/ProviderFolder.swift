@@ -21,26 +21,59 @@ public struct ProviderFolder: Sendable {
     /// The providers built in and those of the folder, and what is wrong with files that are no definitions.
     /// - Throws: `unreadableDefinition` for a folder with too many files.
     public func load() throws(AccountError) -> (registry: ProviderRegistry, problems: [String: AccountError]) {
-        var registry = ProviderRegistry.builtIn
+        let (registry, unusable) = try read()
         var problems: [String: AccountError] = [:]
-        for name in try names() {
-            do throws(AccountError) {
-                try registry.add(parsing: try contents(of: name), origin: "\(path)/\(name)")
-            } catch {
-                problems[String(name.dropLast(5))] = error
-            }
-        }
+        for file in unusable { problems[file.name] = file.error }
         return (registry, problems)
     }
 
     /// The provider of that name; one whose file is wrong is an error that says so.
     public func entry(_ id: String) throws(AccountError) -> ProviderRegistry.Entry {
-        let (registry, problems) = try load()
+        let (registry, unusable) = try read()
         do throws(AccountError) {
             return try registry.entry(id)
         } catch {
-            throw problems[id] ?? error
+            throw unusable.first { $0.isNamed(id) }?.error ?? error
         }
+    }
+
+    /// Returns what is wrong with a file that is meant to define this provider and is not used; nil where there is no such file.
+    ///
+    /// The provider may exist anyway: a file cannot replace one that is built in.
+    /// - Throws: `unreadableDefinition` for a folder with too many files.
+    package func problem(with id: String) throws(AccountError) -> AccountError? {
+        try read().unusable.first { $0.isNamed(id) }?.error
+    }
+
+    /// A file that is not used.
+    private struct UnusableFile {
+        /// Its name, without the suffix.
+        let name: String
+        /// The id that it claims, if that much can be read.
+        let id: String?
+        let error: AccountError
+
+        /// Whether somebody who asks for this provider means this file: ids are lower case, which people overlook.
+        func isNamed(_ id: String) -> Bool {
+            let wanted = id.lowercased()
+            return name.lowercased() == wanted || self.id?.lowercased() == wanted
+        }
+    }
+
+    private func read() throws(AccountError) -> (registry: ProviderRegistry, unusable: [UnusableFile]) {
+        var registry = ProviderRegistry.builtIn
+        var unusable: [UnusableFile] = []
+        for name in try names() {
+            var text: [UInt8] = []
+            do throws(AccountError) {
+                text = try contents(of: name)
+                try registry.add(parsing: text, origin: "\(path)/\(name)")
+            } catch {
+                let json = try? JSONValue(parsing: text, limits: ProviderDefinition.limits)
+                unusable.append(UnusableFile(name: String(name.dropLast(5)), id: json?["id"]?.string, error: error))
+            }
+        }
+        return (registry, unusable)
     }
 
     /// The folder's JSON files, in their order; none where there is no folder.

@@ -117,6 +117,12 @@ extension Context {
 
     var providerDefinitions: ProviderFolder { ProviderFolder(path: "\(folders.configuration)/providers") }
 
+    /// Warns where the provider is used without a file that the user has written for it, such as one with the id of a built-in provider.
+    func warnOfUnusedDefinition(of provider: String) throws(AccountError) {
+        guard let problem = try providerDefinitions.problem(with: provider) else { return }
+        output.warn(problem.message.onOneLine, reason: "\(problem.code)")
+    }
+
     /// Tells where a session that is kept now is, if that is not the place that one would expect.
     func tellPlace(of session: NewAccountStore?) {
         guard let session, session.account != nil, let note = session.note else { return }

@@ -87,6 +87,17 @@ struct ProviderProcessTests {
             let list = try await maker.rainctl("account", "providers")
             #expect(list.status == 0 && list.standardOutput.contains("oidc"))
             #expect(list.standardError.contains("slip.json"))
+            // Whoever asks by the id that stands in a file that is not used is told which file it is.
+            let extending = #"{"schemaVersion":1,"extends":"oidc","id":"@","displayName":"Ours"}"#
+            try folder.write(extending.replacing("@", with: "Company"), to: "config/rainkit/providers/ours.json")
+            try folder.write(extending.replacing("@", with: "oidc"), to: "config/rainkit/providers/taken.json")
+            let capital = try await maker.rainctl("account", "providers", "Company")
+            #expect(capital.status == 78 && capital.standardError.contains("ours.json"), "\(capital.standardError)")
+            for arguments in [["account", "providers", "oidc"], ["login", "--provider", "oidc", "--device-code"]] {
+                let taken = try await maker.rainctl(arguments)
+                #expect(taken.standardError.hasPrefix("warning: "), "\(taken.standardError)")
+                #expect(taken.standardError.contains("taken.json"), "\(taken.standardError)")
+            }
         }
     }
 }

@@ -27,8 +27,8 @@ struct AccountProviders: AsyncParsableCommand {
             entries = all.filter { $0.definition.id == name }
             // The error names the known providers, or says what is wrong with this one's file.
             if entries.isEmpty { _ = try context.providerDefinitions.entry(name) }
-        }
-        if name == nil {
+            try context.warnOfUnusedDefinition(of: name)
+        } else {
             for problem in problems.sorted(by: { $0.key < $1.key }) {
                 context.output.warn(problem.value.message.onOneLine, reason: "\(problem.value.code)")
             }

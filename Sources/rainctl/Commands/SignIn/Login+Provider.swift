@@ -18,6 +18,7 @@ extension Login {
         at provider: String, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
     ) async throws -> LoginResult {
         let entry = try context.providerDefinitions.entry(provider)
+        try context.warnOfUnusedDefinition(of: provider)
         let definition = entry.definition
         let (grant, mode) = try way(at: definition, context)
         if let whyNot = definition.capabilities.first(where: { $0.grant == grant })?.whyNot {
