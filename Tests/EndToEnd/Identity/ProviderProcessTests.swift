@@ -88,7 +88,7 @@ struct ProviderProcessTests {
             #expect(list.status == 0 && list.standardOutput.contains("oidc"))
             #expect(list.standardError.contains("slip.json"))
             // Whoever asks by the id that stands in a file that is not used is told which file it is.
-            let extending = #"{"schemaVersion":1,"extends":"oidc","id":"@","displayName":"Ours"}"#
+            let extending = #"{"schemaVersion":1,"extends":"oidc","id":"@","title":"Ours"}"#
             try folder.write(extending.replacing("@", with: "Company"), to: "config/rainkit/providers/ours.json")
             try folder.write(extending.replacing("@", with: "oidc"), to: "config/rainkit/providers/taken.json")
             let capital = try await maker.rainctl("account", "providers", "Company")
