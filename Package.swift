@@ -13,17 +13,7 @@ let settings: [SwiftSetting] = [
 /// A C library of the system: a module map, a shim header, and the Debian package that brings it.
 func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> Target {
     .systemLibrary(
-        name: name, path: "Sources/System/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
-}
-
-/// The floors of docs/internals/architecture.md: folders of `Sources` in which the modules lie.
-enum Floor: String {
-    case system = "System/", boards = "Boards/", cloud = "Cloud/", testing = "Testing/", simulators = "Simulators/",
-        top = ""
-}
-
-func target(_ name: String, on floor: Floor, _ dependencies: [Target.Dependency] = []) -> Target {
-    target(name, path: "Sources/\(floor.rawValue)\(name)", dependencies)
+        name: name, path: "Sources/Platform/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
 func target(_ name: String, path: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -34,13 +24,11 @@ func tool(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> 
     .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
 }
 
-/// The unit tests of a module, on its floor of `Tests`. They start no program and need only what compiling needs.
-func tests(
-    _ name: String, on floor: Floor = .top, _ dependencies: [Target.Dependency], resources: [Resource] = []
-) -> Target {
+/// The unit tests of a module. They start no program and need only what compiling needs.
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(floor.rawValue)\(name)Tests",
-        resources: resources, swiftSettings: settings)
+        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests", resources: resources,
+        swiftSettings: settings)
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -59,13 +47,10 @@ let endToEnd: [Target] =
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "BrowserSignIn", "CloudSimulator", "DeviceCore", "ESPDeviceLog", "ESPProvisioning",
-                "IdentityProviders", "ImprovSerial", "Protocomm", "ProtocommBLE", "ProtocommSecurity",
-                "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire", "RainAccount", "RainByteStream", "RainCore",
-                "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl", "RainJSON", "RainKit",
-                "RainKitTesting", "RainMQTT", "RainMaker", "RainMakerConsole", "RainNetworkManager", "RainOAuth",
-                "RainOnboarding", "RainPrivateFiles", "RainQRCode", "RainSecretService", "RainSerialPort",
-                "RainServiceDiscovery", "RainWaiting", "TestSupport", "cloud-sim", "firmware-sim", "fleet", "rainctl",
+                "CloudSimulator", "DeviceCore", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommCore",
+                "ProtocommTransports", "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus",
+                "RainHTTP", "RainHTTPCurl", "RainIO", "RainJSON", "RainKit", "RainKitTesting", "RainMaker",
+                "RainPrivateFiles", "RainQRCode", "TestSupport", "cloud-sim", "firmware-sim", "fleet", "rainctl",
                 argumentParser, logging,
             ],
             path: "Tests/EndToEnd", exclude: ["ForeignClients/Clients", "ForeignClients/Servers"],
@@ -80,8 +65,8 @@ let fuzz: [Target] =
         tool(
             "fuzz", path: "Tests/Fuzz",
             [
-                "ESPDeviceLog", "ESPProvisioning", "RainCore", "RainCryptoOpenSSL", "RainJSON", "RainMQTT", "RainMaker",
-                "RainOAuth", "RainQRCode",
+                "ESPProvisioning", "RainAccount", "RainCore", "RainCryptoOpenSSL", "RainJSON", "RainMaker",
+                "RainQRCode",
             ])
     ]
 
@@ -89,7 +74,7 @@ let package = Package(
     name: "RainKit",
     products: [
         .library(name: "RainKit", targets: ["RainKit"]),
-        .library(name: "RainAccount", targets: ["RainAccount", "BrowserSignIn", "IdentityProviders", "RainMaker"]),
+        .library(name: "RainAccount", targets: ["RainAccount", "IdentityProviders", "RainMaker"]),
         .library(name: "ESPProvisioning", targets: ["ESPProvisioning"]),
         .library(name: "Protocomm", targets: ["Protocomm"]),
         .library(name: "RainKitTesting", targets: ["RainKitTesting"]),
@@ -105,259 +90,139 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ] + documentation,
     targets: [
-        // System. RainCrypto is Embedded-safe.
+        // The system's C libraries. Those without a package here are opened when they are needed.
         system("CRainOpenSSL", "libcrypto", apt: "libssl-dev"),
         system("CRainJSONC", "json-c", apt: "libjson-c-dev"),
         system("CRainMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
-        // Opened when it is needed.
         system("CRainCurl", apt: "libcurl4-openssl-dev"),
         system("CRainDescriptors"),
-        // Its libraries are opened when they are needed (libqrencode, libpng, libturbojpeg, libzbar).
         system("CRainQRCode"),
-        target("RainByteStream", on: .system, ["RainWaiting"]),
-        target("RainCore", on: .system),
-        target("RainCrypto", on: .system),
-        target("RainCryptoOpenSSL", on: .system, ["RainCrypto", "CRainOpenSSL"]),
-        target("RainDBus", on: .system, ["RainWaiting"]),
-        target("RainHTTP", on: .system),
-        target(
-            "RainHTTPCurl", on: .system,
-            ["RainByteStream", "RainCryptoOpenSSL", "RainHTTP", "RainWaiting", "CRainCurl"]),
-        target("RainJSON", on: .system, ["CRainJSONC"]),
-        target("RainMQTT", on: .system, ["RainByteStream", "RainWaiting"]),
-        target("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainWaiting"]),
-        target("RainPrivateFiles", on: .system, ["RainJSON"]),
-        target("RainQRCode", on: .system, ["CRainQRCode"]),
-        target("RainSerialPort", on: .system, ["RainByteStream", "RainCore", "RainWaiting"]),
-        target("RainServiceDiscovery", on: .system, ["RainDBus"]),
-        target("RainWaiting", on: .system, ["CRainDescriptors"]),
 
-        // Boards. ProtocommWire and ProtocommSecurity are Embedded-safe.
-        target("ProtocommWire", on: .boards),
-        target("ProtocommSecurity", on: .boards, ["ProtocommWire", "RainCrypto"]),
-        target("Protocomm", on: .boards, ["ProtocommSecurity", "ProtocommWire", "RainWaiting", logging]),
-        target("ProtocommSerial", on: .boards, ["Protocomm", "ProtocommWire", "RainSerialPort", logging]),
-        target("ProtocommSoftAP", on: .boards, ["Protocomm", "ProtocommWire", "RainHTTP", logging]),
-        target("ProtocommBLE", on: .boards, ["Protocomm", "ProtocommWire", "RainDBus", "RainWaiting", logging]),
+        // Compiled for boards, too (Embedded Swift): RainCrypto, ProtocommCore, DeviceCore.
+        target("RainCrypto", path: "Sources/Crypto"),
+        target("ProtocommCore", path: "Sources/ProtocommCore", ["RainCrypto"]),
+        target("DeviceCore", path: "firmware-sim/DeviceCore", ["ProtocommCore", "RainCrypto"]),
+        // Uses them with concrete types, so that scripts/build-embedded compiles their generic code.
+        target("EmbeddedProbe", path: "firmware-sim/riscv32/Probe", ["DeviceCore", "ProtocommCore", "RainCrypto"]),
+
+        // Words that everything shares, and the parts of Linux.
+        target("RainCore", path: "Sources/Core"),
+        target("RainIO", path: "Sources/Platform/IO", ["RainCore", "CRainDescriptors"]),
+        target("RainCryptoOpenSSL", path: "Sources/Platform/OpenSSL", ["RainCrypto", "CRainOpenSSL"]),
+        target("RainDBus", path: "Sources/Platform/DBus", ["RainCore", "RainIO"]),
+        target("RainHTTP", path: "Sources/Platform/HTTP"),
         target(
-            "ESPProvisioning", on: .boards,
+            "RainHTTPCurl", path: "Sources/Platform/Curl", ["RainCryptoOpenSSL", "RainHTTP", "RainIO", "CRainCurl"]),
+        target("RainJSON", path: "Sources/Platform/JSON", ["CRainJSONC"]),
+        target("RainPrivateFiles", path: "Sources/Platform/PrivateFiles", ["RainJSON"]),
+        target("RainQRCode", path: "Sources/Platform/QRCode", ["CRainQRCode"]),
+
+        // Between a program and a board.
+        target("Protocomm", path: "Sources/Protocomm", ["ProtocommCore", "RainIO", logging]),
+        target(
+            "ProtocommTransports", path: "Sources/Transports",
+            ["Protocomm", "ProtocommCore", "RainDBus", "RainHTTP", "RainIO", logging]),
+        target(
+            "ESPProvisioning", path: "Sources/Boards",
             [
-                "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainCore", "RainCrypto", "RainJSON", "RainWaiting",
-                logging,
+                "Protocomm", "ProtocommCore", "RainCore", "RainCrypto", "RainIO", "RainJSON", logging,
             ]),
-        target("ESPDeviceLog", on: .boards, ["ESPProvisioning", "RainCore", "RainSerialPort"]),
-        target(
-            "ImprovSerial", on: .boards, ["ESPProvisioning", "RainCore", "RainSerialPort", "RainWaiting", logging]),
-        target(
-            "RainMakerConsole", on: .boards,
-            ["ESPProvisioning", "ProtocommSerial", "RainCore", "RainSerialPort", "RainWaiting", logging]),
 
-        // Cloud.
-        target("RainOAuth", on: .cloud, ["RainCore", "RainCrypto", "RainJSON"]),
+        // Between a program and a cloud.
         target(
-            "RainAccount", on: .cloud,
+            "RainAccount", path: "Sources/Account",
             [
-                "RainCore", "RainCrypto", "RainHTTP", "RainJSON", "RainOAuth", "RainPrivateFiles", "RainWaiting",
+                "RainCore", "RainCrypto", "RainHTTP", "RainIO", "RainJSON", "RainPrivateFiles", "CRainDescriptors",
                 logging,
             ]),
         target(
-            "BrowserSignIn", on: .cloud,
-            [
-                "RainAccount", "RainCore", "RainCrypto", "RainOAuth", "RainPrivateFiles", "RainWaiting",
-                "CRainDescriptors",
-            ]),
+            "IdentityProviders", path: "Sources/IdentityProviders",
+            ["RainAccount", "RainCore", "RainCrypto", "RainHTTP", "RainJSON"]),
         target(
-            "IdentityProviders", on: .cloud,
-            ["BrowserSignIn", "RainAccount", "RainCore", "RainCrypto", "RainHTTP", "RainJSON", "RainOAuth"]),
-        target(
-            "RainMaker", on: .cloud,
-            [
-                "BrowserSignIn", "RainAccount", "RainByteStream", "RainCore", "RainCrypto", "RainHTTP", "RainJSON",
-                "RainMQTT", "RainOAuth", "RainWaiting", logging,
-            ]),
-        target(
-            "RainSecretService", on: .cloud, ["RainAccount", "RainCore", "RainPrivateFiles", "RainWaiting", logging]),
+            "RainMaker", path: "Sources/RainMaker",
+            ["RainAccount", "RainCore", "RainCrypto", "RainHTTP", "RainIO", "RainJSON", logging]),
 
-        // Where boards and cloud meet, and the front door.
+        // What programs import.
         target(
-            "RainOnboarding", on: .top,
+            "RainKit", path: "Sources/RainKit",
             [
-                "ESPProvisioning", "RainAccount", "RainCore", "RainJSON", "RainMaker", "RainPrivateFiles",
-                "RainWaiting", logging,
+                "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommCore", "ProtocommTransports",
+                "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
+                "RainIO", "RainJSON", "RainMaker", "RainPrivateFiles", "RainQRCode", logging,
             ]),
         target(
-            "RainKit", on: .top,
+            "RainKitTesting", path: "Sources/RainKitTesting",
             [
-                "BrowserSignIn", "ESPDeviceLog", "ESPProvisioning", "IdentityProviders", "ImprovSerial", "Protocomm",
-                "ProtocommBLE",
-                "ProtocommSecurity", "ProtocommSerial", "ProtocommSoftAP", "ProtocommWire", "RainAccount",
-                "RainByteStream", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
-                "RainJSON", "RainMaker",
-                "RainMakerConsole", "RainNetworkManager", "RainOAuth", "RainOnboarding", "RainPrivateFiles",
-                "RainQRCode",
-                "RainSecretService", "RainSerialPort", "RainServiceDiscovery", "RainWaiting", logging,
-            ]),
-        target(
-            "RainKitTesting", on: .testing,
-            [
-                "BrowserSignIn", "DeviceCore", "IdentityProviders", "Protocomm", "ProtocommSecurity", "ProtocommWire",
-                "RainAccount", "RainCore", "RainHTTP", "RainMaker", "RainOnboarding",
+                "DeviceCore", "IdentityProviders", "Protocomm", "ProtocommCore", "RainAccount", "RainCore", "RainHTTP",
+                "RainKit", "RainMaker",
             ]),
 
-        // Simulators. DeviceCore is Embedded-safe.
-        target(
-            "DeviceCore", path: "firmware-sim/DeviceCore", ["ProtocommSecurity", "ProtocommWire", "RainCrypto"]),
-        // Uses the Embedded-safe targets with concrete types, so that scripts/build-embedded compiles their generics.
-        target(
-            "EmbeddedProbe", path: "firmware-sim/riscv32/Probe",
-            ["DeviceCore", "ProtocommSecurity", "ProtocommWire", "RainCrypto"]),
-        target(
-            "CloudSimulator", on: .simulators,
-            [
-                "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "RainWaiting", "CRainDescriptors",
-                "CRainMosquitto", "CRainOpenSSL",
-            ]),
-
-        // Programs.
-        // RainKit hands its rooms on, and what changes often is named all the same: SwiftPM (6.3) compiles a target anew for what it
-        // names alone, and links yesterday's calls otherwise.
+        // Programs. What changes often is named although RainKit exports it: SwiftPM (6.3) compiles a target again only for the targets
+        // that it names, and links old calls otherwise.
         tool(
             "rainctl", path: "Sources/rainctl",
             [
-                "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainDBus", "RainHTTP", "RainJSON",
-                "RainKit", "RainMaker", "RainOAuth", "RainPrivateFiles", "RainWaiting", "CRainDescriptors",
-                argumentParser, logging, .product(name: "Subprocess", package: "swift-subprocess"),
+                "IdentityProviders", "ProtocommTransports", "RainAccount", "RainCore", "RainDBus", "RainHTTP", "RainIO",
+                "RainJSON", "RainKit", "RainMaker", "RainPrivateFiles", "CRainDescriptors", argumentParser, logging,
+                .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        target(
+            "CloudSimulator", path: "Sources/Simulators/CloudSimulator",
+            [
+                "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainIO", "RainJSON", "CRainDescriptors",
+                "CRainMosquitto", "CRainOpenSSL",
             ]),
         tool("cloud-sim", path: "Sources/Simulators/cloud-sim", ["CloudSimulator", "RainJSON", argumentParser]),
         tool(
             "firmware-sim", path: "firmware-sim/Host",
             [
-                "DeviceCore", "ProtocommSecurity", "ProtocommWire", "RainCrypto", "RainCryptoOpenSSL", "RainDBus",
-                "RainJSON", "RainSerialPort", "RainWaiting", "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL",
-                argumentParser,
+                "DeviceCore", "ProtocommCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainIO", "RainJSON",
+                "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL", argumentParser,
             ]),
 
-        // Tests mirror Sources, floor by floor.
+        // Tests: a folder for each module. CloudTests has those of RainAccount, IdentityProviders and RainMaker, which share their fakes.
         target(
             "TestSupport", path: "Tests/TestSupport",
             ["RainAccount", "RainCrypto", "RainHTTP", "RainHTTPCurl", "RainJSON", logging]),
         tests("TestSupport", ["TestSupport"]),
-
-        tests("RainByteStream", on: .system, ["RainByteStream", "TestSupport"]),
-        tests("RainCore", on: .system, ["RainCore", "TestSupport"]),
-        tests("RainQRCode", on: .system, ["RainQRCode", "TestSupport"]),
-        tests("RainPrivateFiles", on: .system, ["RainPrivateFiles", "TestSupport"]),
-        tests("RainWaiting", on: .system, ["RainWaiting", "RainKitTesting"]),
-        tests("RainCryptoOpenSSL", on: .system, ["RainCrypto", "RainCryptoOpenSSL", "TestSupport"]),
-        tests("RainHTTPCurl", on: .system, ["CRainCurl", "RainHTTP", "RainHTTPCurl", "TestSupport"]),
-        tests("RainJSON", on: .system, ["RainJSON", "TestSupport"]),
+        tests("Structure", ["TestSupport"]),
+        tests("RainCore", ["RainCore", "TestSupport"]),
+        tests("RainIO", ["RainIO", "RainKitTesting", "TestSupport"]),
+        tests("RainCryptoOpenSSL", ["RainCrypto", "RainCryptoOpenSSL", "TestSupport"]),
+        tests("RainDBus", ["RainCore", "RainDBus", "TestSupport"]),
+        tests("RainHTTPCurl", ["CRainCurl", "RainHTTP", "RainHTTPCurl", "TestSupport"]),
+        tests("RainJSON", ["RainJSON", "TestSupport"]),
+        tests("RainPrivateFiles", ["RainPrivateFiles", "TestSupport"]),
+        tests("RainQRCode", ["RainQRCode", "TestSupport"]),
         tests(
-            "RainMQTT", on: .system,
-            ["RainByteStream", "RainCrypto", "RainCryptoOpenSSL", "RainHTTPCurl", "RainMQTT", "TestSupport"]),
-        tests("RainSerialPort", on: .system, ["RainKitTesting", "RainSerialPort", "TestSupport"]),
-        tests("RainDBus", on: .system, ["RainDBus", "TestSupport"]),
-        tests("RainNetworkManager", on: .system, ["RainCore", "RainDBus", "RainNetworkManager", "TestSupport"]),
-
-        tests(
-            "ProtocommWire", on: .boards, ["RainCrypto", "ProtocommWire", "TestSupport"],
+            "ProtocommCore", ["ProtocommCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "TestSupport"],
             resources: [.copy("Fixtures")]),
+        tests("Protocomm", ["Protocomm", "ProtocommCore", "RainCryptoOpenSSL", "RainKitTesting", "TestSupport"]),
         tests(
-            "ProtocommSecurity", on: .boards,
-            ["ProtocommSecurity", "ProtocommWire", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "TestSupport"],
-            resources: [.copy("Fixtures")]),
-        tests(
-            "Protocomm", on: .boards,
+            "ProtocommTransports",
             [
-                "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainCryptoOpenSSL", "RainKitTesting",
-                "TestSupport",
+                "Protocomm", "ProtocommCore", "ProtocommTransports", "RainCryptoOpenSSL", "RainDBus", "RainHTTP",
+                "RainHTTPCurl", "RainIO", "RainKitTesting", "TestSupport", logging,
             ]),
         tests(
-            "ProtocommBLE", on: .boards,
-            ["Protocomm", "ProtocommBLE", "ProtocommWire", "RainDBus", "RainKitTesting", "TestSupport", logging]),
-        tests(
-            "ProtocommSerial", on: .boards,
+            "ESPProvisioning",
             [
-                "Protocomm", "ProtocommSecurity", "ProtocommSerial", "ProtocommWire", "RainCryptoOpenSSL",
-                "RainKitTesting", "RainSerialPort", "TestSupport",
+                "DeviceCore", "ESPProvisioning", "Protocomm", "ProtocommCore", "RainCore", "RainCrypto",
+                "RainCryptoOpenSSL", "RainIO", "RainJSON", "RainKitTesting", "TestSupport", logging,
             ]),
         tests(
-            "ProtocommSoftAP", on: .boards,
+            "Cloud",
             [
-                "Protocomm", "ProtocommSoftAP", "ProtocommWire", "RainHTTP", "RainHTTPCurl", "RainKitTesting",
-                "TestSupport",
+                "IdentityProviders", "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainHTTP",
+                "RainHTTPCurl", "RainIO", "RainJSON", "RainKitTesting", "RainMaker", "TestSupport", logging,
             ]),
-        tests(
-            "ESPProvisioning", on: .boards,
-            [
-                "DeviceCore", "ESPProvisioning", "Protocomm", "ProtocommSecurity", "ProtocommWire", "RainCore",
-                "RainCrypto", "RainCryptoOpenSSL", "RainKitTesting", "TestSupport", logging,
-            ]),
-        tests(
-            "ESPDeviceLog", on: .boards,
-            ["ESPDeviceLog", "ESPProvisioning", "RainCore", "RainKitTesting", "RainSerialPort", "TestSupport"]),
-        tests("ImprovSerial", on: .boards, ["ImprovSerial", "RainJSON", "TestSupport"]),
-        tests(
-            "RainMakerConsole", on: .boards,
-            [
-                "ESPProvisioning", "RainCore", "RainKitTesting", "RainMakerConsole", "RainSerialPort", "TestSupport",
-                logging,
-            ]),
-
-        tests(
-            "RainOAuth", on: .cloud,
-            ["RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "RainOAuth", "TestSupport"]),
-        tests(
-            "RainSecretService", on: .cloud,
-            ["RainAccount", "RainCore", "RainKitTesting", "RainSecretService", "TestSupport"]),
-        tests(
-            "Cloud", on: .cloud,
-            [
-                "BrowserSignIn", "IdentityProviders", "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL",
-                "RainHTTP", "RainHTTPCurl", "RainJSON", "RainKitTesting", "RainMaker", "RainOAuth", "TestSupport",
-                logging,
-            ]),
-        tests(
-            "RainMaker", on: .cloud,
-            [
-                "RainAccount", "RainCore", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
-                "RainKitTesting", "RainMaker",
-                "TestSupport",
-            ]),
-
-        tests(
-            "RainOnboarding",
-            [
-                "DeviceCore", "ESPProvisioning", "Protocomm", "RainAccount", "RainCore", "RainCryptoOpenSSL",
-                "RainHTTP", "RainJSON", "RainKitTesting", "RainMaker", "RainOnboarding", "RainPrivateFiles",
-                "TestSupport", logging,
-            ]),
-
-        tests(
-            "DeviceCore", on: .simulators,
-            [
-                "DeviceCore", "ProtocommSecurity", "ProtocommWire", "RainCrypto", "RainCryptoOpenSSL", "RainJSON",
-                "TestSupport",
-            ]),
-        tests(
-            "FirmwareSim", on: .simulators,
-            [
-                "DeviceCore", "ProtocommWire", "RainDBus", "RainJSON", "TestSupport", "firmware-sim",
-                argumentParser,
-            ]),
-        tests(
-            "CloudSimulator", on: .simulators,
-            [
-                "CloudSimulator", "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
-                "TestSupport",
-            ]),
-
         tests(
             "RainKit",
             [
-                "IdentityProviders", "ProtocommBLE", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit",
-                "RainKitTesting", "RainNetworkManager", "RainSerialPort", "RainServiceDiscovery", "TestSupport",
-                logging,
+                "DeviceCore", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommTransports", "RainAccount",
+                "RainCore", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainIO", "RainJSON", "RainKit",
+                "RainKitTesting", "RainMaker", "RainPrivateFiles", "TestSupport", logging,
             ]),
         tests(
             "rainctl",
@@ -366,9 +231,19 @@ let package = Package(
                 "TestSupport", "rainctl", argumentParser,
             ],
             resources: [.copy("Recorded")]),
+        tests(
+            "DeviceCore",
+            ["DeviceCore", "ProtocommCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "TestSupport"]),
+        tests(
+            "FirmwareSim",
+            ["DeviceCore", "ProtocommCore", "RainDBus", "RainJSON", "TestSupport", "firmware-sim", argumentParser]),
+        tests(
+            "CloudSimulator",
+            [
+                "CloudSimulator", "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
+                "TestSupport",
+            ]),
         // A gateway in one process, which the fault run and the benchmark count from outside.
-        // (ProtocommBLE is named for the reason that stands at rainctl.)
-        tool("fleet", path: "Tests/Fleet", ["RainJSON", "ProtocommBLE", "RainKit", logging]),
-        tests("Structure", ["TestSupport"]),
+        tool("fleet", path: "Tests/Fleet", ["ProtocommTransports", "RainJSON", "RainKit", logging]),
     ] + endToEnd + fuzz
 )

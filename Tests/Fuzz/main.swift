@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import ESPDeviceLog
 import ESPProvisioning
 import Glibc
+import RainAccount
 import RainCore
 import RainCryptoOpenSSL
 import RainJSON
-import RainMQTT
 import RainMaker
-import RainOAuth
 import RainQRCode
 
 // Feeds a parser of external input from libFuzzer: fuzz SUBJECT [libFuzzer's options] [CORPUS…]. `scripts/fuzz` builds it with the address

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
+import RainIO
 import RainKit
-import RainSerialPort
 import Testing
 
 @Suite("Which address is meant")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import RainCore
-import RainServiceDiscovery
+import RainDBus
 import Testing
 
 @testable import RainKit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import RainSerialPort
+import RainIO
 import Testing
 
 @testable import RainKit

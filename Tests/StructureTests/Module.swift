@@ -9,8 +9,7 @@ struct Module: CustomStringConvertible {
     }
 
     var name: String
-    /// The folder of `Sources` it lies in, `firmware-sim`, or nothing.
-    var floor: String
+    /// Its folder, from the repository's root.
     var path: String
     var description: String { name }
 

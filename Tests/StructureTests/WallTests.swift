@@ -3,88 +3,78 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who may import whom: docs/internals/architecture.md, read from the sources.
-@Suite("Walls")
+/// Which module may import which: docs/internals/architecture.md, read from the sources.
+@Suite("Imports between modules")
 struct WallTests {
-    /// What a module on a floor may import besides its own floor. What is not listed imports nothing of ours.
-    static let below: [String: [String]] = [
-        "System": [], "Boards": ["System"], "Cloud": ["System"], "Simulators": ["System"],
-        "firmware-sim": ["System", "Boards"], "Testing": ["System", "Boards", "Cloud", "firmware-sim"],
-    ]
-    /// Conformance suites of what stands above the floors.
-    static let besides: [String: Set<String>] = ["RainKitTesting": ["RainOnboarding"]]
-    /// The modules where boards and cloud meet, and what is made to test both.
-    static let meetingPlaces: Set = ["RainOnboarding", "RainKit", "RainKitTesting"]
-    /// What programs import from beneath RainKit: nothing, the front door carries all that they need.
-    static let besideTheFrontDoor: [String: Set<String>] = ["rainctl": [], "fleet": []]
+    /// Modules between a program and a board.
+    static let boards: Set = ["ESPProvisioning", "Protocomm", "ProtocommCore", "ProtocommTransports"]
+    /// Modules between a program and a cloud.
+    static let cloud: Set = ["IdentityProviders", "RainAccount", "RainMaker"]
+    /// Modules that also run on a board, in Embedded Swift.
+    static let embedded: Set = ["DeviceCore", "ProtocommCore", "RainCrypto"]
+    /// The only modules that may import both sides.
+    static let both: Set = ["RainKit", "RainKitTesting"]
+    /// What everything may use.
+    static var base: Set<String> {
+        SourceTree.names(below: "Sources/Platform/").union(["RainCore", "RainCrypto"])
+    }
 
-    @Test("the tree has modules on each floor, and their imports are found")
+    @Test("the modules are found, and their imports")
     func reading() throws {
-        for floor in SourceTree.floors { #expect(!SourceTree.names(on: floor).isEmpty, "\(floor) is empty") }
-        #expect(try SourceTree.module("RainOnboarding").imports().isSuperset(of: ["ESPProvisioning", "RainAccount"]))
-        #expect(try SourceTree.module("RainKit").imports().contains("ProtocommBLE"))
+        let known = Self.boards.union(Self.cloud).union(Self.both).union(Self.embedded)
+        #expect(Set(SourceTree.modules.map(\.name)).isSuperset(of: known))
+        #expect(Self.base.isSuperset(of: ["RainJSON", "RainIO", "RainHTTP"]))
+        #expect(try SourceTree.module("RainKit").imports().isSuperset(of: ["ESPProvisioning", "RainAccount"]))
     }
 
-    @Test("arrows point down", arguments: SourceTree.modules.filter { below[$0.floor] != nil })
-    func down(_ module: Module) throws {
-        let allowed = try #require(Self.below[module.floor]) + [module.floor]
+    @Test("the base imports nothing but the base", arguments: WallTests.base.sorted())
+    func ofBase(name: String) throws {
         let ours = Set(SourceTree.modules.map(\.name))
-        let reachable = Set(allowed.flatMap { SourceTree.names(on: $0) }).union(Self.besides[module.name] ?? [])
-        let up = try module.imports().intersection(ours).subtracting(reachable).sorted()
-        #expect(up.isEmpty, "\(module.path) imports \(up), which its floor must not know")
+        let up = try SourceTree.module(name).imports().intersection(ours).subtracting(Self.base).sorted()
+        #expect(up.isEmpty, "\(name) imports \(up)")
     }
 
-    @Test("nothing of the cloud imports anything of the boards, or the other way round")
-    func wall() throws {
-        let boards = SourceTree.names(on: "Boards"), cloud = SourceTree.names(on: "Cloud")
-        for module in SourceTree.modules where boards.contains(module.name) {
-            #expect(try module.imports().isDisjoint(with: cloud), "\(module) knows the cloud")
-        }
-        for module in SourceTree.modules where cloud.contains(module.name) {
-            #expect(try module.imports().isDisjoint(with: boards), "\(module) knows boards")
-        }
+    @Test("the boards' side imports only itself and the base", arguments: WallTests.boards.sorted())
+    func ofBoards(name: String) throws { try expect(name, within: Self.boards) }
+
+    @Test("the cloud's side imports only itself and the base", arguments: WallTests.cloud.sorted())
+    func ofCloud(name: String) throws { try expect(name, within: Self.cloud) }
+
+    private func expect(_ name: String, within side: Set<String>) throws {
+        let ours = Set(SourceTree.modules.map(\.name))
+        let foreign = try SourceTree.module(name).imports().intersection(ours).subtracting(side)
+            .subtracting(Self.base).sorted()
+        #expect(foreign.isEmpty, "\(name) imports \(foreign)")
     }
 
-    @Test("boards and cloud meet in RainOnboarding alone, and in what is built on it")
+    @Test("only RainKit, and its tests' fakes, import both sides")
     func meeting() throws {
-        let boards = SourceTree.names(on: "Boards"), cloud = SourceTree.names(on: "Cloud")
-        for module in SourceTree.modules where !Self.meetingPlaces.contains(module.name) {
+        for module in SourceTree.modules where !Self.both.contains(module.name) {
             let imports = try module.imports()
-            #expect(imports.isDisjoint(with: boards) || imports.isDisjoint(with: cloud), "\(module) imports both")
+            #expect(
+                imports.isDisjoint(with: Self.boards) || imports.isDisjoint(with: Self.cloud),
+                "\(module) imports both sides")
         }
     }
 
-    @Test("provisioning knows no transport, and nothing that one is made of")
+    @Test("provisioning knows no transport")
     func transports() throws {
-        let core: Set = ["Protocomm", "ProtocommSecurity", "ProtocommWire", "ESPProvisioning"]
-        let others = SourceTree.names(on: "Boards").subtracting(core)
-        let devices: Set = ["RainSerialPort", "RainDBus", "RainHTTP", "RainHTTPCurl"]
-        for name in core {
-            let known = try SourceTree.module(name).imports().intersection(others.union(devices)).sorted()
-            #expect(known.isEmpty, "\(name) imports \(known)")
+        let known: Set = ["ProtocommTransports", "RainDBus", "RainHTTP", "RainHTTPCurl"]
+        for name in ["ESPProvisioning", "Protocomm", "ProtocommCore"] {
+            let imports = try SourceTree.module(name).imports().intersection(known).sorted()
+            #expect(imports.isEmpty, "\(name) imports \(imports)")
         }
+    }
+
+    @Test("what runs on a board imports only what also runs there", arguments: WallTests.embedded.sorted())
+    func ofEmbedded(name: String) throws {
+        let foreign = try SourceTree.module(name).imports().subtracting(Self.embedded).sorted()
+        #expect(foreign.isEmpty, "\(name) imports \(foreign)")
     }
 
     @Test("programs reach boards and cloud through RainKit", arguments: ["rainctl", "fleet"])
-    func frontDoor(program: String) throws {
-        let beneath = SourceTree.names(on: "Boards").union(SourceTree.names(on: "Cloud"))
-        let around = try SourceTree.module(program).imports().intersection(beneath)
-        let known = try #require(Self.besideTheFrontDoor[program])
-        #expect(around == known, "\(program) imports \(around.sorted()); the list above allows \(known.sorted())")
-    }
-
-    @Test("the folder of a module has its target's name, and lies on its target's floor")
-    func names() throws {
-        let manifest = try String(contentsOfFile: Repository.path("Package.swift"), encoding: .utf8)
-            .filter { !$0.isWhitespace }
-        for module in SourceTree.modules where module.path.hasPrefix("Sources/") {
-            let floor = module.floor.isEmpty ? "top" : module.floor.lowercased()
-            let library = "target(\"\(module.name)\",on:.\(floor),"
-            let bare = "target(\"\(module.name)\",on:.\(floor))"
-            let other = "(\"\(module.name)\",path:\"\(module.path)\""
-            #expect(
-                manifest.contains(library) || manifest.contains(bare) || manifest.contains(other),
-                "\(module.path) is no target of that name")
-        }
+    func programs(name: String) throws {
+        let around = try SourceTree.module(name).imports().intersection(Self.boards.union(Self.cloud)).sorted()
+        #expect(around.isEmpty, "\(name) imports \(around)")
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 /// What kind of board this is.
 public struct DeviceConfiguration: Sendable {

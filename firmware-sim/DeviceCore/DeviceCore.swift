@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ProtocommCore
 import RainCrypto
-import ProtocommSecurity
-import ProtocommWire
 
 /// A whole board without its transports: endpoint, bytes and session id in, bytes or nothing out.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 /// Something that happened inside the board, for its log. No event carries a secret.
 public enum DeviceEvent: Sendable, Equatable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommSecurity
-import ProtocommWire
+import ProtocommCore
 
 /// The one security session of a protocomm instance. Its id is the transport's.
 struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainSerialPort
 import RainCore
+import RainIO
 
 /// Reads the lines of a RainMaker board's console and log.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainSerialPort
+import RainIO
 
 /// The events between the echo of a command and the prompt after it.
 ///

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainWaiting
-import ESPProvisioning
-import ProtocommSerial
-import RainSerialPort
+import Protocomm
 import RainCore
+import RainIO
 
 /// What the console at the other end of a serial port speaks.
 public enum ConsoleDialect: Sendable, Equatable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import ESPProvisioning
 import RainCore
 
 /// What a board's log tells of an attempt that an earlier run began, and when it is not waited for any longer. A value, so that the policy

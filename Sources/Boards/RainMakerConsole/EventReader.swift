@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainSerialPort
+import RainIO
 
 /// Events from the log as it comes in, after those that were read already.
 struct EventReader {

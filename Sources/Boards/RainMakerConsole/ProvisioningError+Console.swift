@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ESPProvisioning
-import RainSerialPort
+import RainIO
 
 extension ProvisioningError {
     /// What a fault of the port means for the board behind it.

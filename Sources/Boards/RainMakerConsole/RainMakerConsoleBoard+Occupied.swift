@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import ESPProvisioning
 import Logging
 import RainCore
-import RainWaiting
+import RainIO
 
 /// A board that an earlier run has sent to a network, and that takes no other as long as it tries: early RainMaker firmware, whose `wifi-prov`
 /// knows the provisioning service alone. Later firmware leaves the other attempt at once.

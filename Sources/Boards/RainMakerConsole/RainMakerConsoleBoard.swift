@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainWaiting
-import ESPProvisioning
 import Logging
-import RainSerialPort
 import RainCore
+import RainIO
 
 /// A ``Board`` over the console that RainMaker's stock examples serve on their UART: `get-node-id`, `add-user`, `wifi-prov`.
 ///

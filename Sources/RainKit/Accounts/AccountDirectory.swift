@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
-import RainAccount
 import Logging
-import RainSecretService
+import RainAccount
 
 /// The accounts of one user on this machine, several side by side: finds an account's session, and a place for a new one.
 ///

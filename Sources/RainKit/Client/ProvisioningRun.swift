@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainOnboarding
 
 /// A board that is being set up, as a sequence of what happens; its end is ``node``.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import Logging
-import RainWaiting
+import RainIO
 
 extension RainKitClient {
     /// The transport that an address names. Throws `invalidArgument` where none of that scheme is registered.

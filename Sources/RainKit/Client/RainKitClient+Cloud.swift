@@ -3,9 +3,8 @@ import IdentityProviders
 import Logging
 import RainAccount
 import RainCore
+import RainIO
 import RainMaker
-import RainOnboarding
-import RainWaiting
 
 /// The cloud's part of setting up a board: who is signed in, and where the cloud hears whose the board is.
 extension RainKitClient {

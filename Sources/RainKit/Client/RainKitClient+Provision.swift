@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import RainCore
-import RainOnboarding
-import RainWaiting
+import RainIO
 
 extension RainKitClient {
     /// Puts a board on Wi-Fi and into the account of the signed-in user.

@@ -2,7 +2,6 @@
 import Logging
 import RainAccount
 import RainMaker
-import RainOnboarding
 import Synchronization
 
 /// The front door: signs in, keeps the session, finds boards, and puts them on Wi-Fi and into the account.

@@ -3,7 +3,6 @@ import Glibc
 import Logging
 import RainAccount
 import RainMaker
-import RainOnboarding
 
 /// Which cloud, whose account, and with what a ``RainKitClient`` works. Everything has a default but the folder.
 public struct RainKitConfiguration: Sendable {

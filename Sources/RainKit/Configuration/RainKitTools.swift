@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
-import RainByteStream
 import RainCrypto
 import RainCryptoOpenSSL
 import RainHTTP
 import RainHTTPCurl
+import RainIO
 
 /// What a client works with and does not make itself. Each has a default for Linux, and each can be replaced.
 public struct RainKitTools: Sendable {

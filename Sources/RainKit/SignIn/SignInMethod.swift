@@ -2,7 +2,6 @@
 import IdentityProviders
 import RainAccount
 import RainCore
-import RainOAuth
 
 /// A way to sign in. Programs add ways of their own with ``init(user:credentials:)``.
 public struct SignInMethod: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import BrowserSignIn
 import RainAccount
 
 /// Chooses how a browser's answer is heard.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import Logging
-import RainWaiting
+import RainIO
 
 /// Looks for boards in all ways at once.
 struct BoardFinder: Sendable {

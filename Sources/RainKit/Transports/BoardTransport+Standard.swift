@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainSerialPort
+import RainIO
 
 extension [any BoardTransport] {
     /// The ways to boards that need no registration: the serial cable, Bluetooth Low Energy, the board's own access point; and, where it is

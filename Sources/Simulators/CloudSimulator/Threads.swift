@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainWaiting
+import RainIO
 
 /// Runs `body` on a new thread, which ends with it. A simulator without one cannot go on, and ends.
 func mustStartThread(_ body: @escaping @Sendable () -> Void) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainIO
 import RainKit
-import RainWaiting
 
 /// Looks at everything on this machine that boards and accounts need, all at once, and changes nothing.
 struct Checkup: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainIO
 import RainKit
-import RainWaiting
 
 /// A command, or a group of commands, that asks the cloud, nearly always.
 protocol CloudCommands {

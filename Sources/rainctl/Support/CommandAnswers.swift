@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainIO
 import RainKit
-import RainWaiting
 
 /// The answers of boards to a command, asked for until all are there.
 struct CommandAnswers: Sendable {

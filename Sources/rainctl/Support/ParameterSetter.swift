@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainIO
 import RainJSON
 import RainKit
-import RainWaiting
 
 /// Sets values, and waits for the boards to report them where that is asked for.
 struct ParameterSetter: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainWaiting
+import RainIO
 import Synchronization
 
 /// What a command takes of the system before it begins. Without it the runtime would not say so: it traps without descriptors, and where no

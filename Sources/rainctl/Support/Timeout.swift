@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainIO
 import RainKit
-import RainWaiting
 import Synchronization
 
 /// Runs `body` within a time limit, which may be the rest of a `total`. When the time is over, `body` is cancelled and waited for. If it

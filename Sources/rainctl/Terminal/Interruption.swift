@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import Glibc
+import RainIO
 import Synchronization
-import RainWaiting
 
 /// Waits for input, and for the signal that ends the command. A blocking read would not notice the signal.
 enum Interruption {

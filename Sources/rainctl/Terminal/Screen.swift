@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
-import RainWaiting
 import RainCore
+import RainIO
+import Synchronization
 
 /// The terminal, shared by progress and questions: while a person is asked, no progress is drawn.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import Glibc
-import RainWaiting
+import RainIO
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a cancellation, so that a command closes what it opened before it ends.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainWaiting
+import RainIO
 import Synchronization
 
 /// Standard output and standard error: whole lines, each in as few writes as the system allows.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainWaiting
 import RainCore
+import RainIO
 
 /// Questions to a person at a terminal. Ctrl-C ends each as the end of input does, and leaves the terminal as it was; so does the bell `end`.
 enum Terminal {

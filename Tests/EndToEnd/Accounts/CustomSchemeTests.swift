@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainOAuth
+import RainCore
 import TestSupport
 import Testing
-import RainCore
 
-@testable import BrowserSignIn
 @testable import IdentityProviders
 @testable import RainAccount
 @testable import RainMaker

@@ -2,7 +2,6 @@
 import Glibc
 import RainAccount
 import RainCore
-import RainSecretService
 import TestSupport
 import Testing
 

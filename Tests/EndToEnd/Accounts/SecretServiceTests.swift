@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainAccount
 import Glibc
+import RainAccount
+import RainCore
 import RainKitTesting
-import RainSecretService
 import TestSupport
 import Testing
-import RainCore
 
 extension SecretServiceTests {
     @Test("keeps what every store promises, with a real keyring")

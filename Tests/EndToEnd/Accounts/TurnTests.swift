@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-@testable import BrowserSignIn
+import Glibc
 @testable import IdentityProviders
 @testable import RainAccount
-import Glibc
+import RainCore
 import RainKitTesting
 import Synchronization
-import Testing
 import TestSupport
-import RainCore
+import Testing
 
 /// Waiting for a turn: by the event, in order, and free to leave.
 @Suite("Turns at a store")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainOnboarding
+import RainCore
+import RainKit
 import TestSupport
 import Testing
-import RainCore
 
 @Suite("Claimed boards in a file")
 struct FileClaimedBoardsTests {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
+import RainKit
 import RainMaker
-import RainOnboarding
 import TestSupport
 import Testing
-import RainCore
 
 @Suite("Pending mappings in a file")
 struct FilePendingMappingsTests {

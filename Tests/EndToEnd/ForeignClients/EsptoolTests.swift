@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainIO
 import RainJSON
-import RainSerialPort
 import TestSupport
 import Testing
 

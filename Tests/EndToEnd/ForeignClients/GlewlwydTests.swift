@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainAccount
 import RainJSON
-import RainOAuth
 import RainKit
 import RainKitTesting
 import TestSupport

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ImprovSerial
+import ESPProvisioning
 import RainJSON
 import TestSupport
 import Testing

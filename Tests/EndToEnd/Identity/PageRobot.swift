@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import BrowserSignIn
 import IdentityProviders
 import RainAccount
-import RainMaker
 import RainHTTP
 import RainJSON
-import RainOAuth
+import RainMaker
 import TestSupport
 
 /// Somebody at a sign-in page, without a browser: fills the simulators' plain forms in and follows where they lead.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import BrowserSignIn
 import IdentityProviders
 import RainAccount
-import RainMaker
+import RainCore
 import RainHTTP
 import RainJSON
 import RainKitTesting
+import RainMaker
 import TestSupport
 import Testing
-import RainCore
 
 @Suite("Signing out where a server revokes some tokens only")
 struct RevocationTests {

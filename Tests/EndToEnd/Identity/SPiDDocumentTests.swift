@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import IdentityProviders
-import RainAccount
 import RainCore
 import RainHTTP
 import RainJSON
 import RainKitTesting
-import RainOAuth
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import BrowserSignIn
+@testable import RainAccount
 
 /// What the documents of SPiD's mobile sign-in print, and what goes out here.
 @Suite("SPiD's documents, word for word")

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainHTTP
 import RainJSON
-import RainOAuth
 import RainKitTesting
 import TestSupport
 import Testing
-import RainCore
 
-@testable import BrowserSignIn
 @testable import IdentityProviders
 @testable import RainAccount
 @testable import RainMaker

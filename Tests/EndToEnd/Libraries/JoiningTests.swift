@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 import RainDBus
-import RainNetworkManager
 import TestSupport
 import Testing
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import RainByteStream
 import RainCrypto
 import RainCryptoOpenSSL
 import RainHTTPCurl
-import RainMQTT
+import RainIO
+import RainMaker
 import Synchronization
 import TestSupport
 import Testing

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ProtocommBLE
+@testable import ProtocommTransports
 
 @Suite("A scan that BlueZ does not begin at first", .timeLimit(.minutes(5)))
 struct FirstScanTests {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainDBus
 import Logging
 import Protocomm
-import ProtocommWire
+import ProtocommCore
+import RainDBus
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import ProtocommBLE
+@testable import ProtocommTransports
 
 @Suite("Signals that another user of this machine makes up")
 struct ForgedSignalTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainDBus
 import Logging
-import ProtocommBLE
+import ProtocommTransports
+import RainDBus
 import TestSupport
 import Testing
 

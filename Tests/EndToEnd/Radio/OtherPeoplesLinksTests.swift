@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainDBus
 import Logging
 import Protocomm
-import ProtocommBLE
-import ProtocommWire
+import ProtocommCore
+import ProtocommTransports
+import RainDBus
 import TestSupport
 import Testing
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainDBus
 import Logging
+import RainDBus
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import ProtocommBLE
+@testable import ProtocommTransports
 
 @Suite("Bluetooth that goes away while somebody listens")
 struct OutageTests {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
 import Protocomm
-import ProtocommBLE
-import ProtocommWire
+import ProtocommCore
+import ProtocommTransports
 import RainDBus
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ProtocommCore
 import RainJSON
-import ProtocommWire
 import TestSupport
 import Testing
 

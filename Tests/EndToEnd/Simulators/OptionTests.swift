@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
+import ProtocommCore
 import RainJSON
-import ProtocommWire
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ProtocommCore
+import ProtocommTransports
 import RainHTTPCurl
-import ProtocommSoftAP
-import ProtocommWire
 
 /// `exchanges HOST PORT COUNT` prints the milliseconds of each of COUNT exchanges on `proto-ver`, one a line: from the request until the
 /// whole answer is there.

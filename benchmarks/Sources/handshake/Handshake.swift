@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainCryptoOpenSSL
 import Glibc
+import ProtocommCore
 import RainCrypto
-import ProtocommSecurity
+import RainCryptoOpenSSL
 
 /// `handshake client COUNT` prints the CPU milliseconds of the client's part of each of COUNT Security 2 handshakes, one a line.
 /// `handshake device` is the board for a foreign client: one request as hex a line in, the reply as hex out.

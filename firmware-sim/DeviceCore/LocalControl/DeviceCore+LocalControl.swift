@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommSecurity
-import ProtocommWire
+import ProtocommCore
 
 /// ESP-IDF's local control as RainMaker nodes have it (`esp_local_ctrl`, esp-rainmaker's `esp_rmaker_local_ctrl.c`): a protocomm instance of its own on
 /// the board's network, with a session of its own.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommSecurity
-import ProtocommWire
+import ProtocommCore
 
 /// The service of a board that is on its network: `esp_rmaker_on_network_chal_resp_start` and what follows it.
 extension DeviceCore {

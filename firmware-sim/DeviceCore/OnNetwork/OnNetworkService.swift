@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommSecurity
-import ProtocommWire
+import ProtocommCore
 
 /// The protocomm instance of `esp_rmaker_on_network_chal_resp.c` (esp-rainmaker 1.8.9 and newer): `ch_resp` over HTTP on the board's own
 /// network, with a session of its own.

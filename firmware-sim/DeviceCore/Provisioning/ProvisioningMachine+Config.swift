@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 /// `prov-config`.
 extension ProvisioningMachine {

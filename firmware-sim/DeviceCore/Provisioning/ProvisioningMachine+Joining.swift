@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 extension ProvisioningMachine {
     /// `network_prov_mgr_configure_wifi_sta`: takes credentials and starts to join; false where the state forbids it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 /// The firmware's provisioning service (`network_provisioning` 1.2.4) as a value: what it stores, when it joins, what it answers, and when
 /// it stops.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 /// The Wi-Fi around the board, and how long things take in it. All times are milliseconds.
 public struct SimulatedRadio: Sendable {

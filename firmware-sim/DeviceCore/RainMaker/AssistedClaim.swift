@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ProtocommCore
 import RainCrypto
-import ProtocommWire
 
 /// `rmaker_claim`: the board's side of assisted claiming.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ProtocommCore
 import RainCrypto
-import ProtocommWire
 
 /// `ch_resp`: signs the cloud's challenge with the node's key, until a client disables it.
 struct ChallengeResponder<Signer: NodeCredential>: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 /// `get_params`, `get_config` and `set_params` in the provisioning session: the node's values before it has a network
 /// (esp-rainmaker's `esp_rmaker_prov_local_ctrl.c`).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 /// `cloud_user_assoc`: takes the user's id and secret, and keeps them for the cloud.
 struct UserMapping: Sendable {

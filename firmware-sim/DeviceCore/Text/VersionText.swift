@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 extension DeviceConfiguration {
     /// What `proto-ver` answers, as `cJSON_Print` lays it out: tabs, and no NUL at the end.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainCryptoOpenSSL
 import DeviceCore
 import Glibc
+import ProtocommCore
 import RainCrypto
-import ProtocommSecurity
-import ProtocommWire
+import RainCryptoOpenSSL
 import RainJSON
 
 typealias SimulatedCore = DeviceCore<DeviceSecurity<OpenSSLCrypto, BoardRandom>, NodeKey>

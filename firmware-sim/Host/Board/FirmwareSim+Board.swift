@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainCryptoOpenSSL
 import DeviceCore
+import ProtocommCore
 import RainCrypto
-import ProtocommSecurity
-import ProtocommWire
+import RainCryptoOpenSSL
 import RainJSON
 
 extension FirmwareSim {

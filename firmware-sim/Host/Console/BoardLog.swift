@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
-import ProtocommWire
+import ProtocommCore
 
 /// The board's own log as it comes over the UART: `I (ms) tag: text`, in colours.
 struct BoardLog {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
-import ProtocommWire
+import ProtocommCore
 
 /// What firmware with Improv does on its commands, and what it says of its own accord when its Wi-Fi changes.
 final class ImprovCommands: ConsoleCommands {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
-import ProtocommWire
+import ProtocommCore
 
 /// `common_cmd_handler` of `protocomm_console.c`: each endpoint is a command, `endpoint session hex`.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainWaiting
+import RainIO
 
 /// The board's end of a pty, with a symbolic link to the other end, where a client finds its serial port.
 final class PseudoTerminal {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
-import ProtocommWire
 import Glibc
+import ProtocommCore
 import RainJSON
 
 /// The board's UART on a pty: boot log at the first open, echo and replies of the dialect, and the log in between.

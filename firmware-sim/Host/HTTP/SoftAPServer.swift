@@ -2,8 +2,8 @@
 import CRainDescriptors
 import DeviceCore
 import Glibc
-import ProtocommWire
-import RainWaiting
+import ProtocommCore
+import RainIO
 
 /// The board's HTTP server: one task, one connection, behaving as `esp_http_server` does under `protocomm_httpd`.
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
 import Glibc
+import ProtocommCore
 import RainJSON
-import ProtocommWire
 
 /// What happened, as one JSON object a line: what tests count and assert on. No secret is ever written.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
-import ProtocommWire
+import ProtocommCore
 import RainJSON
 
 /// The properties of a RainMaker node in local control: 0 is `config`, which can only be read, 1 is `params`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import Glibc
-import RainWaiting
+import RainIO
 
 /// Makes a call that may block for long, on a thread of its own; a descriptor becomes readable when it ends.
 ///

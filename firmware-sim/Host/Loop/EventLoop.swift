@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainWaiting
+import RainIO
 
 /// The one thread of the simulator: waits for descriptors and times, and hands them to their sources.
 final class EventLoop {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainWaiting
+import RainIO
 
 /// Milliseconds since the process began, by a clock that nobody sets.
 enum MonotonicClock {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import DeviceCore
-import ProtocommWire
+import ProtocommCore
 
 /// `--wifi SSID:PASS`, split at the first colon; nothing after it is an open network.
 struct WiFiOption: ExpressibleByArgument, Equatable {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
+import ProtocommCore
 import RainCrypto
-import ProtocommSecurity
-import ProtocommWire
 
 private typealias ProbeDevice = DeviceCore<DeviceSecurity<ProbeSuite, ReproducibleRandom>, ProbeSigner>
 

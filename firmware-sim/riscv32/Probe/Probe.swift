@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ProtocommCore
 import RainCrypto
-import ProtocommSecurity
-import ProtocommWire
 
 // Embedded Swift looks into a generic type only where it is used with concrete types. These uses are what
 // `scripts/build-embedded` compiles; they are never run.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import Logging
-import ProtocommBLE
+import ProtocommTransports
 import RainDBus
 
 /// Boards that are heard over Bluetooth Low Energy, through BlueZ. All of them share one connection to it for each adapter.

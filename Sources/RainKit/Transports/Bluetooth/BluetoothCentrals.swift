@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
-import ProtocommBLE
+import ProtocommTransports
 import RainDBus
 
 /// The connections to BlueZ that a transport has open: one for each adapter that was named, made when it is first needed.

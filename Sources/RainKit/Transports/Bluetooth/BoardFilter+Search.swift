@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import ProtocommBLE
+import ProtocommTransports
 
 extension BoardFilter {
     /// A name, or an address where it looks like one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import ProtocommBLE
+import ProtocommTransports
 import RainCore
 
 /// The one board that is heard, and that no program on this machine is connected to. Once the first is heard, others get a moment to be

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import RainServiceDiscovery
+import RainDBus
 
 /// A board that announces itself on the network: `_esp_rmaker_chal_resp._tcp`, as `esp_rmaker_on_network_chal_resp.c` of esp-rainmaker does,
 /// and its local control.

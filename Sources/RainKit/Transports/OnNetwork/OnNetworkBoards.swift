@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import ProtocommSoftAP
+import ProtocommTransports
 import RainCore
 import RainDBus
-import RainServiceDiscovery
 
 /// Boards that are on the network of this machine already, and let themselves be put into an account there: RainMaker's on-network service,
 /// or its local control with challenge and response. They are found by the name that they announce (Avahi), or reached by their address.

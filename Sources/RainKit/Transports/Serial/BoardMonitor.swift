@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import ESPDeviceLog
 import ESPProvisioning
-import RainSerialPort
-import RainWaiting
+import RainIO
 
 /// Reads what a board prints on its cable, for as long as somebody wants to know, and types nothing.
 ///

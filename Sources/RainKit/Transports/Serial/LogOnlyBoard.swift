@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import RainSerialPort
+import RainIO
 
 /// A board that takes no commands on its cable, and that is asked nothing but what it is.
 struct LogOnlyBoard: Board {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import ESPDeviceLog
 import ESPProvisioning
-import RainSerialPort
+import RainIO
 
 /// A board whose log is heard: it is reached another way than by the cable, or by the console that the log comes from.
 ///

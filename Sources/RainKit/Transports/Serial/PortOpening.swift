@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import RainSerialPort
-import RainWaiting
+import RainIO
 
 /// Opens serial ports, and waits where waiting helps: for a board that is about to be plugged in, for one that leaves the bus and comes
 /// back, for udev to give the user rights to a new port, and for ModemManager to let go of one.

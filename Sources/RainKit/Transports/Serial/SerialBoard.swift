@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import ESPDeviceLog
 import ESPProvisioning
-import ImprovSerial
 import Logging
-import ProtocommSerial
-import RainMakerConsole
-import RainSerialPort
+import ProtocommTransports
+import RainIO
 
 /// A board on a serial port, in whichever dialect its console speaks: protocomm's, or RainMaker's own commands. One that takes no commands
 /// is reached in the way that its log names.

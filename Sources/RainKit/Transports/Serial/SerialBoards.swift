@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import RainCore
-import RainSerialPort
+import RainIO
 
 /// Boards on serial ports, whichever console their firmware has.
 public struct SerialBoards: BoardTransport {

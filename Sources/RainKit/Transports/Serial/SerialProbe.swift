@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import ESPDeviceLog
 import ESPProvisioning
-import ImprovSerial
-import RainMakerConsole
-import RainSerialPort
-import RainWaiting
+import RainIO
 
 /// Finds out what the board at a port takes: commands of one dialect or another, or none.
 ///

@@ -3,7 +3,6 @@ import ESPProvisioning
 import Logging
 import RainCore
 import RainDBus
-import RainNetworkManager
 import RainPrivateFiles
 
 /// The network that a board opens: this machine joins it, and goes back afterwards.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainWaiting
+import RainIO
 
 /// Whether this machine has an address in the network that boards open, 192.168.4.0/24 (ESP-IDF, `esp_netif_defaults.h`).
 enum BoardNetworkAddress {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import RainNetworkManager
+import RainDBus
 import Synchronization
 
 /// Looks for the network of a board.

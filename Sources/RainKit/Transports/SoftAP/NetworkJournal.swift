@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import Glibc
+import RainIO
 import RainPrivateFiles
-import RainWaiting
 
 /// What this machine was connected by before a run took it to a board's network: a file that exists no longer than that, so that a run
 /// which was killed leaves word for the next. It holds no secret.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import ProtocommSoftAP
-import RainNetworkManager
-import RainWaiting
+import ProtocommTransports
+import RainDBus
+import RainIO
 
 /// A board that is reached over its own access point.
 ///

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
-import ProtocommSoftAP
+import ProtocommTransports
 import RainDBus
-import RainNetworkManager
 
 /// Boards that answer HTTP: on their own access point, which this machine joins through NetworkManager or has joined, or elsewhere.
 public struct SoftAPBoards: BoardTransport {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import RainDBus
-import RainNetworkManager
 
 /// The way from a board's network back to what this machine was connected by.
 struct WayBack: Sendable {

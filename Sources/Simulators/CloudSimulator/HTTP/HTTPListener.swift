@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import Glibc
+import RainIO
 import Synchronization
-import RainWaiting
 
 /// Serves HTTP/1.1 on one TCP port, each connection on a thread of its own.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import RainWaiting
+import RainIO
 import Synchronization
 
 /// One user's connection that listens to nodes. As AWS IoT, it ends the connection where something is not allowed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainIO
 import RainKit
-import RainWaiting
 
 /// Shows what boards report, as it comes.
 struct NodeWatch: AsyncParsableCommand {

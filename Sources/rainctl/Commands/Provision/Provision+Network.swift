@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainWaiting
-import RainKit
 import RainCore
+import RainIO
+import RainKit
 
 /// Which network the board is to join, and which one after a failure.
 extension Provision {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import BrowserSignIn
 import Glibc
+import RainAccount
 import TestSupport
 import Testing
 

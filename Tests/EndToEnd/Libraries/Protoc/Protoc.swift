@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import ProtocommWire
+import ProtocommCore
 import TestSupport
 
 /// The protobuf compiler, run for real: it turns text into bytes and bytes into text, many messages at once.

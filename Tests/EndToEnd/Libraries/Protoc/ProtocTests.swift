@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ProtocommCore
 import RainCrypto
-import ProtocommWire
 import TestSupport
 import Testing
 

@@ -24,7 +24,7 @@ struct Schema {
     }
 
     static func folder() throws -> String {
-        Repository.path("Tests/Boards/ProtocommWireTests/Fixtures")
+        Repository.path("Tests/ProtocommCoreTests/Fixtures")
     }
 
     private mutating func read(_ name: String, isImported: Bool) throws {

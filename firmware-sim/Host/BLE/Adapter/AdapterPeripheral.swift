@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainDBus
 import DeviceCore
 import Glibc
+import RainDBus
+import RainIO
 import RainJSON
-import RainWaiting
 
 /// The board on a real Bluetooth adapter, through this machine's Bluetooth service (BlueZ).
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ProtocommWire
+import ProtocommCore
 
 /// The GATT service of a board: one characteristic for each endpoint, each with its name in a user description.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
+import ProtocommCore
 import RainJSON
-import ProtocommWire
 
 /// A board's GATT server: what both radios, the simulated one and a real adapter, put in front of a ``Board``.
 ///

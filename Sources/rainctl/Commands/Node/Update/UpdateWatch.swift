@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainIO
 import RainJSON
 import RainKit
-import RainWaiting
 
 /// Follows an update by what the board reports.
 struct UpdateWatch: Sendable {

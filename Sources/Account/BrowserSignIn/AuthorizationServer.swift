@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+import RainCrypto
+import Synchronization
+
+/// A provider's sign-in page and its token endpoint, and who we are there.
+public struct AuthorizationServer: Sendable {
+    /// The page.
+    public var authorizeURL: String
+    /// Where codes become tokens.
+    public var tokenURL: String
+    /// How the client proves who it is at the token endpoint (RFC 6749, section 2.3).
+    public var client: ClientAuthentication
+    /// The `client_id` of the authorization request, as the provider registered it (RFC 6749, section 2.2).
+    public var clientID: String
+    /// What the session is to be allowed, sent with spaces between (RFC 6749, section 3.3); empty leaves it to the server.
+    public var scope: [String]
+    /// What the server calls itself in `iss`, if that is known.
+    public var issuer: String?
+    /// Whether its answers always have `iss` (RFC 9207, section 3); an answer without it is ignored then.
+    public var namesIssuer = false
+    /// More parameters of the authorization request, in order.
+    public var parameters: [(name: String, value: String)] = []
+    /// Whether the request has a code challenge (RFC 7636); false only for servers that refuse one.
+    public var usesCodeChallenge = true
+    /// Whether the page redirects a person who gives up with nothing but the state.
+    public var answersWithoutParameters = false
+    /// Whether the request has a nonce, which the id token repeats (OpenID Connect Core 1.0, section 3.1.2.1).
+    public var usesNonce = true
+    /// What the page is to answer with: a code, or tokens at once for servers that give no codes.
+    public var responseType = AuthorizationRequest.ResponseType.code
+
+    /// A public client, as every installed program is one.
+    public init(authorizeURL: String, tokenURL: String, clientID: String, scope: [String] = [], issuer: String? = nil) {
+        self.authorizeURL = authorizeURL
+        self.tokenURL = tokenURL
+        self.clientID = clientID
+        client = .none(clientID: clientID)
+        self.scope = scope
+        self.issuer = issuer
+    }
+
+    /// Takes the person to the sign-in page and comes back with a code to be redeemed at once, or with tokens. State, code verifier and nonce are
+    /// 256 random bits each.
+    /// - Throws: `accessDenied` if the person or the server says no; what the agent throws.
+    public func signIn(
+        through agent: any AuthorizationUserAgent, random: inout some RandomSource, hashes: (some Hashes).Type
+    ) async throws(AccountError) -> SignInCredentials {
+        let fresh = State(random: &random)
+        let wantsCode = responseType == .code
+        let verifier = usesCodeChallenge && wantsCode ? CodeVerifier(random: &random) : nil
+        let nonce = usesNonce ? State(random: &random).secret.revealString() : nil
+        let challenge = verifier?.challenge(hashes)
+
+        let used = UsedRedirect()
+        let response = try await agent.authorize { target throws(AccountError) in
+            used.set(target.redirectURI.text)
+            var request = AuthorizationRequest(
+                endpoint: authorizeURL, clientID: clientID, redirectURI: target.redirectURI)
+            request.responseType = responseType
+            request.scope = scope
+            request.state = target.state(fresh)
+            request.codeChallenge = challenge
+            request.nonce = nonce
+            request.more = parameters
+            var attempt = AuthorizationAttempt(request, issuer: issuer, requiresIssuer: namesIssuer)
+            attempt.answersWithoutParameters = answersWithoutParameters
+            return attempt
+        }
+        switch response.outcome {
+        case .code(let code) where wantsCode:
+            return .authorizationCode(
+                code, redirectURI: used.text, codeVerifier: verifier?.secret, nonce: nonce)
+        case .refused(let error): throw AccountError(signIn: error)
+        case .tokens(let response) where !wantsCode: return .tokens(response, nonce: nonce)
+        case .code, .tokens:
+            throw AccountError(
+                .malformedAnswer, message: "the sign-in page did not send what was asked for (\(responseType.rawValue))"
+            )
+        }
+    }
+}
+
+/// The redirect URI that the agent chose. The token request must repeat it (RFC 6749, section 4.1.3).
+private final class UsedRedirect: Sendable {
+    private let value = Mutex("")
+    var text: String { value.withLock { $0 } }
+    func set(_ text: String) { value.withLock { $0 = text } }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainIO
+import RainPrivateFiles
+import Synchronization
+
+extension PrivateFolder {
+    /// Opens the folder of a store, which is made if it is missing, and runs `body` while holding the lock of that name.
+    /// - Parameter leavesNothing: the lock's file is removed in the end, since nothing may ever be kept under that name.
+    package static func withStoreLock<Result: Sendable>(
+        _ name: String, in path: String, within limit: Duration, leavesNothing: Bool = false,
+        _ body: (PrivateFolder) async throws(AccountError) -> Result
+    ) async throws(AccountError) -> Result {
+        guard path.hasPrefix("/") else {
+            throw AccountError(.invalidConfiguration, message: "\(path) is not an absolute path")
+        }
+        let end = ContinuousClock.now + limit
+        while true {
+            let place = try LockedFolder(name, in: path)
+            let fair = FileLocks.line(for: place.lock.path)
+            let held = try await fair.enter(
+                within: end - .now, orThrow: { waitingError($0, for: place.lock.path, limit) }
+            ) { () throws(AccountError) in
+                try FileLocks.take(place, for: fair)
+            }
+            defer {
+                held.lock.release()
+                // The next one must not get the lock of a file that has been removed: it would only pass it on, for ever.
+                fair.leave { () throws(AccountError) in
+                    try FileLocks.take(held.lock.isRemoved ? LockedFolder(name, in: path) : held, for: fair)
+                }
+            }
+            // The holder before took the file away: others may have made a new one.
+            if held.lock.isRemoved { continue }
+            defer { if leavesNothing { try? held.folder.remove(name) } }
+            return try await body(held.folder)
+        }
+    }
+}
+
+/// The folder of a store, and the lock of one name in it.
+private struct LockedFolder: Sendable {
+    let folder: PrivateFolder
+    let lock: FileLock
+
+    /// Opens the folder, which is made if it is missing, and the lock's file. Does not take the lock.
+    init(_ name: String, in path: String) throws(AccountError) {
+        (folder, lock) = try storing { () throws(PrivateFileError) in
+            guard let folder = try PrivateFolder.open(path, create: true) else {
+                throw PrivateFileError.missing(path)
+            }
+            return (folder, try folder.lock(name))
+        }
+    }
+}
+
+/// Fair locks over lock files: any number of tasks may wait, with at most one thread for each file.
+///
+/// A `flock` can only be awaited by a blocked thread. So one thread waits for all tasks, which may give up at any time. When the last
+/// has given up, the thread waits on, and releases the lock as soon as it has it.
+private enum FileLocks {
+    /// One for each lock file that this process ever used: as many as it has accounts.
+    private static let lines = Mutex<[String: FairLock<LockedFolder, AccountError>]>([:])
+
+    static func line(for path: String) -> FairLock<LockedFolder, AccountError> {
+        lines.withLock { lines in
+            if let line = lines[path] { return line }
+            let line = FairLock<LockedFolder, AccountError>()
+            lines[path] = line
+            return line
+        }
+    }
+
+    /// The lock if it is free; otherwise nil, and a thread waits for it.
+    static func take(
+        _ place: LockedFolder, for line: FairLock<LockedFolder, AccountError>
+    ) throws(AccountError) -> LockedFolder? {
+        if try storing({ () throws(PrivateFileError) in try place.lock.take() }) { return place }
+        guard startThread({ wait(for: place, in: line) }) == 0 else {
+            throw AccountError(.cannotStore, message: "no thread can be started to wait for \(place.lock.path)")
+        }
+        return nil
+    }
+
+    private static func wait(for place: LockedFolder, in line: FairLock<LockedFolder, AccountError>) {
+        do throws(AccountError) {
+            try storing { () throws(PrivateFileError) in try place.lock.wait() }
+            if !line.arrive(place) { place.lock.release() }
+        } catch {
+            line.endAll(error)
+        }
+    }
+}
+
+/// Why somebody stopped waiting for the lock of a store.
+func waitingError(_ reason: GivenUp, for place: String, _ limit: Duration) -> AccountError {
+    switch reason {
+    case .timedOut:
+        AccountError(
+            .timeout, message: "another process has held \(place) for \(limit); try again when it is done")
+    case .cancelled:
+        AccountError(
+            .cancelled, message: "cancelled while waiting for \(place)",
+            unfinished: "another process still holds \(place)")
+    }
+}
+
+/// Runs what makes or changes files; its failure is `cannotStore`.
+package func storing<Result>(_ body: () throws(PrivateFileError) -> Result) throws(AccountError) -> Result {
+    do throws(PrivateFileError) {
+        return try body()
+    } catch {
+        throw AccountError(.cannotStore, message: "\(error)")
+    }
+}

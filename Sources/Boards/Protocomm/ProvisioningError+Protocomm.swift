@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Protocomm
+import ProtocommCore
+import RainCore
+
+extension ProvisioningError {
+    /// What a fault of the conversation means for the board that is being set up.
+    init(_ error: ProtocommError) {
+        let code: Code
+        var message = error.message
+        var remedies: [Remedy] = []
+        switch error.code {
+        case .unreachable:
+            code = error.hasAnswered ? .deviceLost : .unavailable
+            if error.cause?.reason == "not_a_board" { remedies = [.host] }
+        case .busy: code = .busy
+        // Nothing but broken connections speaks of another client there.
+        case .evicted where error.cause?.reason == "connection_taken":
+            code = .deviceLost
+            message =
+                "The connection to the board at \(error.peer) broke each time. Check its power and distance, and that no other program "
+                + "talks to it, then run this again."
+        case .evicted:
+            code = .busy
+            message =
+                "Another client is talking to the board at \(error.peer), which serves one at a time: end the other program (an app on "
+                + "a phone, another computer), then run this again."
+        case .neverAnswered: code = .neverAnswered
+        case .refused where !error.hasAnswered: code = .neverAnswered
+        case .lost where error.cause?.reason == TransportError.portGone:
+            code = .deviceLost
+            message =
+                "The port \(error.peer) went away: its cable was pulled, or the board left the bus. Check the cable, then run this again."
+        case .timeout, .lost:
+            code = .deviceLost
+            message = "The board at \(error.peer) stopped answering. Check its power and distance, then run this again."
+        case .wrongProofOfPossession: code = .wrongProofOfPossession
+        case .securityMismatch: code = .securityMismatch
+        case .noSuchEndpoint: code = .unsupported
+        case .tooLong:
+            code = .unsupported
+            remedies = [.accessPoint]
+        case .cancelled: code = .cancelled
+        case .ended: code = .cancelled
+        case .refused: code = .rejected
+        default: code = .malformed
+        }
+        let hasReason =
+            [.unreachable, .evicted].contains(error.code) || error.cause?.reason == TransportError.portGone
+        self.init(
+            code, message: message, cause: error.description,
+            reason: hasReason ? error.cause?.reason : nil, remedies: remedies)
+    }
+
+    /// The board refuses a proof that it accepted before, or no longer has the endpoint that all boards have.
+    ///
+    /// Firmware frees its copy of the proof when it schedules the end of its service, and serves for another second: after a client has read
+    /// that the board is connected, 30 s after that, or after the fifth wrong proof (`network_prov_mgr_stop_service`).
+    static func leaving(_ peer: String, _ error: ProtocommError) -> ProvisioningError {
+        var leaving = ProvisioningError(
+            .deviceLost,
+            message:
+                "The board at \(peer) is ending its provisioning service, as it does once it is on a network or has refused five proofs of "
+                + "possession. Look for it in your account; if it is not there, restart it and run this again.",
+            cause: error.description)
+        leaving.isLeaving = true
+        return leaving
+    }
+
+    /// Whether the request may have been served although its answer did not come.
+    var mayBeLostAnswer: Bool { !isLeaving && (code == .deviceLost || code == .rejected) }
+
+    static func unexpectedAnswer(on endpoint: Endpoint) -> ProvisioningError {
+        ProvisioningError(
+            .malformed,
+            message:
+                "The board's answer on \(endpoint) is not the one that belongs there. Restart the board, then run this "
+                + "again.")
+    }
+
+    static func rejected(_ what: String, status: Int32) -> ProvisioningError {
+        ProvisioningError(
+            .rejected,
+            message: "The board did not accept \(what) (status \(status)). Restart the board, then run this again.")
+    }
+}

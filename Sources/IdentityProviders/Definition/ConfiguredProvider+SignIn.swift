@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainHTTP
+import RainJSON
+
+extension ConfiguredProvider {
+    public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
+        do throws(AccountError) {
+            var tokens = try await redeemed(credentials)
+            gate.keep(in: &tokens)
+            return tokens
+        } catch {
+            throw withRemark(withPage(error))
+        }
+    }
+
+    /// The error with the address of the provider's page at which the user can do what it says.
+    private func withPage(_ error: AccountError) -> AccountError {
+        let page: String? =
+            switch error.code {
+            case .unknownUser: "register"
+            case .passwordResetRequired: "forgot"
+            default: nil
+            }
+        guard let template = page.flatMap({ definition.links?[$0] }), let address = url(template) else { return error }
+        var error = error
+        error.message += ": \(address)"
+        return error
+    }
+
+    /// The error with what may be wrong with the client's secret, where the provider refuses the client.
+    private func withRemark(_ error: AccountError) -> AccountError {
+        guard error.code == .clientRefused, !error.isFromGateway else { return error }
+        var error = error
+        error.message = error.message.because(of: settings.clientSecret?.remark(as: "client secret"))
+        return error
+    }
+
+    private func redeemed(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens {
+        if let tokens = try await hooks.signIn(credentials, self) { return tokens }
+        let grant: GrantName
+        let request: TokenRequest
+        var nonce: String?
+        var lacksRedirect = false
+        switch credentials {
+        case .authorizationCode(let code, let redirectURI, let verifier, let expected):
+            grant = .authorizationCode
+            nonce = expected
+            lacksRedirect = redirectURI.isEmpty
+            request = .authorizationCode(
+                code, redirectURI: lacksRedirect ? nil : redirectURI, codeVerifier: verifier.flatMap(CodeVerifier.init))
+        case .password(let user, let password):
+            grant = .password
+            request = .password(user: user, password: password, scope: scope)
+        case .clientCredentials:
+            grant = .clientCredentials
+            request = .clientCredentials(scope: scope)
+        case .assertion(let assertion):
+            grant = .assertion
+            request = .jwtBearer(assertion, scope: scope)
+        case .tokens(let response, let nonce, let isDirect):
+            return try await tokens(
+                response, response.json, for: isDirect ? .deviceCode : .implicit, nonce: nonce)
+        case .oneTimeCode, .guest, .thirdParty:
+            throw unsupported(credentials)
+        }
+        try demand(grant)
+        if case .assertion(let assertion) = credentials { try check(assertion: assertion) }
+        do throws(AccountError) {
+            return try await redeem(request, for: grant, nonce: nonce)
+        } catch {
+            if grant == .password, error.serverCause == OAuthError.Code.unsupportedGrantType.rawValue {
+                throw withoutPasswords(error)
+            }
+            // The redirect URI of the code's request must be repeated (RFC 6749, section 4.1.3); which one that is was not said.
+            guard lacksRedirect, !error.isTransient, error.code != .cancelled else { throw error }
+            var error = error
+            error.message += ". No redirect URI was given for the code"
+            error.remedies.append(.redirectURI)
+            throw error
+        }
+    }
+
+    /// Throws `unsupported`, with the definition's words for why, unless the provider has the grant.
+    public func demand(_ grant: GrantName) throws(AccountError) {
+        if definition.grants?[grant.rawValue] != nil { return }
+        throw AccountError(
+            .unsupported,
+            message: definition.unsupported?[grant.rawValue]
+                ?? "\(title) has no sign-in of this kind (\(grant.rawValue))")
+    }
+
+    /// The error of a server that does not take passwords, with the ways that the provider's definition has beside them.
+    private func withoutPasswords(_ error: AccountError) -> AccountError {
+        let ways: [(grant: GrantName, words: String)] = [
+            (.authorizationCode, "in the browser"), (.deviceCode, "by a device code"),
+        ]
+        let others = ways.filter { definition.grants?[$0.grant.rawValue] != nil }.map(\.words)
+        var error = error
+        error.message =
+            "\(resources.first?.authority ?? title) has no sign-in by password (unsupported_grant_type)"
+            + (others.isEmpty ? "" : "; sign in \(others.joined(separator: " or "))")
+        return error
+    }
+
+    /// Refuses what cannot be a JSON Web Token before it is sent: the server would only say that its signature is wrong.
+    func check(assertion: Secret) throws(AccountError) {
+        guard !JSONWebToken.hasForm(assertion) else { return }
+        throw AccountError(
+            .invalidInput,
+            message:
+                "\(title) takes an assertion that is a JSON Web Token (RFC 7519), and this one is not; nothing was sent"
+        )
+    }
+
+    /// Trades a grant for tokens.
+    /// - Parameter old: the tokens that are renewed, whose user the new ones must be of.
+    public func redeem(
+        _ request: TokenRequest, for grant: GrantName, nonce: String? = nil, renewing old: Tokens? = nil
+    ) async throws(AccountError) -> Tokens {
+        let client = try await client(for: grant)
+        let reply = try await post(
+            form(request, for: grant), to: try await endpoint("token"), as: client, for: grant)
+        return try await tokens(
+            try response(reply), reply.json, for: grant, nonce: nonce, renewing: old, at: reply.response)
+    }
+
+    /// The request's form with what the definition adds.
+    func form(_ request: TokenRequest, for grant: GrantName) -> FormRequest {
+        var request = request
+        let rules = definition.grants?[grant.rawValue]
+        if let name = rules?.grantType { request.grantType = GrantType(rawValue: name) }
+        var form = request.form
+        if let name = rules?.userField, let index = form.fields.firstIndex(where: { $0.name == "username" }) {
+            form.fields[index].name = name
+        }
+        for (name, template) in (rules?.parameters ?? [:]).sorted(by: { $0.key < $1.key }) {
+            if let text = text(template) { form.set(name, Secret(text)) }
+        }
+        return form
+    }
+
+    /// The token response in a reply, by the definition's names for its members.
+    public func response(_ reply: Reply) throws(AccountError) -> TokenResponse {
+        var members = reply.json.members ?? []
+        for (name, aliases) in definition.fields ?? [:] where reply.json[name] == nil {
+            if let value = aliases.lazy.compactMap({ reply.json[$0] }).first { members.append(.init(name, value)) }
+        }
+        do throws(OAuth2FormatError) {
+            return try TokenResponse(.object(members))
+        } catch {
+            throw AccountError(
+                .malformedAnswer, message: "\(title) did not answer as a token endpoint does: \(error.message)",
+                status: reply.response.status)
+        }
+    }
+
+    /// What is kept of a token response.
+    /// - Parameters:
+    ///   - json: the same as it came.
+    ///   - old: the tokens that are renewed, whose user the new ones must be of.
+    ///   - namesClient: whether the request named the client, so that an id token must be for it.
+    ///   - answer: the answer that brought them, for the server's time.
+    /// - Throws: `untrustedAnswer` for an id token that is not for this sign-in.
+    public func tokens(
+        _ response: TokenResponse, _ json: JSONValue, for grant: GrantName, nonce: String? = nil,
+        renewing old: Tokens? = nil, namesClient: Bool = true, at answer: HTTPResponse? = nil
+    ) async throws(AccountError) -> Tokens {
+        let now = tools.clock.now
+        try response.checkType(from: title)
+        try JSONWebToken.checkTimes(of: response.accessToken)
+        if let identity = response.identityToken {
+            var receipt = IdentityTokenReceipt(token: identity, access: response.accessToken)
+            receipt.nonce = nonce
+            receipt.renewing = old?.identity
+            receipt.namesClient = namesClient
+            receipt.isDirect = grant != .implicit
+            receipt.serverTime = statedTime(json) ?? answer?.date
+            try await check(receipt)
+        }
+        var tokens = Tokens(
+            access: response.accessToken, refresh: response.refreshToken, identity: response.identityToken,
+            received: now)
+        let serverTime = statedTime(json)
+        tokens.serverIsAhead = serverTime.map { ($0.seconds - now.seconds).rounded() }
+        let reading = ExpiryReading(json: json, response: response, now: now, serverNow: serverTime ?? answer?.date)
+        tokens.expires = try reading.end(
+            definition.expiry ?? [
+                .init(field: "expires_in", format: "seconds"), .init(field: "access_token", format: "jwt"),
+            ])
+        tokens.refreshExpires = try reading.end(definition.refreshExpiry ?? [])
+        tokens.renewalMargin = definition.refresh?.margin
+        for name in definition.keep ?? [] {
+            if let value = json.value(at: name)?.unlessNull, value.plainText == nil {
+                throw .wrongType(name, value, in: "a token response")
+            }
+            tokens[name] = json.text(at: name)
+        }
+        if grant == .clientCredentials {
+            tokens.signsInAgain = true
+            tokens["grant"] = grant.rawValue
+        }
+        try hooks.complete(&tokens, from: json, for: grant, self)
+        return tokens
+    }
+
+    /// What time the server has, by its own word.
+    private func statedTime(_ json: JSONValue) -> UnixTime? {
+        guard let field = definition.fields?["server_time"]?.first, let text = json.text(at: field),
+            let seconds = Double(text), seconds > 0, seconds < 1e12
+        else { return nil }
+        return UnixTime(seconds: seconds)
+    }
+}
+
+/// Finds out when a token ends, by this machine's clock.
+private struct ExpiryReading {
+    var json: JSONValue
+    var response: TokenResponse
+    var now: UnixTime
+    var serverNow: UnixTime?
+
+    /// - Throws: `malformedAnswer` for a member of another type: a token whose end cannot be read must not count as one that never ends.
+    func end(_ sources: [ProviderDefinition.ExpirySource]) throws(AccountError) -> UnixTime? {
+        for source in sources {
+            if source.format != "jwt", let value = json.value(at: source.field)?.unlessNull,
+                value.bool != nil || value.plainText == nil
+            {
+                throw .wrongType(source.field, value, in: "a token response")
+            }
+            if let end = end(source) { return end }
+        }
+        return nil
+    }
+
+    private func end(_ source: ProviderDefinition.ExpirySource) -> UnixTime? {
+        switch source.format {
+        case "jwt":
+            let token = source.field == "id_token" ? response.identityToken : response.accessToken
+            return token.flatMap {
+                Tokens(jsonWebToken: $0, refresh: nil, identity: nil, received: now).expires
+            }
+        case "date":
+            return json.text(at: source.field).flatMap { text in
+                // A date that a client has kept as it stood in an address is still escaped.
+                CivilTime(text.utf8.contains(UInt8(ascii: "%")) ? FormEncoding.decoded(text.utf8) ?? text : text)?.time
+            }.map(here)
+        case "epoch": return number(source.field).map { here(UnixTime(seconds: $0)) }
+        default: return number(source.field).map { now + $0 }
+        }
+    }
+
+    private func number(_ field: String) -> Double? {
+        json.text(at: field).flatMap(Double.init).flatMap { (0..<1e12).contains($0) ? $0 : nil }
+    }
+
+    /// A moment by the server's clock, by the clock here.
+    private func here(_ moment: UnixTime) -> UnixTime {
+        guard let serverNow else { return moment }
+        return now + (moment.seconds - serverNow.seconds)
+    }
+}
+
+extension AccountError {
+    fileprivate static func wrongType(_ member: String, _ value: JSONValue, in document: String) -> AccountError {
+        let what = JSONError("\"\(presentable(member))\"", is: value, not: "a text or a number")
+        return AccountError(.malformedAnswer, message: "\(document) cannot be used: \(what.message)")
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainCrypto
+
+/// Signs requests with a WSKey, OCLC's key and secret for an application (WSKey HMAC, version 2).
+///
+/// What is signed is not the request's own host and path: both are constants of the scheme, and so is the port
+/// (OCLC-Developer-Network/oclc-auth-python, `wskey.py`).
+struct WSKeySignature: Sendable {
+    static let scheme = "http://www.worldcat.org/wskey/v2/hmac/v1"
+
+    /// The key's public half, which OCLC calls the WSKey.
+    let key: String
+    let hash: KeyedHash
+
+    init(key: String, secret: Secret, hashes: any Hashes.Type) {
+        self.key = key
+        hash = KeyedHash(key: secret, hashes: hashes)
+    }
+
+    /// A moment and a number used once, so that no signed request can be sent again by somebody else.
+    struct Stamp: Sendable, Equatable {
+        /// In seconds since 1970, as text.
+        var timestamp: String
+        var nonce: String
+
+        init(timestamp: String, nonce: String) {
+            self.timestamp = timestamp
+            self.nonce = nonce
+        }
+
+        init(at now: UnixTime, random: inout some RandomSource) {
+            timestamp = "\(Int64(now.seconds))"
+            nonce = random.bytes(16).map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+        }
+    }
+
+    /// The value of the `Authorization` header, with the user whom the request is for where there is one.
+    func authorization(
+        method: String, query: [QueryItem], stamp: Stamp, principal: OCLCPrincipal? = nil
+    ) -> Secret {
+        let signature = String(
+            decoding: Base64.encoded(hash(Self.signed(key: key, method: method, query: query, stamp: stamp))),
+            as: UTF8.self)
+        let fields = [
+            ("clientId", key), ("timestamp", stamp.timestamp), ("nonce", stamp.nonce), ("signature", signature),
+        ].map { "\($0.0)=\"\($0.1)\"" }
+        let all = fields + [principal?.headerFields].compactMap { $0 }
+        return Secret(Self.scheme + " " + all.joined(separator: ", "))
+    }
+
+    /// The text under the signature. The line for the body's hash is empty: OCLC uses none.
+    static func signed(key: String, method: String, query: [QueryItem], stamp: Stamp) -> [UInt8] {
+        var lines = [key, stamp.timestamp, stamp.nonce, "", method, "www.oclc.org", "443", "/wskey"]
+        // By name, and by value where a name is repeated, in the order of their bytes.
+        let sorted = query.sorted { left, right in
+            left.name == right.name
+                ? left.value.utf8.lexicographicallyPrecedes(right.value.utf8)
+                : left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+        }
+        lines += sorted.map { percentEncoded($0.name) + "=" + percentEncoded($0.value) }
+        return lines.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }
+    }
+}
+
+/// One parameter of a URL's query, neither half escaped.
+struct QueryItem: Sendable, Equatable {
+    var name: String
+    var value: String
+
+    init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// The query of a URL, in its order, repeated names and all. A plus sign is one: OCLC's queries are no forms.
+    static func items(of url: String) -> [QueryItem] {
+        guard let mark = url.firstIndex(of: "?") else { return [] }
+        let query = url[url.index(after: mark)...].prefix { $0 != "#" }
+        return query.split(separator: "&").map { piece in
+            let equals = piece.firstIndex(of: "=")
+            let value = equals.map { piece[piece.index(after: $0)...] } ?? ""
+            return QueryItem(unescaped(piece[..<(equals ?? piece.endIndex)]), unescaped(value))
+        }
+    }
+
+    private static func unescaped(_ text: Substring) -> String {
+        FormEncoding.decoded(text.utf8.flatMap { $0 == UInt8(ascii: "+") ? Array("%2B".utf8) : [$0] }) ?? String(text)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainHTTP
+import RainJSON
+
+/// What SPiD offers to somebody who is signed in: to be the same user at another client or in a browser, and to be known by a third
+/// party's sign-in.
+///
+/// An app never hands its tokens to its backend. It hands over a code that lives for 30 seconds, which the backend redeems itself:
+///
+/// ```swift
+/// let code = try await SPiDAccount(session, provider).code(for: .code(forClient: backendID))
+/// ```
+public struct SPiDAccount: Sendable {
+    private let session: AccountSession
+    private let provider: ConfiguredProvider
+    private let hooks: SPiDExtension
+
+    /// - Throws: `unsupported` for a provider that is not SPiD.
+    public init(_ session: AccountSession, _ provider: ConfiguredProvider) throws(AccountError) {
+        guard let hooks = provider.hooks as? SPiDExtension else {
+            throw AccountError(
+                .unsupported, message: "\(provider.title) has no codes by which one client signs another in; SPiD has")
+        }
+        self.session = session
+        self.provider = provider
+        self.hooks = hooks
+    }
+
+    /// A code that is good once, and for ``SPiDExchange/lifetime`` seconds.
+    /// - Throws: `clientRefused` for a client of another merchant, `missingParameter` where SPiD misses a redirect URI, and what
+    ///   ``AccountSession/send(_:)`` throws.
+    public func code(for exchange: SPiDExchange) async throws(AccountError) -> Secret {
+        // Without a session a client id is not what is missing.
+        _ = try await session.userID()
+        let data = try await post("exchange", exchange.fields(ownClient: try provider.clientID()))
+        guard let code = SPiDExchange.code(in: data) else {
+            throw AccountError(
+                .malformedAnswer, message: "\(provider.title) answered without the code that was asked for")
+        }
+        return code
+    }
+
+    /// An address that signs a browser in as this user, once, within a minute, and sends it on to `redirectURI`. It is as good as a
+    /// password: show it to nobody else.
+    public func webSession(forClient client: String? = nil, redirectURI: String) async throws(AccountError) -> Secret {
+        // Without a session a client id is not what is missing.
+        _ = try await session.userID()
+        let target: String
+        if let client { target = client } else { target = try provider.clientID() }
+        let code = try await code(for: .session(forClient: target, redirectURI: redirectURI))
+        guard let base = provider["base"], let path = provider["sessionPath"] else {
+            throw AccountError(.missingParameter, message: "\(provider.title) needs sessionPath for web sessions")
+        }
+        let begin = base + "/" + withoutFinalSlashes(String(path.drop { $0 == "/" }))
+        return Secret(try secureURL(begin) + "/" + code.revealString())
+    }
+
+    /// The page that ends a browser's own session at SPiD, which signing out here does not: the next sign-in there asks for the password
+    /// again. It sends the browser on to `redirectURI`, which must be registered, or else to SPiD's sign-in page.
+    ///
+    /// The address holds no token: this session is ended by ``AccountSession/signOut(everywhere:)``, without one in a browser's history.
+    public func logoutPage(redirectURI: String? = nil) async throws(AccountError) -> String {
+        var url =
+            try await provider.endpoint("logoutPage") + "?client_id="
+            + FormEncoding.encodedForQuery(try provider.clientID())
+        if let redirectURI { url += "&redirect_uri=" + FormEncoding.encodedForQuery(redirectURI) }
+        return url
+    }
+
+    /// Who is signed in in the web session that the tokens came from.
+    /// - Throws: `webSessionRequired` after a sign-in without a browser: then only ``AccountSession/definition()`` tells.
+    public func me() async throws(AccountError) -> UserInfo {
+        let request = HTTPRequest(
+            method: .get, url: try await provider.endpoint("me"), headers: HTTPRequest.usualHeaders)
+        let reply = try await send(request)
+        guard let user = provider.user(in: reply.json) else {
+            throw AccountError(.malformedAnswer, message: "\(provider.title) answered without the user's id")
+        }
+        return user
+    }
+
+    /// Lets a third party's sign-in be one for this user, too.
+    public func attach(_ token: ThirdPartyToken) async throws(AccountError) {
+        let ahead = try await session.serverIsAhead()
+        let assertion = try await hooks.assertion(
+            for: token, subject: .attach, use: "attachAssertion", serverIsAhead: ahead ?? 0, provider)
+        _ = try await post("attachAssertion", [.init("jwt", assertion)])
+    }
+
+    /// Makes a new account out of a third party's sign-in. The session is the client's own here (`clientCredentials`).
+    /// - Throws: `accountExists` if there is one.
+    public func register(_ token: ThirdPartyToken) async throws(AccountError) -> UserID {
+        let assertion = try await hooks.assertion(
+            for: token, subject: .registration, use: "signUpAssertion", provider)
+        let data = try await post("signUpAssertion", [.init("jwt", assertion)])
+        guard let id = SPiDUser.userID(data["userId"]) else {
+            throw AccountError(.malformedAnswer, message: "\(provider.title) answered without the new user's id")
+        }
+        return id
+    }
+
+    private func post(_ use: String, _ fields: [FormRequest.Field]) async throws(AccountError) -> JSONValue {
+        var request = HTTPRequest(
+            method: .post, url: try await provider.endpoint(use), headers: HTTPRequest.usualHeaders,
+            body: FormRequest(fields).body(for: .signed(clientID: "")).revealBytes())
+        request.headers.append(HTTPHeader("Content-Type", FormRequest.contentType))
+        return try await send(request).json
+    }
+
+    private func send(_ request: HTTPRequest) async throws(AccountError) -> ConfiguredProvider.Reply {
+        let provider = provider
+        return try await session.send(request) { response throws(AccountError) in
+            try provider.read(response, of: request.url)
+        }
+    }
+}

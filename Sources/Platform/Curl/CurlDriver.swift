@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import CRainCurl
+import RainHTTP
+import RainIO
+import Synchronization
+
+/// Runs libcurl, and takes commands from other threads through an inbox.
+///
+/// libcurl is used by one thread at a time, the driving one. A thread that starts a transfer while none is driving drives libcurl itself
+/// for a moment (``patience``), since a server nearby answers sooner than a thread can be woken twice. Longer transfers are handed to a
+/// thread that sleeps until it is needed. While answers are known to take longer, that thread gets the transfers at once, so that the
+/// threads of the caller's tasks are not blocked for nothing.
+final class CurlDriver: Sendable {
+    private enum Command: Sendable {
+        case start(PendingTransfer)
+        case cancel(TransferHandle)
+        case closeKept(String)
+    }
+
+    private enum Turn: Sendable { case free, taken, over }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        var turn = Turn.free
+        /// Whether the driving thread will look for commands without being woken.
+        var isAwake = false
+        var threadRuns = false
+        var answersAreQuick = true
+        var isClosed = false
+    }
+
+    /// How long a calling thread may be blocked.
+    static let patience = Duration.milliseconds(1)
+
+    private let configuration: CurlConfiguration
+    private let inbox = Mutex(Inbox())
+    /// Wakes the driving thread.
+    private let alarm = WakeupPipe()
+    /// Wakes this object's own thread to drive from now on.
+    private let relay = WakeupPipe()
+    /// Touched only by the driving thread.
+    private nonisolated(unsafe) var table: TransferTable?
+
+    init(_ configuration: CurlConfiguration) { self.configuration = configuration }
+
+    // MARK: From any thread
+
+    func start(_ transfer: PendingTransfer) {
+        enum Next { case refuse(String), wait, wake, drive, handOver }
+        let next: Next = inbox.withLock { inbox in
+            if inbox.isClosed { return .refuse("the HTTP client was closed") }
+            if !transfer.ticket.start() { return .refuse("cancelled") }
+            inbox.commands.append(.start(transfer))
+            defer { inbox.isAwake = true }
+            guard inbox.turn == .free else { return inbox.isAwake ? .wait : .wake }
+            inbox.turn = .taken
+            return inbox.answersAreQuick ? .drive : .handOver
+        }
+        switch next {
+        case .refuse(let reason): transfer.continuation.resume(returning: .failure(transfer.error(.cancelled, reason)))
+        case .wait: break
+        case .wake: alarm.ring()
+        case .drive: if !drive(within: Self.patience) { handOver() }
+        case .handOver: handOver()
+        }
+    }
+
+    func cancel(_ ticket: TransferHandle) {
+        guard ticket.cancel() else { return }
+        tell { $0.commands.append(.cancel(ticket)) }
+        // The driving thread may be in a handshake that does not end. Otherwise it finds the command before the end of the connection.
+        ConnectingSockets.shared.shutDown(ticket)
+    }
+
+    func close(kept name: String) { tell { $0.commands.append(.closeKept(name)) } }
+
+    func close() { tell { $0.isClosed = true } }
+
+    /// Changes the inbox for the driving thread; where no thread is driving, this one drives and carries the change out at once.
+    private func tell(_ change: (inout Inbox) -> Void) {
+        let (isMine, mustWake) = inbox.withLock { inbox -> (Bool, Bool) in
+            change(&inbox)
+            guard inbox.isClosed || !inbox.commands.isEmpty, inbox.turn != .over else { return (false, false) }
+            defer { inbox.isAwake = true }
+            guard inbox.turn == .free else { return (false, !inbox.isAwake) }
+            inbox.turn = .taken
+            return (true, false)
+        }
+        if mustWake { alarm.ring() }
+        if isMine, !drive(within: .zero) { handOver() }
+    }
+
+    // MARK: With the turn
+
+    /// Drives libcurl until nothing is left to do or the time is over.
+    /// - Returns: whether nothing was left, so that this thread drives no longer.
+    private func drive(within limit: Duration?) -> Bool {
+        let end = limit.map { ContinuousClock.now + $0 }
+        while true {
+            let (commands, turn) = look()
+            switch turn {
+            case .free: return true
+            case .over:
+                for case .start(let pending) in commands {
+                    let error = pending.error(.cancelled, "the HTTP client was closed")
+                    pending.continuation.resume(returning: .failure(error))
+                }
+                table?.closeAll()
+                table = nil
+                // The thread must learn that it is over, too.
+                relay.ring()
+                return true
+            case .taken: break
+            }
+            for command in commands { obey(command) }
+            table?.perform()
+            guard let table, !table.isIdle else { continue }
+            if let end, end <= .now { return false }
+            alarm.poll(
+                table.multi, milliseconds: min(table.pollMilliseconds, end.map { _ in 1 } ?? table.pollMilliseconds))
+        }
+    }
+
+    /// Takes the commands that have come, or stops driving if there is nothing to do. Once the client is closed the commands are still
+    /// returned, because a caller waits for each.
+    private func look() -> ([Command], Turn) {
+        let isIdle = table?.isIdle ?? true
+        let wasQuick = table?.lastWasQuick ?? true
+        return inbox.withLock { inbox in
+            inbox.answersAreQuick = wasQuick
+            // From here on a thread that adds a command wakes this one, even before it sleeps.
+            inbox.isAwake = false
+            if inbox.isClosed {
+                inbox.turn = .over
+            } else if isIdle, inbox.commands.isEmpty {
+                inbox.turn = .free
+            }
+            defer { inbox.commands.removeAll() }
+            return (inbox.commands, inbox.turn)
+        }
+    }
+
+    private func obey(_ command: Command) {
+        switch command {
+        case .start(let pending):
+            if table == nil { table = TransferTable(configuration: configuration) }
+            guard let table, alarm.works, relay.works else {
+                let error = pending.error(.unreachable, "libcurl cannot be set up: out of memory or of descriptors")
+                return pending.continuation.resume(returning: .failure(error))
+            }
+            table.start(pending)
+        case .cancel(let ticket): table?.cancel(ticket)
+        case .closeKept(let name): table?.close(kept: name)
+        }
+    }
+
+    // MARK: The thread
+
+    private func handOver() {
+        let threadRuns = inbox.withLock { inbox in
+            if !inbox.threadRuns { inbox.threadRuns = startThread { self.run() } == 0 }
+            return inbox.threadRuns
+        }
+        // Without a thread the caller must wait to the end.
+        if threadRuns { relay.ring() } else { _ = drive(within: nil) }
+    }
+
+    private func run() {
+        while relay.wait() {
+            let isOver = inbox.withLock { $0.turn == .over }
+            if isOver { return }
+            _ = drive(within: nil)
+        }
+    }
+}

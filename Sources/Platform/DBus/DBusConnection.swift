@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RainIO
+
+/// One connection to a bus, used from one thread.
+///
+/// A loop polls ``descriptor`` for ``events``, until ``due`` at the latest, and then calls ``drain(admitting:_:)`` in either case. Replies
+/// to calls that ``send(_:)`` sent come out of it like all other messages, with the call's number in ``DBusMessage/replySerial``; waiting
+/// for them, with a deadline, is the caller's task. `org.freedesktop.DBus.Peer` is answered by sd-bus.
+///
+/// It never waits longer than it is told to, and every error is a ``DBusError``.
+public final class DBusConnection {
+    /// This connection's own name on the bus, such as `:1.42`.
+    public let uniqueName: String
+
+    let library: SystemdLibrary
+    let bus: SystemdLibrary.Object
+    /// Holds a reference to each call, because sd-bus makes the answer from the call itself.
+    var unanswered = UnansweredCalls<SystemdLibrary.Object>()
+    private(set) var isClosed = false
+
+    /// Connects and says hello.
+    ///
+    /// - Throws: `unavailable` where nothing listens, `accessDenied`, or `timeout`.
+    public init(_ address: DBusAddress, within limit: Duration = .seconds(2)) throws(DBusError) {
+        let library = try SystemdLibrary.load()
+        var made: SystemdLibrary.Object?
+        guard library.newBus(&made) >= 0, let bus = made else {
+            throw DBusError(.unavailable, message: "No memory for a connection to D-Bus.")
+        }
+        do throws(DBusError) {
+            try Self.connect(library, bus, address, within: limit)
+            var name: SystemdLibrary.Text?
+            guard library.uniqueName(bus, &name) >= 0, let name else {
+                throw DBusError(.unavailable, message: "D-Bus at \(address) gives this connection no name.")
+            }
+            uniqueName = String(cString: name)
+        } catch {
+            library.close(bus)
+            _ = library.unref(bus)
+            throw error
+        }
+        self.library = library
+        self.bus = bus
+    }
+
+    private static func connect(
+        _ library: SystemdLibrary, _ bus: SystemdLibrary.Object, _ address: DBusAddress, within limit: Duration
+    ) throws(DBusError) {
+        try check(address.description.withCString { library.setAddress(bus, $0) }, address)
+        try check(library.setBusClient(bus, 1), address)
+        try check(library.start(bus), address)
+        let end = monotonicMicroseconds() + microseconds(limit)
+        while true {
+            var message: SystemdLibrary.Object?
+            let result = library.process(bus, &message)
+            if let message { _ = library.unrefMessage(message) }
+            try check(result, address)
+            if library.isReady(bus) > 0 { return }
+            if result > 0 { continue }
+            guard monotonicMicroseconds() < end else {
+                throw DBusError(.timeout, message: "D-Bus at \(address) does not answer.")
+            }
+            wait(library, bus, until: end)
+        }
+    }
+
+    private static func check(_ result: Int32, _ address: DBusAddress) throws(DBusError) {
+        guard result < 0 else { return }
+        switch -result {
+        case EACCES, EPERM:
+            throw DBusError(
+                .accessDenied, message: "D-Bus at \(address) does not let this user in: \(reason(-result)).")
+        default:
+            throw DBusError(.unavailable, message: "D-Bus at \(address) cannot be reached: \(reason(-result)).")
+        }
+    }
+
+    deinit {
+        close()
+        _ = library.unref(bus)
+    }
+
+    /// Ends the connection; what was not sent yet is dropped.
+    public func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        for message in unanswered.takeAll() { _ = library.unrefMessage(message) }
+        library.close(bus)
+    }
+
+    // MARK: the loop
+
+    /// The file descriptor to poll for ``events``; -1 once the connection is closed. It belongs to the connection, so do not close it.
+    public var descriptor: Int32 { isClosed ? -1 : library.descriptor(bus) }
+
+    /// What to wait for, in the bits of `poll(2)`.
+    public var events: Int16 {
+        guard !isClosed else { return 0 }
+        let events = library.events(bus)
+        return events < 0 ? Int16(POLLIN) : Int16(truncatingIfNeeded: events)
+    }
+
+    /// When to call ``drain(admitting:_:)`` at the latest, in microseconds of `CLOCK_MONOTONIC`; nil for never. It is at once while
+    /// messages are left that were read from the socket already, because those do not make ``descriptor`` readable.
+    public var due: UInt64? {
+        guard !isClosed else { return nil }
+        var time = UInt64.max
+        guard library.timeout(bus, &time) >= 0, time != .max else { return nil }
+        return time
+    }
+
+    /// The next message, or nil where there is none now. A message that breaks the rules is skipped, and answered with an error if it was a
+    /// call. After ``DBusLimits/turn`` skipped messages the result is nil as well and the rest is ``due`` at once, so that a flood of them
+    /// does not occupy the thread.
+    ///
+    /// - Parameter admits: decides by the head of a signal or a call whether the rest of it is read, so a refused message costs next to
+    ///   nothing, however long it is. A refused call is answered with an error.
+    /// - Throws: `disconnected` once the bus is gone.
+    public func process(
+        admitting admits: (DBusMessage) -> Bool = { _ in true }
+    ) throws(DBusError) -> DBusMessage? {
+        guard !isClosed else { throw Self.disconnected }
+        for _ in 0..<DBusLimits.turn {
+            var made: SystemdLibrary.Object?
+            let result = library.process(bus, &made)
+            if result < 0 {
+                // A message that sd-bus itself could not parse.
+                if result == -EBADMSG { continue }
+                throw Self.disconnected
+            }
+            guard let raw = made else {
+                if result == 0 { return nil }
+                continue
+            }
+            defer { _ = library.unrefMessage(raw) }
+            if let message = try accept(raw, admits) { return message }
+        }
+        return nil
+    }
+
+    /// Passes the messages that have arrived to `body`, in their order. Returns after ``DBusLimits/turn`` of them, and the rest is ``due``
+    /// at once. Returns early where `body` closes the connection.
+    ///
+    /// - Throws: what ``process(admitting:)`` and `body` throw.
+    public func drain(
+        admitting admits: (DBusMessage) -> Bool = { _ in true }, _ body: (DBusMessage) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        for _ in 0..<DBusLimits.turn {
+            guard let message = try process(admitting: admits) else { return }
+            try body(message)
+            if isClosed { return }
+        }
+    }
+
+    static var disconnected: DBusError {
+        DBusError(.disconnected, message: "The connection to D-Bus is gone.")
+    }
+
+    private func accept(
+        _ raw: SystemdLibrary.Object, _ admits: (DBusMessage) -> Bool
+    ) throws(DBusError) -> DBusMessage? {
+        var head = head(of: raw)
+        // sd-bus makes this message itself. The bus forwards no message of that interface.
+        if head?.interface == "org.freedesktop.DBus.Local", head?.member == "Disconnected" { throw Self.disconnected }
+        if let head, head.kind == .signal || head.kind == .call, !admits(head) {
+            if head.kind == .call {
+                refuse(raw, DBusErrorName.accessDenied, "This is not for you to ask.")
+            }
+            return nil
+        }
+        do throws(DBusError) {
+            var reader = MessageReader(library, raw)
+            head?.arguments = try reader.values()
+        } catch {
+            guard head?.kind == .reply || head?.kind == .error else {
+                if head?.kind == .call {
+                    refuse(raw, DBusErrorName.invalidArguments, error.message)
+                }
+                return nil
+            }
+            // The caller that waits for this reply gets an error.
+            head?.kind = .error
+            head?.errorName = DBusErrorName.invalidArguments
+            head?.arguments = [.string(error.message)]
+        }
+        guard let message = head else { return nil }
+        if message.kind == .call, message.expectsReply {
+            _ = library.ref(raw)
+            if let dropped = unanswered.keep(raw, of: message) { _ = library.unrefMessage(dropped) }
+        }
+        return message
+    }
+
+    private func head(of raw: SystemdLibrary.Object) -> DBusMessage? {
+        var type: UInt8 = 0
+        guard library.kind(raw, &type) >= 0, let kind = DBusMessage.Kind(rawValue: type) else { return nil }
+        var serial: UInt64 = 0
+        _ = library.cookie(raw, &serial)
+        var replySerial: UInt64 = 0
+        let isReply = library.replyCookie(raw, &replySerial) >= 0
+        func text(_ read: (SystemdLibrary.Object) -> SystemdLibrary.Text?) -> String? {
+            read(raw).map { String(cString: $0) }
+        }
+        var errorName: String?
+        if kind == .error {
+            let text = library.error(raw)?.assumingMemoryBound(to: SystemdLibrary.ErrorText.self).pointee
+            errorName = text?.name.map { String(cString: $0) }
+        }
+        return DBusMessage(
+            kind: kind, serial: serial, replySerial: isReply ? replySerial : nil, sender: text(library.sender),
+            destination: text(library.destination), path: text(library.path), interface: text(library.interface),
+            member: text(library.member), errorName: errorName,
+            expectsReply: kind == .call && library.expectsReply(raw) > 0, arguments: [])
+    }
+
+    // MARK: waiting
+
+    /// Calls and waits for the answer, for the few calls at the start of a service. Other messages that arrive meanwhile are passed to
+    /// `other`.
+    ///
+    /// - Throws: `remote` with the error's name, `timeout`, and what ``send(_:)`` throws.
+    public func callAndWait(
+        _ call: DBusCall, within limit: Duration = .seconds(2), other: (DBusMessage) -> Void = { _ in }
+    ) throws(DBusError) -> [DBusValue] {
+        let serial = try send(.call(call))
+        let end = monotonicMicroseconds() + Self.microseconds(limit)
+        while true {
+            while monotonicMicroseconds() < end, let message = try process() {
+                guard message.replySerial == serial else {
+                    other(message)
+                    continue
+                }
+                if message.kind == .error { throw DBusError(reply: message) }
+                return message.arguments
+            }
+            guard monotonicMicroseconds() < end else {
+                throw DBusError(.timeout, message: "\(call.destination) did not answer \(call.member).")
+            }
+            Self.wait(library, bus, until: end)
+        }
+    }
+
+    private static func wait(_ library: SystemdLibrary, _ bus: SystemdLibrary.Object, until end: UInt64) {
+        var time = UInt64.max
+        _ = library.timeout(bus, &time)
+        let events = PollEvents(rawValue: Int16(truncatingIfNeeded: max(library.events(bus), 0)))
+        _ = pollDescriptor(
+            library.descriptor(bus), for: events, until: MonotonicDeadline(microseconds: min(time, end)))
+    }
+
+    static func microseconds(_ duration: Duration) -> UInt64 {
+        // A negative duration is due at once.
+        let (seconds, attoseconds) = max(duration, .zero).components
+        return UInt64(seconds) * 1_000_000 + UInt64(attoseconds / 1_000_000_000_000)
+    }
+}
+
+extension DBusError {
+    /// What an error message says.
+    public init(reply: DBusMessage) {
+        self.init(.remote, name: reply.errorName, message: reply.arguments.first?.text ?? "no reason given")
+    }
+}

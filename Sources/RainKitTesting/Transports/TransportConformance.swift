@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import Protocomm
+import ProtocommCore
+
+/// Checks what every `Transport` promises. Run it on a new transport before anything is built on top of it.
+///
+/// The board at the far end answers as ``Board/reply(to:)`` says, on `prov-config` alone. Each check asks for a transport and a
+/// board of its own, because some leave a board hanging.
+///
+///     try await TransportConformance.check { MyTransport(to: boardThatReplies(TransportConformance.Board.reply)) }
+public enum TransportConformance {
+    /// What the board at the far end does with a request.
+    public enum Board {
+        /// What a handler at the board makes of one request.
+        public enum Reply: Sendable, Equatable {
+            /// These bytes come back.
+            case answer([UInt8])
+            /// The way in which the transport's firmware says that a handler failed.
+            case refuse
+            /// Nothing at all, for ever.
+            case silence
+        }
+
+        /// A request that begins with EE is refused, one that begins with DD is met with silence; any other comes back in
+        /// reverse order.
+        public static func reply(to request: [UInt8]) -> Reply {
+            switch request.first {
+            case 0xEE: .refuse
+            case 0xDD: .silence
+            default: .answer(request.reversed())
+            }
+        }
+    }
+
+    /// Which promise was broken, and how.
+    public struct Failure: Error, CustomStringConvertible {
+        /// What every transport promises, as one sentence.
+        public var promise: String
+        /// What the transport did instead.
+        public var detail: String
+        public var description: String { "\(promise): \(detail)" }
+    }
+
+    /// Runs all checks; throws the first ``Failure``.
+    public static func check(_ make: @Sendable () async throws -> any Transport) async throws {
+        for check in [answers, limits, refusals, cancellation, closing] {
+            let transport = try await make()
+            do {
+                try await check(transport)
+            } catch {
+                await transport.close()
+                throw error
+            }
+            await transport.close()
+        }
+    }
+
+    // MARK: - The promises
+
+    private static func answers(_ transport: any Transport) async throws {
+        let promise = "an answer comes back as the board sent it"
+        if transport.peer.isEmpty { throw Failure(promise: promise, detail: "the peer has no name") }
+        for start in stride(from: 0, to: 256, by: 32) {
+            // A leading 1 keeps the byte values from being read as a command to the board.
+            let request = [1] + (start..<(start + 32)).map { UInt8($0) }
+            try await expectEcho(request, transport, promise)
+        }
+        for number in 0..<20 { try await expectEcho([UInt8(number)], transport, promise) }
+    }
+
+    private static func limits(_ transport: any Transport) async throws {
+        let promise = "the longest request passes, and a longer one fails before it is sent"
+        guard let limit = transport.maximumRequestLength(on: .config) else { return }
+        try await expectEcho([UInt8](repeating: 7, count: limit), transport, promise)
+        try await expect(.tooLong, promise) {
+            try await transport.exchange([UInt8](repeating: 7, count: limit + 1), on: .config)
+        }
+        try await expectEcho([1, 2], transport, promise)
+    }
+
+    private static func refusals(_ transport: any Transport) async throws {
+        let promise = "a refusal is told as one, and the next exchange works"
+        try await expectEcho([1], transport, promise)
+        for _ in 0..<3 {
+            try await expect(.refused, promise) { try await transport.exchange([0xEE], on: .config) }
+            try await expectEcho([1, 2, 3], transport, promise)
+        }
+    }
+
+    private static func cancellation(_ transport: any Transport) async throws {
+        let promise = "a cancelled exchange ends at once"
+        try await expectEcho([1], transport, promise)
+        for pause in [0, 30] {
+            let task = Task { try await transport.exchange([0xDD], on: .config) }
+            if pause > 0 { try await Task.sleep(for: .milliseconds(pause)) }
+            task.cancel()
+            try await expect(.cancelled, promise) { try await task.value }
+        }
+    }
+
+    private static func closing(_ transport: any Transport) async throws {
+        let promise = "closing ends the exchange in flight, and all later ones"
+        try await expectEcho([1], transport, promise)
+        let task = Task { try await transport.exchange([0xDD], on: .config) }
+        try await Task.sleep(for: .milliseconds(30))
+        await transport.close()
+        await transport.close()
+        try await expect(.cancelled, promise) { try await task.value }
+        try await expect(.cancelled, promise) { try await transport.exchange([1], on: .config) }
+    }
+
+    // MARK: - Expecting
+
+    private static func expectEcho(_ request: [UInt8], _ transport: any Transport, _ promise: String) async throws {
+        let answer: [UInt8]
+        do {
+            answer = try await transport.exchange(request, on: .config)
+        } catch {
+            throw Failure(promise: promise, detail: "\(request.count) bytes were answered with \(error)")
+        }
+        guard answer == request.reversed() else {
+            throw Failure(promise: promise, detail: "\(request.count) bytes came back as \(answer.count) other ones")
+        }
+    }
+
+    private static func expect(
+        _ code: TransportError.Code, _ promise: String, _ body: () async throws -> [UInt8]
+    ) async throws {
+        do {
+            _ = try await body()
+        } catch let error as TransportError {
+            if error.code == code { return }
+            throw Failure(promise: promise, detail: "expected \(code), got \(error)")
+        }
+        throw Failure(promise: promise, detail: "expected \(code), got an answer")
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import Protocomm
+import ProtocommCore
+
+/// Protocomm over Bluetooth Low Energy: one characteristic per endpoint, a write with response and a read of the same one (ESP-IDF,
+/// protocomm_ble.h).
+///
+/// The board is looked for and connected to by the first exchange. A connection is a session to the board, so a broken one is made again
+/// only for an exchange that begins a session (`prov-session`) or needs none (`proto-ver`); any other throws `lost`.
+public actor BLETransport: Transport {
+    /// Where the radio comes from: opened by the first exchange, so that nothing is touched before.
+    public typealias Opening = @Sendable () async throws(BluetoothError) -> BluetoothCentral
+
+    public nonisolated let peer: String
+    public nonisolated let deadlines: ExchangeDeadlines
+    public nonisolated var restoresLinks: Bool { true }
+
+    private let opening: Opening
+    private let wanted: BoardFilter
+    private let times: Times
+    private let logger: Logger
+
+    private var central: BluetoothCentral?
+    private var link: BoardLink?
+    /// The board that was found first: no other is talked to later.
+    private var found: BoardFilter?
+    /// Its object, once there was a connection, and the adapter that this went through.
+    private var last: (adapter: OpenAdapter, device: String)?
+    private var hasForgotten = false
+    private var wantsForgetting = false
+    /// Whether the board answered over this link.
+    private var hasAnswered = false
+    /// Links in a row that broke before that, although BlueZ has keys for the board.
+    private var lossesWithBond = 0
+    private var isClosed = false
+    /// The exchange or the connection under way.
+    private var running: [Int: Task<[UInt8], any Error>] = [:]
+    private var nextID = 0
+
+    /// How long each part of an exchange may take.
+    public struct Times: Sendable {
+        /// Finding the board and connecting to it, all attempts together.
+        public var connect: Duration
+        /// One answer on `prov-session`, where the board computes.
+        public var handshake: Duration
+        /// Any other answer. BlueZ ends the link after 30 s without one.
+        public var exchange: Duration
+        /// By when the board must be found and connected to for the first time, however long ``connect`` is. A caller with a deadline sets
+        /// it a little earlier, and gets the reason (`not_found`) instead of a mere timeout.
+        public var foundBy: ContinuousClock.Instant?
+
+        public init(
+            connect: Duration = .seconds(30), handshake: Duration = .seconds(15), exchange: Duration = .seconds(10),
+            foundBy: ContinuousClock.Instant? = nil
+        ) {
+            self.connect = connect
+            self.handshake = handshake
+            self.exchange = exchange
+            self.foundBy = foundBy
+        }
+
+        fileprivate func connecting(isFirst: Bool) -> Duration {
+            guard isFirst, let foundBy else { return connect }
+            return min(connect, max(.zero, ContinuousClock.now.duration(to: foundBy)))
+        }
+    }
+
+    /// - Parameters:
+    ///   - board: which board; one that fits several takes the first that is heard.
+    ///   - central: this machine's Bluetooth, shared by all transports of a process.
+    public init(
+        to board: BoardFilter, times: Times = Times(),
+        logger: Logger = Logger(label: "protocomm.ble") { _ in SwiftLogNoOpLogHandler() }, central: @escaping Opening
+    ) {
+        wanted = board
+        peer = board.label
+        opening = central
+        self.times = times
+        self.logger = logger
+        deadlines = ExchangeDeadlines(
+            handshake: times.connect + times.handshake + .seconds(1),
+            exchange: times.connect + times.exchange + .seconds(1))
+    }
+
+    /// An attribute's length; a board that takes less says so itself, with `tooLong`.
+    public nonisolated func maximumRequestLength(on endpoint: Endpoint) -> Int? { ValueLimit.attribute }
+
+    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+        guard !isClosed else { throw error(.cancelled, endpoint, "The transport was closed.") }
+        // An empty write is acknowledged and changes nothing: the answer before would be read again.
+        guard !request.isEmpty else { throw error(.malformed, endpoint, "The board does not take an empty request.") }
+        let limit = link.map { ValueLimit.bytes(mtu: $0.mtu) } ?? ValueLimit.attribute
+        guard request.count <= limit else {
+            throw error(.tooLong, endpoint, "The request has \(request.count) bytes, and the board takes \(limit).")
+        }
+        nextID += 1
+        let id = nextID
+        // A task of its own, so that closing ends it.
+        let task = Task { try await self.converse(request, endpoint) }
+        running[id] = task
+        let result = await withTaskCancellationHandler {
+            await task.result
+        } onCancel: {
+            task.cancel()
+        }
+        running[id] = nil
+        do {
+            return try result.get()
+        } catch let error as TransportError {
+            throw error
+        } catch {
+            throw self.error(.cancelled, endpoint, "The exchange was cancelled.")
+        }
+    }
+
+    /// Ends the connection politely: the board advertises again at once.
+    public func close() async {
+        isClosed = true
+        for task in running.values { task.cancel() }
+        for task in running.values { _ = await task.result }
+        guard let (adapter, device) = last else { return }
+        let link = link
+        (self.link, last) = (nil, nil)
+        await adapter.leave(device, isOurs: link?.isUp == true)
+        link?.hold.release()
+    }
+
+    // MARK: one exchange
+
+    private func converse(_ request: [UInt8], _ endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+        do {
+            let link = try await connected(for: endpoint)
+            guard let characteristic = link.endpoints[endpoint] else { throw missing(endpoint) }
+            let answer = try await link.exchange(
+                request, at: characteristic, within: endpoint == .session ? times.handshake : times.exchange)
+            hasAnswered = true
+            guard !answer.isEmpty else {
+                throw error(.refused, endpoint, "The board answered with nothing.")
+            }
+            return answer
+        } catch let error as TransportError {
+            throw error
+        } catch let failure as BluetoothError {
+            if [.linkLost, .radioLost].contains(failure.code) { giveUpLink() }
+            throw error(failure, endpoint)
+        } catch {
+            throw self.error(.cancelled, endpoint, "The exchange was cancelled.")
+        }
+    }
+
+    private func connected(for endpoint: Endpoint) async throws -> BoardLink {
+        if let link, link.isUp { return link }
+        let isFirst = found == nil
+        link = nil
+        guard isFirst || endpoint == .session || endpoint == .version else {
+            throw BluetoothError(.linkLost, message: "The Bluetooth connection to the board broke.")
+        }
+        defer { wantsForgetting = false }
+        let made = try await opened().connect(
+            found ?? wanted, within: times.connecting(isFirst: isFirst), isFresh: wantsForgetting)
+        guard !isClosed else {
+            await made.adapter.release(made.board.path)
+            throw BluetoothError.cancelled
+        }
+        // What BlueZ keeps of the board's former address is given up like the rest.
+        if let last, last.adapter === made.adapter, last.device != made.board.path {
+            await last.adapter.leave(last.device, isOurs: false)
+        }
+        found = .found(made.board)
+        last = (made.adapter, made.board.path)
+        link = made
+        hasAnswered = false
+        return made
+    }
+
+    private func opened() async throws(BluetoothError) -> BluetoothCentral {
+        if let central { return central }
+        let made = try await opening()
+        central = made
+        return made
+    }
+
+    /// The board may have it all the same: BlueZ remembers the attributes of another firmware. Once, the connection is given up to
+    /// find out, and the session that is begun anew asks again.
+    private func missing(_ endpoint: Endpoint) -> TransportError {
+        guard !hasForgotten else { return error(.noSuchEndpoint, endpoint, "The board has no such endpoint.") }
+        hasForgotten = true
+        wantsForgetting = true
+        giveUpLink()
+        return error(.lost, endpoint, "The board's endpoints are read again.")
+    }
+
+    /// The next session gets another link.
+    private func giveUpLink() {
+        guard let link else { return }
+        self.link = nil
+        guard link.isUp else { return noteLoss(of: link) }
+        // Ends by itself, within the limits of its calls. The next connection waits for it: the board is this link's until then.
+        Task { await link.adapter.release(link.board.path) }
+    }
+
+    /// A board that lost its keys breaks each link at the first request, as soon as that is to be encrypted.
+    private func noteLoss(of link: BoardLink) {
+        guard !hasAnswered, link.adapter.watch.read({ $0.isBonded(link.board.path) }) else { return lossesWithBond = 0 }
+        lossesWithBond += 1
+        if lossesWithBond == 2 { wantsForgetting = true }
+    }
+
+    // MARK: errors
+
+    private func error(_ failure: BluetoothError, _ endpoint: Endpoint) -> TransportError {
+        let code: TransportError.Code =
+            switch failure.code {
+            case .refused: .refused
+            case .tooLong: .tooLong
+            // The bus, too: this machine's end of the link.
+            case .linkLost, .radioLost: .lost
+            case .timeout: .timeout
+            case .cancelled: .cancelled
+            // Pairing that failed, and what may not be written, are among them: another connection would not mend it, and nothing was sent.
+            default: .unreachable
+            }
+        return TransportError(
+            code, endpoint: endpoint, peer: peer, message: failure.message, reason: failure.code.name)
+    }
+
+    private func error(_ code: TransportError.Code, _ endpoint: Endpoint, _ message: String) -> TransportError {
+        TransportError(code, endpoint: endpoint, peer: peer, message: message)
+    }
+}

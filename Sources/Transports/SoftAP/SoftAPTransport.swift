@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import Protocomm
+import ProtocommCore
+import RainHTTP
+import Synchronization
+
+/// protocomm over HTTP: to a board's own access point, or to a board on the same network.
+///
+/// Each exchange has a connection of its own, with the session's cookie, and nothing is ever sent twice: on a connection used
+/// again, "the board refused" and "the board had closed it long ago" look alike, and every answer would wait 40 ms for a
+/// delayed acknowledgement. The first exchange goes out on a connection that stays open until its answer has shown whether
+/// the board sets a cookie; a board that sets none (ESP-IDF before 4.3) knows its conversation by that socket and keeps it.
+public final class SoftAPTransport: Transport {
+    /// Where every board's access point serves.
+    public static let defaultHost = "192.168.4.1"
+    /// The limit of `protocomm_httpd.c`: a longer body is dropped together with its connection.
+    public static let maximumRequestLength = 4096
+    /// More than any answer of firmware, which builds them in RAM.
+    static let maximumAnswerLength = 1 << 16
+
+    public let peer: String
+    public let deadlines: ExchangeDeadlines
+    let http: any HTTPClient
+    let names: HTTPEndpointNames
+    private let origin: String
+    private let keptName: String
+    private let logger: Logger
+    private let state = Mutex(State())
+    let open = OpenExchanges()
+
+    struct State {
+        enum Conversation: Equatable {
+            case unknown
+            case cookie(SessionCookie)
+            /// The board knows us by our socket.
+            case socket
+        }
+        var conversation = Conversation.unknown
+    }
+
+    /// - Parameters:
+    ///   - host: a name, an IPv4 address, or an IPv6 address in brackets, with the zone of a link-local one: `[fe80::1%eth0]`.
+    ///   - names: what the service calls its session and its version.
+    public init(
+        http: any HTTPClient, host: String = SoftAPTransport.defaultHost, port: Int = 80,
+        names: HTTPEndpointNames = .provisioning, deadlines: ExchangeDeadlines = .standard,
+        logger: Logger = Logger(label: "protocomm.softap") { _ in SwiftLogNoOpLogHandler() }
+    ) {
+        self.http = http
+        self.names = names
+        self.deadlines = deadlines
+        self.logger = logger
+        peer = "\(host):\(port)"
+        // RFC 6874: a zone stands in a URL behind an escaped percent sign.
+        origin = "http://\(host.split(separator: "%").joined(separator: "%25")):\(port)/"
+        keptName = "protocomm \(peer) \(UInt64.random(in: 0...UInt64.max))"
+    }
+
+    public func maximumRequestLength(on endpoint: Endpoint) -> Int? { Self.maximumRequestLength }
+
+    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+        guard !request.isEmpty else { throw error(.malformed, endpoint, "The board does not take an empty request.") }
+        guard request.count <= Self.maximumRequestLength else {
+            throw error(
+                .tooLong, endpoint,
+                "The request has \(request.count) bytes, and the board takes \(Self.maximumRequestLength).")
+        }
+        guard let path = Self.path(names.name(of: endpoint)) else {
+            throw error(.noSuchEndpoint, endpoint, "This endpoint's name cannot stand in a URL.")
+        }
+        let conversation = state.withLock { $0.conversation }
+        let message = httpRequest(request, path: path, conversation)
+        let http = http
+        switch await open.run({ () async throws(HTTPError) in try await http.send(message) }) {
+        case nil: throw error(.cancelled, endpoint, "The transport was closed.")
+        case .failure(let failure)?:
+            if failure.code == .closed, !failure.receivedBytes,
+                let eviction = await eviction(failure, endpoint, conversation)
+            {
+                throw eviction
+            }
+            throw error(failure, endpoint)
+        case .success(let response)?:
+            await remember(response, after: conversation)
+            return try answer(response, endpoint)
+        }
+    }
+
+    public func close() async {
+        open.close()
+        await http.close(kept: keptName)
+    }
+}
+
+extension SoftAPTransport {
+    func httpRequest(_ body: [UInt8], path: String, _ conversation: State.Conversation) -> HTTPRequest {
+        var headers = [HTTPHeader("Content-Type", "application/x-www-form-urlencoded")]
+        var connection = HTTPRequest.Connection.kept(keptName)
+        if case .cookie(let cookie) = conversation {
+            headers.append(HTTPHeader("Cookie", cookie.headerValue))
+            connection = .fresh
+        }
+        // The session holds the deadlines; this one only makes sure that nothing stays behind.
+        return HTTPRequest(
+            method: .post, url: origin + path, headers: headers, body: body,
+            deadline: max(deadlines.handshake, deadlines.exchange) + .seconds(1),
+            maximumResponseBytes: Self.maximumAnswerLength, connection: connection)
+    }
+
+    func remember(_ response: HTTPResponse, after conversation: State.Conversation) async {
+        let isFirst = conversation == .unknown
+        if let cookie = SessionCookie(response) {
+            state.withLock { $0.conversation = .cookie(cookie) }
+            logger.debug("session cookie", metadata: ["peer": "\(peer)"])
+            // The board has one socket: close it before the next connection comes.
+            if conversation == .unknown || conversation == .socket { await http.close(kept: keptName) }
+        } else if isFirst, response.status == 200 {
+            state.withLock { $0.conversation = .socket }
+            logger.debug("board sets no cookie", metadata: ["peer": "\(peer)"])
+        }
+    }
+
+    private func answer(_ response: HTTPResponse, _ endpoint: Endpoint) throws(TransportError) -> [UInt8] {
+        if endpoint == .version, let found = Self.isNotBoard(response, names) {
+            throw notBoard("it answered the first request with \(found)")
+        }
+        switch response.status {
+        case 200 where response.body.isEmpty:
+            throw error(.refused, endpoint, "The board answered with nothing.")
+        case 200:
+            return response.body
+        case 404:
+            throw error(
+                .noSuchEndpoint, endpoint,
+                names == .localControl
+                    ? "What answers there lets nobody put it into an account: it is no RainMaker board, or its firmware has no service for "
+                        + "that on its network."
+                    : "The board has no such endpoint.")
+        default:
+            throw error(
+                .malformed, endpoint,
+                "The answer has HTTP status \(response.status), which no board sends here. Is this the board's address?"
+            )
+        }
+    }
+
+    /// What a server answered on the version, which every board has, that no board answers; nil for an answer that may be a board's.
+    private static func isNotBoard(_ response: HTTPResponse, _ names: HTTPEndpointNames) -> String? {
+        let head = String(decoding: response.body.prefix(64).drop { $0 <= 0x20 }, as: UTF8.self).lowercased()
+        switch response.status {
+        // The version is never refused.
+        case 200 where response.body.isEmpty: return "an empty body (HTTP status 200)"
+        case 200: return head.hasPrefix("<") ? "a web page" : nil
+        // ESP-IDF's server in a board on its network whose firmware has no such service.
+        case 404
+        where names == .localControl && (head.hasPrefix("nothing matches") || head.hasPrefix("this uri does not")):
+            return nil
+        case 300..<400: return "a redirect (HTTP status \(response.status))"
+        default: return "HTTP status \(response.status)"
+        }
+    }
+
+    private func notBoard(_ why: String) -> TransportError {
+        error(
+            .unreachable, .version,
+            "The server at \(peer) is not a board: \(why). Check the address, and that this machine is in the board's network.",
+            reason: "not_a_board")
+    }
+
+    private func error(_ error: HTTPError, _ endpoint: Endpoint) -> TransportError {
+        switch error.code {
+        case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
+            self.error(
+                .unreachable, endpoint,
+                "No connection to the board: \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Is this machine in the board's network?"
+            )
+        // A handler that fails makes firmware end the connection in order. Nobody decided anything where it breaks.
+        case .closed where error.isReset:
+            self.error(.lost, endpoint, "The connection to the board was reset.")
+        case .closed where !error.receivedBytes:
+            self.error(.refused, endpoint, "The board closed the connection without an answer.")
+        case .closed:
+            self.error(.lost, endpoint, "The connection broke in the middle of the answer.")
+        case .timeout:
+            self.error(.timeout, endpoint, "The board did not answer in time.")
+        case .cancelled:
+            self.error(.cancelled, endpoint, "The exchange was cancelled.")
+        default:
+            endpoint == .version
+                ? notBoard(error.code == .tooLarge ? "its answer is too long (\(error.message))" : error.message)
+                : self.error(.malformed, endpoint, "What answers there is not a board: \(error.message)")
+        }
+    }
+
+    func error(
+        _ code: TransportError.Code, _ endpoint: Endpoint, _ message: String, reason: String? = nil
+    ) -> TransportError {
+        TransportError(code, endpoint: endpoint, peer: peer, message: message, reason: reason)
+    }
+
+    /// Unreserved characters (RFC 3986, 2.3) and slashes, as `esp_local_ctrl/session` has one.
+    private static func path(_ endpoint: Endpoint) -> String? {
+        let isSafe = endpoint.name.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+                UInt8(ascii: "~"), UInt8(ascii: "/"):
+                true
+            default: false
+            }
+        }
+        guard isSafe, (1...256).contains(endpoint.name.count) else { return nil }
+        return String(decoding: endpoint.name, as: UTF8.self)
+    }
+}

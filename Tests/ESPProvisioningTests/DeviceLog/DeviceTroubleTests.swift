@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import Testing
+
+@Suite("What is wrong with a board, by its log")
+struct DeviceTroubleTests {
+    static let cases: [([String], DeviceTrouble)] = [
+        (StockLogs.panic, .crash(reason: "Load access fault", address: "0x42007a3e", caller: "0x42007a30")),
+        (
+            ["Guru Meditation Error: Core  0 panic'ed (Interrupt wdt timeout on CPU0). ", "Rebooting..."],
+            .crash(reason: "Interrupt wdt timeout on CPU0", address: nil, caller: nil)
+        ),
+        (
+            [
+                "Guru Meditation Error: Core  0 panic'ed (Stack protection fault). ",
+                "Detected in task \"main\" at 0x42001234",
+            ],
+            .stackOverflow(task: "main")
+        ),
+        (["***ERROR*** A stack overflow in task wifi has been detected."], .stackOverflow(task: "wifi")),
+        (
+            ["abort() was called at PC 0x42008abc on core 0"],
+            .stopped(why: "abort() was called at PC 0x42008abc on core 0")
+        ),
+        (
+            ["ESP_ERROR_CHECK failed: esp_err_t 0x1102 (ESP_ERR_NVS_NOT_FOUND) at 0x4200ab"],
+            .stopped(why: "ESP_ERROR_CHECK failed: esp_err_t 0x1102 (ESP_ERR_NVS_NOT_FOUND) at 0x4200ab")
+        ),
+        (["E BOD: Brownout detector was triggered"], .brownOut), (["Brownout detector was triggered"], .brownOut),
+        (["rst:0xf (BROWNOUT_RST),boot:0xc (SPI_FAST_FLASH_BOOT)"], .brownOut),
+        (
+            [
+                "rst:0x10 (RTCWDT_RTC_RST),boot:0xd (SPI_FAST_FLASH_BOOT)",
+                "I (24) boot: ESP-IDF v5.5.1 2nd stage bootloader",
+            ], .watchdogReset
+        ),
+        (["rst:0x1 (POWERON),boot:0x5 (DOWNLOAD(USB/UART0/1))"], .downloadMode),
+        (["waiting for download"], .downloadMode),
+        (["invalid header: 0xffffffff"], .emptyFlash(nil)), (["flash read err, 0"], .unreadableFlash(nil)),
+        (
+            ["E (44) esp_image: image at 0x20000 has invalid magic byte (nothing flashed here?)"],
+            .noApplication(why: "image at 0x20000 has invalid magic byte (nothing flashed here?)")
+        ),
+        (
+            ["E (49) boot: No bootable app partitions in the partition table"],
+            .noApplication(why: "No bootable app partitions in the partition table")
+        ),
+        (
+            [
+                "E (50) flash_parts: partition 3 invalid - offset 0x1f0000 size 0x200000 exceeds flash chip size 0x200000"
+            ],
+            .flashTooSmall
+        ),
+        (
+            [
+                "E (60) spi_flash: Detected size(2048k) smaller than the size in the binary image header(4096k). Probe failed."
+            ], .flashTooSmall
+        ),
+        (
+            ["E (30) boot_comm: mismatch chip ID, expected 5, found 9"],
+            .wrongChip(why: "mismatch chip ID, expected 5, found 9")
+        ),
+        (
+            [
+                "E (5000) task_wdt: Task watchdog got triggered. The following tasks/users did not reset the watchdog in time:"
+            ], .taskWatchdog
+        ),
+        (
+            ["W (99) app_network: Provisioning timed out. Please reboot device to restart provisioning."],
+            .provisioningTimedOut
+        ),
+        (
+            [#"E (9) esp_rmaker_core: Failed to initialise Node Id. Please perform "claiming" using RainMaker CLI."#],
+            .noCloudCredentials
+        ),
+        (["E (9) esp_claim: Claim Init Sequence Failed."], .claimFailed),
+        (["E (9) app_network: Max PoP attempts reached. Stopping provisioning"], .proofsSpent),
+    ]
+
+    /// The words that documents have for them, and docs/reasons.md.
+    static let words: Set = [
+        "crash", "stack_overflow", "firmware_stopped", "brown_out", "watchdog_reset", "download_mode", "empty_flash",
+        "unreadable_flash", "no_application", "flash_too_small", "wrong_chip", "task_watchdog",
+        "provisioning_timed_out",
+        "no_cloud_credentials", "claim_failed", "proofs_spent",
+    ]
+
+    @Test("each has the word that programs know it by")
+    func codes() { #expect(Set(Self.cases.map(\.1.code)) == Self.words) }
+
+    @Test("each has its name and a sentence", arguments: cases)
+    func trouble(lines: [String], expected: DeviceTrouble) {
+        var reader = DeviceLogReader()
+        var found: [DeviceTrouble] = []
+        for line in lines {
+            for case .trouble(let trouble) in reader.take(Array(line.utf8)) { found.append(trouble) }
+        }
+        #expect(found == [expected])
+        #expect(reader.summary.troubles == [expected] && reader.summary.verdict == expected)
+        #expect(expected.description.hasSuffix("."))
+        #expect(expected.code.allSatisfy { $0.isLowercase || $0 == "_" })
+    }
+
+    @Test("three starts in half a minute are a loop, and the last error is named")
+    func loop() {
+        var reader = DeviceLogReader()
+        func starts(_ seconds: [Int]) -> [DeviceTrouble] {
+            var found: [DeviceTrouble] = []
+            for second in seconds {
+                for line in [
+                    "ESP-ROM:esp32c3-api1-20210207", "rst:0x3 (RTC_SW_SYS_RST),boot:0xc (SPI_FAST_FLASH_BOOT)",
+                    "E (9) app: no",
+                ] {
+                    for case .trouble(let trouble) in reader.take(Array(line.utf8), at: .seconds(second)) {
+                        found.append(trouble)
+                    }
+                }
+            }
+            return found
+        }
+        #expect(starts([0, 20, 51]).isEmpty)
+        #expect(starts([60, 70]) == [.bootLoop(last: "app: no")])
+        #expect(DeviceTrouble.bootLoop(last: "app: no").description.contains("app: no"))
+    }
+
+    @Test("noise of another speed is told once, a drawn QR code is none")
+    func noise() {
+        var reader = DeviceLogReader()
+        var generator = SystemRandomNumberGenerator()
+        var told = 0
+        for _ in 0..<200 {
+            let line = (0..<60).map { _ in UInt8.random(in: 0x80...0xFF, using: &generator) }
+            for case .trouble(.unreadable) in reader.take(line) { told += 1 }
+        }
+        #expect(told == 1)
+        reader = DeviceLogReader()
+        for _ in 0..<60 {
+            for case .trouble(let trouble) in reader.take(Array(String(repeating: "\u{2588}\u{2580} ", count: 20).utf8))
+            {
+                Issue.record("\(trouble)")
+            }
+        }
+    }
+}

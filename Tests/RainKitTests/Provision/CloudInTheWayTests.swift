@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainAccount
+import RainCore
+import RainKit
+import RainMaker
+import Testing
+
+@Suite("What stands on the way to the cloud")
+struct CloudInTheWayTests {
+    private static var firewall: AccountError {
+        var error = AccountError(.forbidden, message: "scripted", status: 403)
+        error.isFromGateway = true
+        return error
+    }
+
+    private static func busy(_ rest: Duration) -> AccountError {
+        var error = AccountError(.rateLimited, message: "scripted", status: 429)
+        error.retryAfter = rest
+        return error
+    }
+
+    private static func told(_ peer: String = "board-under-test") -> PendingMapping {
+        PendingMapping(
+            node: NodeID("node-9"), user: UserID("user-1"),
+            proof: .secret(
+                MappingSecret(randomBytes: [UInt8](repeating: 1, count: 16)), request: RequestID("told")),
+            stage: .online, peer: peer)
+    }
+
+    @Test("a firewall's no ends no mapping, as the cloud has not been asked")
+    func mappingStays() async throws {
+        let scene = Scene()
+        let failure = await scene.run(
+            ScriptedBoard(scene.clock), ScriptedCloud(errors: ["status": [Self.firewall]])
+        ).failure
+        guard case .account(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .forbidden)
+        #expect(failure?.isPendingKept == true)
+        #expect(scene.pending.all().map(\.stage) == [.online])
+    }
+
+    @Test("nor one that an earlier run left, and the board at hand has its turn")
+    func leftOverStays() async throws {
+        let scene = Scene(pending: [Self.told("elsewhere")])
+        let node = try await scene.run(
+            ScriptedBoard(scene.clock), ScriptedCloud(errors: ["status": [Self.firewall]])
+        ).get()
+        #expect(node.nodeID == NodeID("node-1"))
+        #expect(scene.pending.all() == [Self.told("elsewhere")])
+    }
+
+    @Test("nor a claim: the board would have to be restarted")
+    func claimStays() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, needsClaim: true)
+        let failure = await scene.run(board, ScriptedCloud(errors: ["initiate": [Self.firewall]])).failure
+        #expect(failure?.step == .claim)
+        #expect(await !board.calls.contains("abortClaim"))
+    }
+
+    @Test("the cloud's own no is one")
+    func refused() async throws {
+        let scene = Scene()
+        let failure = await scene.run(
+            ScriptedBoard(scene.clock), ScriptedCloud(errors: ["status": [AccountError(.forbidden, message: "no")]])
+        ).failure
+        #expect(failure?.isPendingKept == false)
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("a cloud that asks to be left alone for a while is")
+    func leftAlone() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock)
+        let cloud = ScriptedCloud(errors: ["status": [Self.busy(.seconds(60))]])
+        let node = try await scene.run(board, cloud).get()
+        #expect(node.mapping == .confirmed)
+        #expect(await cloud.calls == ["user", "add", "status", "status"])
+        #expect(node.elapsed >= .seconds(60) && node.elapsed < .seconds(61), "\(node.elapsed)")
+    }
+
+    @Test("for longer than the run has: the mapping is kept")
+    func leftAloneForLong() async throws {
+        let scene = Scene()
+        let cloud = ScriptedCloud(errors: ["status": [Self.busy(.seconds(600))]])
+        let failure = await scene.run(ScriptedBoard(scene.clock), cloud).failure
+        guard case .account(let cause)? = failure?.cause else {
+            return #expect(Bool(false), "\(String(describing: failure))")
+        }
+        #expect(cause.code == .rateLimited)
+        #expect(failure?.isPendingKept == true)
+        #expect(await cloud.calls == ["user", "add", "status"])
+    }
+
+    @Test("also while a board is looked for")
+    func leftAloneWhileSearching() async throws {
+        let scene = Scene(pending: [Self.told()])
+        let absent = ScriptedBoard(
+            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+        let cloud = ScriptedCloud(errors: ["status": [Self.busy(.seconds(60))]])
+        _ = await scene.run(
+            absent, cloud,
+            OnboardingRequest(network: .given(Scene.home), deadline: .seconds(50), waitsForBoard: true))
+        #expect(await cloud.calls == ["user", "status"])
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainAccount
+import Testing
+
+@testable import RainKit
+
+@Suite("How long a run waits for the cloud's confirmation")
+struct ConfirmationWaitTests {
+    private static let lost = LostBoard(
+        error: ProvisioningError(.deviceLost, message: "scripted"), since: .seconds(100))
+
+    private static func outage(retryAfter: Duration? = nil) -> AccountError {
+        var error = AccountError(.network, message: "scripted")
+        error.retryAfter = retryAfter
+        return error
+    }
+
+    @Test("a board that is there is waited for without end, asked at once and then ever less often")
+    func present() throws {
+        var wait = ConfirmationWait(lostBoard: nil)
+        #expect(try wait.notYet(at: .seconds(1), lastNews: .zero) == .zero)
+        var last = Duration.zero
+        for second in 0..<1000 {
+            let next = try wait.notYet(at: .seconds(second), lastNews: .zero)
+            #expect(next >= last && next <= .seconds(2))
+            last = next
+        }
+        #expect(wait.trouble == nil)
+    }
+
+    @Test("a lost board has twenty seconds from its loss, from the last news, or from the cloud's return")
+    func lostBoard() throws {
+        var wait = ConfirmationWait(lostBoard: Self.lost)
+        _ = try wait.notYet(at: .seconds(120), lastNews: .zero)
+        _ = try wait.notYet(at: .seconds(130), lastNews: .seconds(110))
+        #expect(throws: StepFailure.self) { _ = try wait.notYet(at: .seconds(131), lastNews: .seconds(110)) }
+        _ = try wait.failed(Self.outage(), at: .seconds(131), quietUntil: .zero)
+        wait.reached(at: .seconds(140))
+        _ = try wait.notYet(at: .seconds(160), lastNews: .seconds(110))
+        #expect(throws: StepFailure.self) { _ = try wait.notYet(at: .seconds(161), lastNews: .seconds(110)) }
+    }
+
+    @Test("a cloud that cannot be reached has thirty seconds, from anew each time, or as long as it asks for")
+    func outage() throws {
+        var wait = ConfirmationWait(lostBoard: nil)
+        #expect(try wait.failed(Self.outage(), at: .seconds(10), quietUntil: .seconds(15)) == .seconds(5))
+        #expect(wait.isOut && wait.trouble?.message == "scripted")
+        _ = try wait.failed(Self.outage(), at: .seconds(39), quietUntil: .zero)
+        wait.reached(at: .seconds(39))
+        #expect(!wait.isOut && wait.trouble == nil)
+        _ = try wait.failed(Self.outage(), at: .seconds(50), quietUntil: .zero)
+        #expect(throws: StepFailure.self) { _ = try wait.failed(Self.outage(), at: .seconds(80), quietUntil: .zero) }
+        _ = try wait.failed(Self.outage(retryAfter: .seconds(60)), at: .seconds(80), quietUntil: .zero)
+    }
+
+    @Test("where time is over, a state that is not known is named, until the cloud says another one")
+    func unknownState() throws {
+        var wait = ConfirmationWait(
+            onlineSince: .zero, notReported: StepFailure(.notReported, message: "not reported"))
+        wait.unknownState = "done"
+        #expect(wait.trouble?.message.contains(#"calls the mapping "done""#) == true)
+        let error = #expect(throws: StepFailure.self) { _ = try wait.notYet(at: .seconds(100_000), lastNews: .zero) }
+        #expect(error?.message.hasPrefix(#"The cloud calls the mapping "done""#) == true)
+        #expect(error?.message.hasSuffix("not reported") == true)
+        wait.unknownState = nil
+        #expect(wait.trouble == nil)
+    }
+
+    @Test("where time is over, a lost board is the reason before a cloud that is away")
+    func reason() throws {
+        var wait = ConfirmationWait(lostBoard: Self.lost)
+        _ = try wait.failed(Self.outage(), at: .seconds(100), quietUntil: .zero)
+        guard case .board? = wait.trouble?.cause else {
+            return #expect(Bool(false), "\(String(describing: wait.trouble))")
+        }
+    }
+}

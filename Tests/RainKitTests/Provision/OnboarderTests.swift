@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainAccount
+import RainCore
+import RainKit
+import RainMaker
+import Testing
+
+@Suite("Onboarder")
+struct OnboarderTests {
+    @Test("a user mapping goes through every step in order, with one secret at both ends")
+    func userMapping() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.joins(after: .milliseconds(700))])
+        let cloud = ScriptedCloud(statuses: [.requested, .requested, .confirmed])
+        let node = try await scene.run(board, cloud).get()
+        #expect(node.nodeID == NodeID("node-1"))
+        #expect(node.mapping == .confirmed)
+        #expect(node.network?.address == "192.168.1.20")
+        #expect(
+            scene.finishedSteps == [.account, .resume, .identify, .secure, .associate, .join, .connect, .confirm])
+        #expect(await board.calls == ["identify", "secure", "associate", "join", "watch", "close"])
+        #expect(await cloud.secret == board.secret)
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("the user's half of the mapping goes out while the board is still joining")
+    func announcesEarly() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
+        let cloud = ScriptedCloud(statuses: [.requested])
+        let failure = await scene.run(
+            board, cloud, OnboardingRequest(network: .given(Scene.home), deadline: .seconds(3))
+        ).failure
+        guard case .deadline? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(failure?.step == .connect)
+        #expect(await cloud.calls.prefix(2) == ["user", "add"])
+        #expect(scene.pending.all().map(\.stage) == [.applied])
+        #expect(failure?.isPendingKept == true)
+    }
+
+    @Test("a challenge is signed by the board and verified before any Wi-Fi is handed over")
+    func challengeResponse() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, association: .challengeResponse)
+        let cloud = ScriptedCloud()
+        let node = try await scene.run(board, cloud).get()
+        #expect(node.mapping == .confirmed)
+        #expect(await cloud.calls == ["user", "challenge", "verify"])
+        #expect(await cloud.signature == [3, 2, 1])
+        #expect(
+            scene.finishedSteps
+                == [.account, .resume, .identify, .challenge, .secure, .associate, .verify, .join, .connect, .confirm])
+    }
+
+    @Test("where the board's network has no internet, the challenge is fetched first and verified later")
+    func deferredVerification() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, association: .challengeResponse)
+        let cloud = ScriptedCloud(faults: ["verify": [.network, .network]])
+        let node = try await scene.run(
+            board, cloud, OnboardingRequest(network: .given(Scene.home), fetchesChallengeFirst: true)
+        ).get()
+        #expect(node.mapping == .confirmed)
+        #expect(await cloud.calls == ["user", "challenge", "verify", "verify", "verify"])
+        #expect(await board.calls.first == "identify")
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("a cloud without challenges still gets the boards that need none, over their own access point")
+    func noChallenges() async throws {
+        let scene = Scene()
+        let cloud = ScriptedCloud(faults: ["challenge": [.unsupported]])
+        let node = try await scene.run(
+            ScriptedBoard(scene.clock), cloud,
+            OnboardingRequest(network: .given(Scene.home), fetchesChallengeFirst: true)
+        ).get()
+        #expect(node.mapping == .confirmed)
+        #expect(await cloud.calls.prefix(2) == ["user", "challenge"])
+    }
+
+    @Test("a wrong Wi-Fi password ends the run with the board reset and nothing pending")
+    func wrongPassword() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.fails(.wifiAuthenticationFailed)])
+        let failure = await scene.run(board, ScriptedCloud()).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .wifiAuthenticationFailed)
+        #expect(failure?.isPendingKept == false)
+        #expect(await board.calls.suffix(2) == ["reset", "close"])
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("other credentials are tried in the same session")
+    func secondAttempt() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(
+            scene.clock, watches: [.fails(.wifiAuthenticationFailed), .joins(after: .milliseconds(300))])
+        let other = try WiFiNetwork(ssid: SSID("Other"), passphrase: Secret("another one"))
+        let node = try await scene.run(
+            board, ScriptedCloud(), OnboardingRequest(network: .given(Scene.home), otherNetwork: { _ in other })
+        ).get()
+        #expect(node.mapping == .confirmed)
+        #expect(
+            await board.calls
+                == ["identify", "secure", "associate", "join", "watch", "scan", "reset", "join", "watch", "close"])
+        #expect(await board.network?.ssid == SSID("Other"))
+        // Whoever shows the run sees the two steps begin again, under the number of the try.
+        let told = scene.told.filter { [.join, .connect].contains($0.step) }.compactMap { event -> String? in
+            switch event.state {
+            case .started: "\(event.step.rawValue) \(event.attempt) started"
+            case .finished: "\(event.step.rawValue) \(event.attempt) finished"
+            case .failed: "\(event.step.rawValue) \(event.attempt) failed"
+            case .progress, .deferred: nil
+            }
+        }
+        #expect(
+            told == [
+                "join 1 started", "join 1 finished", "connect 1 started", "connect 1 failed", "join 2 started",
+                "join 2 finished", "connect 2 started", "connect 2 finished",
+            ])
+    }
+
+    @Test("a board that is lost after it took its Wi-Fi is a success once the cloud confirms it")
+    func lostButConfirmed() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.fails(.deviceLost)])
+        let node = try await scene.run(board, ScriptedCloud(statuses: [.requested, .confirmed])).get()
+        #expect(node.mapping == .confirmed)
+        #expect(node.network == nil)
+    }
+
+    @Test("a board that is lost and never heard of again is lost, and its mapping is kept")
+    func lostForGood() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.fails(.deviceLost)])
+        let failure = await scene.run(board, ScriptedCloud(statuses: [.requested])).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .deviceLost)
+        #expect(scene.pending.all().map(\.stage) == [.applied])
+    }
+
+    @Test("a board that fell silent while it was handed its Wi-Fi is a success once the cloud confirms it")
+    func silentInJoin() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, faults: ["join": [.mayBeJoining]])
+        let node = try await scene.run(board, ScriptedCloud(statuses: [.requested, .confirmed])).get()
+        #expect(node.mapping == .confirmed)
+        #expect(node.network == nil)
+        #expect(await board.calls == ["identify", "secure", "associate", "join", "close"])
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("if the cloud never hears of it the board is lost, and its mapping is kept")
+    func silentForGood() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, faults: ["join": [.mayBeJoining]])
+        let failure = await scene.run(board, ScriptedCloud(statuses: [.requested])).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .mayBeJoining)
+        #expect(failure?.isPendingKept == true)
+        #expect(scene.pending.all().map(\.stage) == [.applied])
+    }
+
+    @Test("a run that ends while the board takes its Wi-Fi leaves the next one what it needs")
+    func cancelledInJoin() async throws {
+        let scene = Scene()
+        let failure = await scene.run(
+            ScriptedBoard(scene.clock, faults: ["join": [.cancelled]]), ScriptedCloud()
+        ).failure
+        guard case .cancelled? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(failure?.isPendingKept == true)
+        #expect(scene.pending.all().map(\.stage) == [.applied])
+    }
+
+    @Test(
+        "Wi-Fi settings that a board certainly did not take leave nothing",
+        arguments: [
+            ProvisioningError.Code.rejected, .invalidArgument, .unsupported, .deviceLost,
+        ])
+    func refusedInJoin(code: ProvisioningError.Code) async throws {
+        let scene = Scene()
+        let failure = await scene.run(ScriptedBoard(scene.clock, faults: ["join": [code]]), ScriptedCloud()).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == code)
+        #expect(failure?.isPendingKept == false)
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("a board that signed, and then may be joining or not, is not told as done")
+    func silentAfterSigning() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(
+            scene.clock, association: .challengeResponse, faults: ["join": [.mayBeJoining]])
+        let failure = await scene.run(board, ScriptedCloud()).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .mayBeJoining)
+        #expect(cause.message.contains("in your account; whether it is on the network is not known"))
+    }
+
+    @Test("nor is one whose signature the cloud gets only then")
+    func silentBeforeVerifying() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(
+            scene.clock, association: .challengeResponse, faults: ["join": [.mayBeJoining]])
+        let failure = await scene.run(board, ScriptedCloud(faults: ["verify": [.network]])).failure
+        guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .mayBeJoining)
+        #expect(failure?.isPendingKept == false && scene.pending.all().isEmpty)
+        #expect(!scene.finishedSteps.contains(.verify) && !scene.finishedSteps.contains(.join))
+    }
+
+    @Test("who cancels at the question for another network has cancelled")
+    func cancelledAtQuestion() async throws {
+        let scene = Scene()
+        let failure = await scene.run(
+            ScriptedBoard(scene.clock, watches: [.fails(.wifiAuthenticationFailed)]), ScriptedCloud(),
+            OnboardingRequest(
+                network: .given(Scene.home),
+                otherNetwork: { _ in
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return nil
+                })
+        ).failure
+        guard case .cancelled? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("the last event says why a run ended, also when its time was over")
+    func lastEvent() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
+        _ = await scene.run(
+            board, ScriptedCloud(), OnboardingRequest(network: .given(Scene.home), deadline: .seconds(3)))
+        let failures = scene.told.compactMap { if case .failed(let error) = $0.state { error } else { nil } }
+        guard failures.count == 1, case .deadline? = failures.first?.cause, case .failed? = scene.told.last?.state
+        else {
+            return #expect(Bool(false), "\(failures)")
+        }
+    }
+
+    @Test(
+        "a step that had too little time is not blamed on the board",
+        arguments: [
+            (Duration.milliseconds(300), "Not done after 0.3 s"), (.seconds(3), "Not done after 3 s"),
+            (
+                .seconds(6),
+                "The board is still trying to join: it may be too far away, or the network may give it no address"
+            ),
+        ])
+    func tooLittleTime(deadline: Duration, words: String) async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
+        let failure = await scene.run(
+            board, ScriptedCloud(statuses: [.requested]),
+            OnboardingRequest(network: .given(Scene.home), deadline: deadline)
+        ).failure
+        #expect(failure?.message.hasPrefix(words) == true, "\(failure?.message ?? "")")
+        #expect(failure?.remedies.isEmpty == (deadline == .seconds(6)))
+    }
+
+    @Test("a cloud that is down before the start leaves the board alone")
+    func cloudDownFirst() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock)
+        let failure = await scene.run(board, ScriptedCloud(faults: ["user": [.network]])).failure
+        guard case .account(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .network)
+        #expect(await board.calls == ["close"])
+    }
+
+    @Test("a cloud that goes down later is waited for, and then the mapping is kept")
+    func cloudDownLater() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock)
+        let down = [AccountError.Code](repeating: .network, count: 1000)
+        let failure = await scene.run(board, ScriptedCloud(faults: ["add": down])).failure
+        guard case .account(let cause)? = failure?.cause else { return #expect(Bool(false)) }
+        #expect(cause.code == .network)
+        #expect(failure?.isPendingKept == true)
+        #expect(scene.pending.all().map(\.stage) == [.online])
+    }
+
+    @Test("a mapping that the cloud discards fails and is not kept")
+    func discarded() async throws {
+        let scene = Scene()
+        let failure = await scene.run(ScriptedBoard(scene.clock), ScriptedCloud(statuses: [.discarded])).failure
+        guard case .mappingRefused(let refused)? = failure?.cause else {
+            Issue.record("not refused: \(String(describing: failure))")
+            return
+        }
+        #expect(refused == .discarded)
+        #expect(failure?.step == .confirm)
+        #expect(failure?.isPendingKept == false)
+        #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("without mapping the cloud is never asked")
+    func withoutMapping() async throws {
+        let scene = Scene()
+        let cloud = ScriptedCloud()
+        let node = try await scene.run(
+            ScriptedBoard(scene.clock), cloud, OnboardingRequest(network: .given(Scene.home), mapsToUser: false)
+        ).get()
+        #expect(node.mapping == .skipped)
+        #expect(await cloud.calls.isEmpty)
+    }
+
+    @Test("cancelling closes the board and says so")
+    func cancellation() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.hangs])
+        let work = Task {
+            await scene.run(
+                board, ScriptedCloud(), OnboardingRequest(network: .given(Scene.home), deadline: .seconds(1_000_000)))
+        }
+        while await !board.calls.contains("watch") { await Task.yield() }
+        work.cancel()
+        let failure = await work.value.failure
+        guard case .cancelled? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(await board.calls.last == "close")
+    }
+
+    @Test("a board that is done by the time that the run is given up is told as done")
+    func doneMeanwhile() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.joinsWhenGivenUp])
+        let request = OnboardingRequest(network: .given(Scene.home), mapsToUser: false, deadline: .seconds(3))
+        let node = try await scene.run(board, nil, request).get()
+        #expect(node.network?.address == "192.168.1.20")
+        #expect(await board.calls.last == "close")
+    }
+}

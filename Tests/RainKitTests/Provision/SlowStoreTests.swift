@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import Logging
+import RainAccount
+import RainCore
+import RainKit
+import RainKitTesting
+import RainMaker
+import Testing
+
+@Suite("Stores that take their time")
+struct SlowStoreTests {
+    /// Keeps what the cloud was told later than anything else.
+    private struct LateStore: PendingMappingStore {
+        let store = InMemoryPendingMappings()
+
+        func all() async -> [PendingMapping] { store.all() }
+        func save(_ mapping: PendingMapping) async {
+            if mapping.stage == .applied, case .secret(_, _?) = mapping.proof {
+                for _ in 0..<1000 { await Task.yield() }
+            }
+            store.save(mapping)
+        }
+        func remove(node: NodeID) async { store.remove(node: node) }
+        func hold(node: NodeID) async -> PendingMappingHold? { store.hold(node: node) }
+    }
+
+    @Test("what the board said meanwhile is not overwritten by what the cloud was told before")
+    func lastWord() async throws {
+        let clock = ManualClock()
+        let store = LateStore()
+        let cloud = ScriptedCloud(faults: ["status": [.expired]])
+        let onboarder = Onboarder(
+            board: ScriptedBoard(clock),
+            cloud: Onboarder.Cloud(mapping: cloud, pending: store) {
+                () async throws(AccountError) in try await cloud.user()
+            },
+            time: Timekeeper(clock), logger: Logger(label: "test"),
+            randomBytes: { [UInt8](repeating: 7, count: $0) })
+        let error = await #expect(throws: OnboardingError.self) {
+            try await onboarder.run(OnboardingRequest(network: .given(Scene.home))) { _ in }
+        }
+        #expect(error?.isPendingKept == true)
+        let kept = try #require(store.store.all().first)
+        #expect(kept.stage == .online)
+        guard case .secret(_, RequestID("request-1")) = kept.proof else { return #expect(Bool(false), "\(kept.proof)") }
+        // Released with the run's end.
+        #expect(store.store.hold(node: kept.node) != nil)
+    }
+}
