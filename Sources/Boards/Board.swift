@@ -131,3 +131,74 @@ extension ProvisioningError {
             message: "The board cannot be claimed this way: claim it over Bluetooth or its own access point.")
     }
 }
+
+/// What a board is asked, so that the cloud will believe it belongs to a user.
+public enum AssociationRequest: Sendable {
+    /// Remember this user and secret, and report them to the cloud once online (`cloud_user_assoc`).
+    case userMapping(UserID, MappingSecret)
+    /// Sign these bytes with the node's own key (`ch_resp`).
+    case challenge([UInt8])
+}
+
+/// The board's answer.
+public struct AssociationReply: Sendable, Equatable {
+    /// The node id under which the cloud knows the board. A board gets it when it is claimed.
+    public var nodeID: NodeID
+    /// The signature over the challenge: ECDSA P-256 in DER, or RSA-PSS. Empty for a user mapping.
+    public var signature: [UInt8]
+
+    public init(nodeID: NodeID, signature: [UInt8] = []) {
+        self.nodeID = nodeID
+        self.signature = signature
+    }
+}
+
+/// What is reported while a board tries to join.
+public enum WiFiProgress: Sendable, Equatable {
+    /// The board is trying to join the network.
+    case connecting
+    /// One attempt failed and the board goes on by itself.
+    case attemptFailed(remaining: Int)
+    /// The board takes no settings yet: it is trying a network that it was given before. Told by ``Board/join(_:report:)`` only.
+    case occupied
+    /// The board cannot be asked for the moment: the access point may be changing its channel.
+    case unreachable
+}
+
+/// The network that a board is on.
+public struct JoinedNetwork: Sendable, Equatable {
+    /// Dotted IPv4 address; empty where the board does not report one.
+    public var address: String
+    /// The network's name; empty where the board's answer does not include it.
+    public var ssid: SSID
+    /// The number of the radio channel; nil where the board does not report it, as on the RainMaker console.
+    public var channel: Int?
+
+    public init(address: String, ssid: SSID, channel: Int? = nil) {
+        self.address = address
+        self.ssid = ssid
+        self.channel = channel
+    }
+}
+
+extension JoinedNetwork {
+    /// That a board, which an earlier run may have sent on its way, is where it is to be, as far as it tells: `rejected` otherwise.
+    package func verify(isOn network: WiFiNetwork) throws(ProvisioningError) {
+        // Firmware keeps names as C strings.
+        let (here, asked) = (ssid.bytes.prefix { $0 != 0 }, network.ssid.bytes.prefix { $0 != 0 })
+        guard !here.isEmpty, here != asked else { return }
+        throw ProvisioningError(
+            .rejected,
+            message:
+                "The board is on the network \(ssid) already, and takes no other. Reset it to factory settings to give it another."
+        )
+    }
+}
+
+/// What a board that is on its network says of its way to the cloud.
+public enum CloudContact: Sendable, Equatable {
+    /// It connects to this MQTT broker; `host`, or `host:port`.
+    case connecting(to: String)
+    /// It has no certificate, so it stays away from the cloud.
+    case unclaimed
+}

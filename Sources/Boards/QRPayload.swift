@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainJSON
 import RainCore
+import RainJSON
 
 /// What a board's QR code says, in each of the forms in use: a JSON object, a URL with that object behind `data=`, and the
 /// compact `NP:name|pop|b`.
@@ -196,4 +196,101 @@ public struct QRPayload: Sendable {
     private static func unreadable(_ why: String) -> ProvisioningError {
         ProvisioningError(.malformed, message: "This is not a board's QR code: \(why).")
     }
+}
+
+extension QRPayload {
+    /// How a code's text is written.
+    public enum Form: Sendable, Equatable {
+        /// A JSON object, which every app and client reads.
+        case json
+        /// `NP:name|pop|b`, of firmware since 2025: a smaller code. It has no place for another user name than the usual one.
+        case compact
+        /// RainMaker's page with the JSON object behind `data=`, for cameras that only open addresses.
+        case url
+    }
+
+    /// The text of a code for a board, as its firmware prints it: RainMaker's `app_network.c` and ESP-IDF's `wifi_prov`.
+    ///
+    /// - Parameters:
+    ///   - proof: nil for a board that wants none.
+    ///   - username: of Security 2; nil for Security 1.
+    /// - Throws: `invalidArgument` for an empty name, for values that the form has no place for, and for more than ``maximumBytes``.
+    public static func text(
+        name: String, proof: ProofOfPossession?, transport: Transport, username: String? = nil, form: Form = .json
+    ) throws(ProvisioningError) -> Secret {
+        guard !name.isEmpty else { throw impossible("a board has a name") }
+        let text: [UInt8]
+        switch form {
+        case .compact:
+            guard !name.utf8.contains(UInt8(ascii: "|")) else {
+                throw impossible("the compact form has no name with a bar in it")
+            }
+            guard [nil, BoardCredentials.defaultUsername].contains(username) else {
+                throw impossible("the compact form has no user name but \(BoardCredentials.defaultUsername)")
+            }
+            text =
+                Array("NP:\(name)|".utf8) + (proof?.secret.revealBytes() ?? []) + Array("|\(transport.letter)".utf8)
+        case .json, .url:
+            var members: [JSONValue.Member] = [.init("ver", "v1"), .init("name", .string(name))]
+            if let username { members.append(.init("username", .string(username))) }
+            if let proof { members.append(.init("pop", .string(proof.secret.revealString()))) }
+            members.append(.init("transport", .string(transport.rawValue)))
+            let json = JSONValue.object(members).serialized()
+            text = form == .url ? Array(page.utf8) + json : json
+        }
+        guard text.count <= maximumBytes else { throw impossible("it is longer than a board's code") }
+        return Secret(text)
+    }
+
+    private static let page = "https://rainmaker.espressif.com/qrcode.html?data="
+
+    private static func impossible(_ why: String) -> ProvisioningError {
+        ProvisioningError(.invalidArgument, message: "No QR code can be made: \(why).")
+    }
+}
+
+extension QRPayload.Transport {
+    /// As the compact form has it.
+    fileprivate var letter: String {
+        switch self {
+        case .ble: "b"
+        case .softap: "s"
+        }
+    }
+}
+
+/// Texts that people scan or give in the place of a board's QR code.
+enum ForeignCode {
+    private static let prefixes: [(String, String)] = [
+        ("WIFI:", "the code of a Wi-Fi network, which phones scan to join it"), ("MT:", "a Matter setup code"),
+        ("X-HM://", "a HomeKit setup code"), ("DPP:", "a code of Wi-Fi Easy Connect"),
+        ("otpauth:", "a code for one-time passwords"),
+        ("BEGIN:VCARD", "a contact card"), ("<", "a web page, or another document with tags"),
+    ]
+
+    /// What the text is instead; nil if it may be a board's code.
+    /// - Parameter text: without white space around it.
+    static func name(of text: ArraySlice<UInt8>) -> String? {
+        if text.isEmpty { return "empty" }
+        if text.contains(0) || String(validating: text, as: UTF8.self) == nil { return "not text" }
+        return prefixes.first { prefix, _ in
+            text.prefix(prefix.utf8.count).map(Self.lowercase) == prefix.utf8.map(Self.lowercase)
+        }?.1
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+
+    /// Whether a text can be a code's own, and is not the name of a file: a board's in any form, or one with another scheme.
+    static func mayBeCode(_ text: String) -> Bool {
+        text.contains { "{|\"<".contains($0) }
+            || text.firstIndex(of: ":").map { colon in
+                text[..<colon].count > 1
+                    && text[..<colon].utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ".") }
+            } ?? false
+    }
+}
+
+extension QRPayload {
+    /// Whether a text can be a code's own, a board's or another's, and is not the name of a file.
+    public static func mayBeCode(_ text: String) -> Bool { ForeignCode.mayBeCode(text) }
 }

@@ -19,3 +19,44 @@ public struct Timekeeper: Sendable {
     /// The time of `ContinuousClock`, which also advances while the machine sleeps.
     public static var continuous: Timekeeper { Timekeeper(ContinuousClock()) }
 }
+
+/// How long to wait before asking again: not at all at first, then from a short pause growing to a longer one.
+public struct PollSchedule: Sendable {
+    private var pause: Duration
+    private let ceiling: Duration
+    private var isFirst = true
+
+    /// No pause before the first question, then pauses that begin with `first` and grow by half each time, up to `ceiling`.
+    public init(from first: Duration, to ceiling: Duration) {
+        pause = first
+        self.ceiling = ceiling
+    }
+
+    /// The board's Wi-Fi status: a question costs it a millisecond, a verdict is wanted within 0.3 s.
+    public static var boardStatus: PollSchedule { PollSchedule(from: .milliseconds(20), to: .milliseconds(200)) }
+
+    /// A mapping at the cloud. With this growth the pause reaches 100 ms only after the first two seconds.
+    public static var cloudStatus: PollSchedule { PollSchedule(from: .milliseconds(30), to: .seconds(2), growth: 103) }
+
+    /// A node's connection at the cloud, which takes a board seconds to make.
+    public static var nodeStatus: PollSchedule { PollSchedule(from: .milliseconds(200), to: .seconds(2)) }
+
+    /// A service that could not be reached.
+    public static var unreachable: PollSchedule { PollSchedule(from: .milliseconds(100), to: .seconds(2)) }
+
+    private var growth: Int64 = 150
+
+    private init(from first: Duration, to ceiling: Duration, growth: Int64) {
+        self.init(from: first, to: ceiling)
+        self.growth = growth
+    }
+
+    public mutating func next() -> Duration {
+        if isFirst {
+            isFirst = false
+            return .zero
+        }
+        defer { pause = min(pause * growth / 100, ceiling) }
+        return pause
+    }
+}

@@ -100,3 +100,128 @@ extension Unicode.Scalar.Properties {
         }
     }
 }
+
+extension WiFiNetwork {
+    /// One sentence about what may be wrong with the passphrase, for the error of a board that could not join; nil if nothing looks wrong.
+    public var remark: String? {
+        passphrase.isEmpty
+            ? "The board tried the network without a password, as an open one: give its password if it has one."
+            : passphrase.remark(as: "Wi-Fi password")
+    }
+}
+
+extension SSID {
+    /// One sentence about something in the name that may not have been meant, such as a blank at its end; nil if nothing looks wrong.
+    /// A name in another encoding than UTF-8 was given as bytes.
+    var remark: String? {
+        String(validating: bytes, as: UTF8.self) == nil ? nil : Secret(bytes).remark(as: "network name")
+    }
+}
+
+extension ProvisioningError {
+    /// The board's verdict on a network whose name it does not hear.
+    package static func notHeard(_ ssid: SSID?) -> ProvisioningError {
+        let network = ssid.map { "the network \"\($0)\"" } ?? "that network"
+        return ProvisioningError(
+            .wifiNetworkNotFound,
+            message: "The board does not hear \(network): check the name, and that it is on 2.4 GHz and in reach.")
+    }
+
+    /// The same verdict with what may be wrong with the network that the board was given: with its name where the board does not hear it,
+    /// otherwise with its passphrase.
+    package func remarking(on network: WiFiNetwork?) -> ProvisioningError {
+        guard let network else { return self }
+        var error = self
+        if code == .wifiNetworkNotFound {
+            error.message = message.because(of: network.ssid.remark)
+        } else if network.passphrase.isEmpty {
+            if let remark = network.remark { error.message += " \(remark)" }
+        } else {
+            error.message = message.because(of: network.remark)
+        }
+        return error
+    }
+
+    /// The cause of a board's failure to join, by what it hears of the network; this error where that explains nothing.
+    package func explained(by heard: [AccessPoint], joining network: WiFiNetwork) -> ProvisioningError {
+        let protections = heard.filter { $0.ssid == network.ssid }.map(\.protection)
+        guard !protections.isEmpty else { return self }
+        if protections.allSatisfy(\.isEnterprise) {
+            return ProvisioningError(
+                .wifiAuthenticationFailed,
+                message:
+                    "The network \"\(network.ssid)\" is an enterprise network, which asks for a user name or a certificate; boards join with a "
+                    + "password alone. Choose another network.", cause: message, reason: "enterprise_network")
+        }
+        if network.passphrase.isEmpty, !protections.contains(where: \.isOpen) {
+            return ProvisioningError(
+                .wifiAuthenticationFailed,
+                message: "The network \"\(network.ssid)\" has a password, and the board was given none.",
+                cause: message,
+                reason: "password_missing", remedies: [.networkPassword])
+        }
+        if !network.passphrase.isEmpty, protections.allSatisfy(\.isOpen) {
+            return ProvisioningError(
+                .wifiAuthenticationFailed,
+                message: "The network \"\(network.ssid)\" has no password, and the board was given one.",
+                cause: message,
+                reason: "network_is_open", remedies: [.openNetwork])
+        }
+        return self
+    }
+}
+
+/// One entry of a board's scan.
+public struct AccessPoint: Sendable, Equatable {
+    /// Empty for a hidden network.
+    public var ssid: SSID
+    /// The access point's MAC address as the board reports it: at most 6 bytes, in the order in which they are written.
+    public var bssid: [UInt8]
+    /// The number of the radio channel, such as 1 to 13 in the 2.4 GHz band.
+    public var channel: Int
+    /// Signal strength in dBm.
+    public var rssi: Int
+    /// How the network is protected; ``NetworkProtection/isOpen`` says whether it is joined without a passphrase.
+    public var protection: NetworkProtection
+
+    public init(ssid: SSID, bssid: [UInt8], channel: Int, rssi: Int, protection: NetworkProtection) {
+        self.ssid = ssid
+        self.bssid = bssid
+        self.channel = channel
+        self.rssi = rssi
+        self.protection = protection
+    }
+}
+
+extension [AccessPoint] {
+    /// Whether the board may hear more networks than it lists, strong ones too. Firmware keeps 16 unless it is built for more
+    /// (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`), and the networks of the channel that it scans last push out others, whatever their strength.
+    public var mayLackNetworks: Bool { count == Self.usualMaximum }
+
+    private static var usualMaximum: Int { 16 }
+}
+
+/// How a network is protected: ESP-IDF's `wifi_auth_mode_t`, which firmware passes through unfiltered.
+public struct NetworkProtection: Sendable, Hashable, CustomStringConvertible {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// No protection: no passphrase, and nothing is encrypted (`WIFI_AUTH_OPEN`).
+    public static let open = NetworkProtection(rawValue: 0)
+    /// Whether it is joined without a passphrase: open, or encrypted by OWE.
+    public var isOpen: Bool { rawValue == 0 || rawValue == 9 }
+
+    /// Whether it asks for the name or the certificate of a user (IEEE 802.1X).
+    public var isEnterprise: Bool { [5, 10, 14, 15, 16].contains(rawValue) }
+
+    private static let names = [
+        "open", "wep", "wpa_psk", "wpa2_psk", "wpa_wpa2_psk", "wpa2_enterprise", "wpa3_psk", "wpa2_wpa3_psk",
+        "wapi_psk",
+        "owe", "wpa3_enterprise_192", "reserved_11", "reserved_12", "dpp", "wpa3_enterprise", "wpa2_wpa3_enterprise",
+        "wpa_enterprise",
+    ]
+
+    public var description: String {
+        Self.names.indices.contains(rawValue) ? Self.names[rawValue] : "unknown_\(rawValue)"
+    }
+}

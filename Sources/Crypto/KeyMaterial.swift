@@ -124,3 +124,9 @@ private func overwriteWithZeros(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
 @inline(never)
 @_optimize(none)
 private func mayRead(_ buffer: UnsafeMutableBufferPointer<UInt8>) {}
+
+extension KeyMaterial {
+    package init(count: Int, drawingFrom random: inout some RandomSource) {
+        self.init(count: count) { random.fill($0) }
+    }
+}

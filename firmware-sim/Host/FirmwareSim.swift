@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import DeviceCore
+import Glibc
 import RainDBus
 import RainJSON
 
@@ -169,4 +170,16 @@ struct FirmwareSim: ParsableCommand {
             .init("boards", .array(boards.map { $0.identity.bluetoothSummary })),
         ])
     }
+}
+
+/// Why the simulator could not start, in one sentence.
+struct StartError: Error {
+    var message: String
+    init(_ message: String) { self.message = message }
+}
+
+/// Writes a line to standard output at once, whatever that is connected to.
+func printLine(_ line: [UInt8]) {
+    let line = line + [0x0A]
+    _ = line.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
 }

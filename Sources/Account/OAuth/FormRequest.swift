@@ -39,3 +39,141 @@ public struct FormRequest: Sendable, Equatable {
         return Secret(bytes)
     }
 }
+
+/// `application/x-www-form-urlencoded`, as OAuth 2.0 uses it in queries and bodies (RFC 6749, appendix B).
+public enum FormEncoding {
+    /// A name or a value as it stands in a body: a space is `+`, and all but letters, digits and `*-._` is escaped.
+    public static func encoded(_ text: String) -> String {
+        String(decoding: encoded(text.utf8), as: UTF8.self)
+    }
+
+    static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        escaped(bytes) { byte in
+            if byte == UInt8(ascii: " ") { return UInt8(ascii: "+") }
+            return isLetterOrDigit(byte) || "*-._".utf8.contains(byte) ? byte : nil
+        }
+    }
+
+    /// A name or a value as it stands in a URL's query: all but RFC 3986's unreserved characters is escaped, a space being
+    /// `%20`. That reads the same as a form and as a plain query.
+    public static func encodedForQuery(_ text: String) -> String {
+        let bytes = escaped(text.utf8) { byte in
+            isLetterOrDigit(byte) || "-._~".utf8.contains(byte) ? byte : nil
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func escaped(_ bytes: some Sequence<UInt8>, literal: (UInt8) -> UInt8?) -> [UInt8] {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var result: [UInt8] = []
+        for byte in bytes {
+            if let literal = literal(byte) {
+                result.append(literal)
+            } else {
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return result
+    }
+
+    /// The text that was escaped; nil if an escape is cut or no hexadecimal number, or if the result is not UTF-8.
+    public static func decoded(_ text: some Collection<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var rest = text.makeIterator()
+        while let byte = rest.next() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.next().flatMap(hexadecimal), let low = rest.next().flatMap(hexadecimal) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+}
+
+/// RFC 6749, appendix A: what codes, tokens, states and client ids are made of.
+func isVisible(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
+
+/// The parameters of a request or a response, in their order, each name once (RFC 6749, section 3.1).
+public struct ParameterList: Sendable, Equatable {
+    /// More bytes than that are no OAuth message: the longest that are seen carry a token or two.
+    public static let maximumBytes = 64 << 10
+    /// No OAuth message has more parameters.
+    public static let maximumCount = 64
+
+    /// The names in their order.
+    public private(set) var names: [String] = []
+    private var values: [String] = []
+
+    public init() {}
+
+    /// Reads `name=value&…`. Empty pieces are skipped, a piece without `=` has an empty value.
+    public init(parsing text: some Collection<UInt8>) throws(OAuth2FormatError) {
+        guard text.count <= Self.maximumBytes else {
+            throw OAuth2FormatError(.tooLarge, "more than \(Self.maximumBytes) bytes of parameters")
+        }
+        for piece in text.split(separator: UInt8(ascii: "&")) {
+            let end = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
+            let value = end == piece.endIndex ? piece[end...] : piece[piece.index(after: end)...]
+            guard let name = FormEncoding.decoded(piece[..<end]), let value = FormEncoding.decoded(value) else {
+                throw OAuth2FormatError(.malformed, "a parameter is not properly escaped UTF-8")
+            }
+            try append(name, value)
+        }
+    }
+
+    /// The value of that name; nil if it is not there.
+    public subscript(name: String) -> String? { names.firstIndex(of: name).map { values[$0] } }
+
+    /// Adds a parameter. Throws `tooLarge` beyond ``maximumCount``, `duplicate` for a name that is there already.
+    public mutating func append(_ name: String, _ value: String) throws(OAuth2FormatError) {
+        guard names.count < Self.maximumCount else {
+            throw OAuth2FormatError(.tooLarge, "more than \(Self.maximumCount) parameters")
+        }
+        guard !names.contains(name) else {
+            throw OAuth2FormatError(.duplicate, "a parameter is there twice")
+        }
+        names.append(name)
+        values.append(value)
+    }
+
+    /// The parameters as they stand in a URL's query or fragment.
+    public var query: String {
+        zip(names, values).map { "\(FormEncoding.encodedForQuery($0))=\(FormEncoding.encodedForQuery($1))" }
+            .joined(separator: "&")
+    }
+}
+
+/// Escapes all but RFC 3986's unreserved characters, which is right in a path segment and in a query alike.
+package func percentEncoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            bytes.append(byte)
+        default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Logging
 import RainCore
+import RainIO
 import RainPrivateFiles
+import Synchronization
 
 /// Sessions in the desktop's store of secrets (GNOME Keyring, KWallet, KeePassXC: whatever answers to `org.freedesktop.secrets`),
 /// through libsecret, which is loaded when it is first needed.
@@ -126,5 +129,145 @@ public final class SecretServiceStore: CredentialStore {
                 return .failure(error.error)
             }
         }
+    }
+}
+
+/// Ends calls into GLib from another thread (`GCancellable`).
+final class Cancellable: @unchecked Sendable {
+    // Never changes; GLib's own lock guards what is behind it.
+    let object: LibSecret.Object?
+    private let library: LibSecret
+    private let wasCancelled = Atomic(false)
+
+    init(_ library: LibSecret) {
+        self.library = library
+        object = library.newCancellable()
+    }
+
+    var isCancelled: Bool { wasCancelled.load(ordering: .acquiring) }
+
+    func cancel() {
+        wasCancelled.store(true, ordering: .releasing)
+        library.cancel(object)
+    }
+
+    deinit { library.unref(object) }
+}
+
+/// Runs blocking calls on threads of their own, so that a service that hangs holds up nothing but what asked it.
+enum ServiceThread {
+    /// One call at a time: libsecret shares one session with the service among all of them.
+    private static let turn = Mutex(())
+
+    /// Runs `body` on a new thread. After `limit`, or when the calling task is cancelled and `isCancellable`, the call is cancelled and
+    /// its result is not waited for.
+    static func run<Value: Sendable>(
+        _ library: LibSecret, within limit: Duration, isCancellable: Bool,
+        _ body: @escaping @Sendable (Cancellable) -> Result<Value, AccountError>
+    ) async throws(AccountError) -> Value {
+        let cancellable = Cancellable(library)
+        let waiter = Waiter<Result<Value, AccountError>>()
+        let failure = startThread {
+            turn.withLock { _ in
+                guard !cancellable.isCancelled else { return }
+                waiter.resume(returning: body(cancellable))
+            }
+        }
+        guard failure == 0 else { throw AccountError(.cannotStore, message: "no thread can be started") }
+        let result = await waiter.value(within: limit) { reason in
+            let error: AccountError
+            switch reason {
+            case .timedOut: error = ServiceError.notAnswering("within \(limit)")
+            case .cancelled where isCancellable:
+                error = AccountError(.cancelled, message: "cancelled while waiting for the Secret Service")
+            case .cancelled: return
+            }
+            if waiter.resume(returning: .failure(error)) { cancellable.cancel() }
+        }
+        return try result.get()
+    }
+}
+
+/// What GLib and the service say when a call fails, in our words.
+struct ServiceError: Error {
+    var error: AccountError
+    /// The service has forgotten us, as after its restart: a new session with it may mend that.
+    var isSessionLost = false
+    /// We ended the call ourselves; the caller was told why by then.
+    var isCancelled = false
+
+    init(_ error: AccountError) { self.error = error }
+
+    /// Takes the error over and frees it.
+    init(_ failure: LibSecret.Object?, _ library: LibSecret, doing what: String) {
+        guard let failure else {
+            error = AccountError(.cannotStore, message: "the Secret Service could not \(what)")
+            return
+        }
+        defer { library.freeError(failure) }
+        let given = failure.load(as: LibSecret.GError.self)
+        let domain = library.quarkName(given.domain).map { String(cString: $0) } ?? ""
+        let message = given.message.map { String(cString: $0) } ?? "no reason given"
+        var remote = ""
+        if let name = library.remoteError(failure) {
+            remote = String(cString: name)
+            library.free(name)
+        }
+        isCancelled = domain == "g-io-error-quark" && given.code == 19
+        isSessionLost = Self.sessionLost.contains(remote)
+        switch remote {
+        case "org.freedesktop.Secret.Error.IsLocked":
+            error = Self.locked
+        case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.TimedOut",
+            "org.freedesktop.DBus.Error.Timeout":
+            error = Self.notAnswering(message)
+        case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+            "org.freedesktop.DBus.Error.Disconnected":
+            error = SessionBus.absent("nobody on the session bus is one")
+        case let name where name.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
+            error = SessionBus.absent("it could not be started")
+        default:
+            if domain == "secret-error", given.code == 2 {
+                error = Self.locked
+            } else if domain == "g-io-error-quark", given.code == 24 {
+                error = Self.notAnswering(message)
+            } else if domain == "g-io-error-quark", remote.isEmpty {
+                error = SessionBus.absent("the session bus cannot be reached (\(message))")
+            } else {
+                error = AccountError(.cannotStore, message: "the Secret Service could not \(what): \(message)")
+            }
+        }
+    }
+
+    /// What a service that was restarted answers, or the bus in the place of the one that ended.
+    private static let sessionLost: Set = [
+        "org.freedesktop.Secret.Error.NoSession", "org.freedesktop.DBus.Error.UnknownMethod",
+        "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.ServiceUnknown",
+        "org.freedesktop.DBus.Error.NameHasNoOwner",
+    ]
+
+    static let locked = AccountError(
+        .storeLocked,
+        message: """
+            the keyring of the Secret Service is locked; unlock it (sign in to the desktop, or open Passwords and Keys)
+            """,
+        remedies: [.fileStore])
+
+    static let noKeyring = AccountError(
+        .storeLocked,
+        message: """
+            the Secret Service has no default keyring to unlock; make one (sign in to the desktop, or open Passwords and \
+            Keys)
+            """,
+        remedies: [.fileStore])
+
+    static func notAnswering(_ detail: String) -> AccountError {
+        AccountError(
+            .storeNotAnswering,
+            message: """
+                the Secret Service does not answer (\(detail)); restart it (gnome-keyring-daemon --replace, or your \
+                desktop's)
+                """,
+            remedies: [.fileStore])
     }
 }

@@ -189,3 +189,225 @@ actor TokenKeeper {
         return pause
     }
 }
+
+extension TokenKeeper {
+    /// A renewal that the store did not take: the provider may have forgotten the stored tokens by now.
+    struct Unsaved: Sendable {
+        var stored: SavedSession
+        var renewed: SavedSession
+        /// The store never takes anything.
+        var staysUnsaved: Bool
+
+        /// What came of that session, if it is the one.
+        func newer(than session: SavedSession) -> SavedSession? {
+            stored.tokens == session.tokens ? renewed : nil
+        }
+    }
+
+    /// Until when the provider asked to be left alone, and with what.
+    struct Pause: Sendable {
+        var from: UnixTime
+        var until: UnixTime
+        var reason: AccountError
+    }
+}
+
+extension TokenKeeper {
+    /// The session if it is one of this provider's; tells listeners if it is news.
+    nonisolated func own(_ session: SavedSession?, since moment: Int) throws(AccountError) -> SavedSession {
+        guard let session else {
+            events.found(nil, since: moment, status: status)
+            throw AccountError(.notSignedIn, message: "nobody is signed in to \(place); sign in first")
+                .about(key.account)
+        }
+        guard session.provider == provider.name else {
+            throw AccountError(
+                .notSignedIn,
+                message: "the session of \(place) belongs to \(session.provider), not \(provider.title); sign in again"
+            ).about(key.account)
+        }
+        try session.check(provider.context, at: place)
+        events.found(session, since: moment, status: status)
+        return session
+    }
+
+    /// The session as messages name it: by its profile, or by its provider as the provider's owners write it.
+    private nonisolated var place: String {
+        guard key.deployment == provider.name else { return "\(key)" }
+        return key.account.map { "\($0) at \(provider.title)" } ?? provider.title
+    }
+
+    nonisolated func status(of session: SavedSession) -> SessionStatus {
+        SessionStatus(
+            provider: session.provider, userID: session.userID, userName: session.userName,
+            received: session.tokens.received, expires: session.tokens.expires,
+            hasExpired: session.tokens.haveExpired(at: now),
+            isRenewable: session.tokens.canBeRenewed(at: now) && provider.canRenew(session.tokens),
+            kind: session.tokens.kind, refreshExpires: session.tokens.refreshExpires, attributes: session.attributes)
+    }
+}
+
+extension AccountError {
+    /// Whether the old access token may be used after a renewal failed with this: nothing was said about the session.
+    var leavesOldTokens: Bool { ![.cancelled, .expired, .notSignedIn, .cannotStore].contains(code) }
+}
+
+/// A session is used with the settings that it was made with and no others: its tokens are for one address.
+extension TokenKeeper {
+    /// A session that was stored before all of the settings were, bound to those of now. The store learns of it once; one that cannot be
+    /// changed leaves it bound in this process only.
+    func bound(_ session: SavedSession) async -> SavedSession {
+        guard session.bound(to: provider.context) != session, !hasBound else { return session }
+        hasBound = true
+        let events = events
+        let context = provider.context
+        do throws(AccountError) {
+            return try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
+                let found = try own(try await access.load(), since: events.moment)
+                let bound = found.bound(to: context)
+                try await events.changing { () async throws(AccountError) in
+                    try await access.save(bound)
+                    return .wrote(bound, [])
+                }
+                return bound
+            }
+        } catch {
+            logger.debug("the stored session was not bound to its address", metadata: ["cause": "\(error.code)"])
+            return session
+        }
+    }
+}
+
+extension SavedSession {
+    /// Throws `wrongContext` where it was made with another value of one of the settings.
+    func check(_ settings: [String: String], at place: String) throws(AccountError) {
+        for (name, value) in settings.sorted(by: { $0.key < $1.key }) {
+            guard let own = context[name], own != value else { continue }
+            let words = { (value: String) in value.isEmpty ? "none" : presentable(value) }
+            let slash = ServerMetadata.differOnlyInSlash(own, value) ? " (only the \"/\" at the end differs)" : ""
+            throw AccountError(
+                .wrongContext,
+                message: """
+                    the session of \(place) was made with another \(name): \(words(own)), not \(words(value))\(slash); its tokens \
+                    were not used. Sign in again, or set it back
+                    """)
+        }
+    }
+
+    /// With the settings that it does not have yet.
+    func bound(to settings: [String: String]) -> SavedSession {
+        var session = self
+        session.context.merge(settings) { own, _ in own }
+        return session
+    }
+}
+
+extension TokenKeeper {
+    func keep(_ unsaved: Unsaved?) { self.unsaved = unsaved }
+
+    func current(_ session: SavedSession) -> SavedSession {
+        guard let unsaved else { return session }
+        if let newer = unsaved.newer(than: session) { return newer }
+        self.unsaved = nil
+        return session
+    }
+
+    /// Saves it now, unless the store has got another session meanwhile.
+    func saveLate(_ late: Unsaved) async throws(AccountError) {
+        let events = events
+        let saved = status(of: late.renewed)
+        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
+            guard try await access.load()?.tokens == late.stored.tokens else { return }
+            try await events.changing { () async throws(AccountError) in
+                try await access.save(late.renewed)
+                return .wrote(late.renewed, store.outlivesProcess ? [.saved(saved)] : [])
+            }
+        }
+        if unsaved?.renewed.tokens == late.renewed.tokens { unsaved = nil }
+    }
+
+    /// Reports the session that is stored already, if there is one of this provider and address. Nothing is sent.
+    func reportStored() async {
+        guard let new = store as? any NewSessionStore else {
+            let moment = events.moment
+            if let session = try? await store.load(key) { _ = try? own(session, since: moment) }
+            return
+        }
+        guard !hasReportedEarlier else { return }
+        hasReportedEarlier = true
+        // The session of another store: this one still has none.
+        guard let session = try? await new.earlierSession(), session.provider == provider.name,
+            (try? session.check(provider.context, at: "")) != nil
+        else { return }
+        events.happened(.loaded(status(of: session)))
+    }
+
+    /// Stores a session that somebody has just signed in to.
+    func begin(_ new: SavedSession) async throws(AccountError) {
+        var session = new
+        session.serverIsAhead = server?.secondsAhead ?? session.tokens.serverIsAhead
+        if let ahead = session.serverIsAhead { session.tokens.correctEnd(serverIsAhead: ahead) }
+        let begun = session
+        let status = status(of: begun)
+        let events = events
+        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
+            try await events.changing { () async throws(AccountError) in
+                try await access.save(begun)
+                return .wrote(begun, store.outlivesProcess ? [.saved(status), .signedIn(status)] : [.signedIn(status)])
+            }
+        }
+        unsaved = nil
+        pause = nil
+    }
+
+    /// Ends the session: `tell` tells the provider, and the store forgets it whatever comes of that.
+    /// - Returns: how far it came at the provider.
+    func end(
+        _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> SignOutReport
+    ) async throws(AccountError) -> AccountSession.SignOutOutcome {
+        do throws(AccountError) {
+            _ = try await stored()
+        } catch {
+            // A session of another address is ended here: nothing of it is sent to this one.
+            guard error.code == .wrongContext else { throw error }
+        }
+        let turn = RenewalTurn()
+        let ending = SignOut(keeper: self, turn: turn, unsaved: unsaved, pause: activePause, tell: tell)
+        _ = turn.join()
+        let waiter = Waiter<Result<AccountSession.SignOutOutcome, AccountError>>()
+        turn.start { [store, key] in
+            do throws(AccountError) {
+                let outcome = try await store.exclusively(key, within: StoreLockTimes.wait) {
+                    access async throws(AccountError) in
+                    try await ending.run(access)
+                }
+                waiter.resume(returning: .success(outcome))
+            } catch {
+                waiter.resume(returning: .failure(error))
+            }
+        }
+        // Waited for in any case: where it is given up, it ends soon and says so.
+        let outcome = try await waiter.value { turn.leave() }.get()
+        unsaved = nil
+        return outcome
+    }
+
+    /// Makes sure that a session could be saved, before anyone is asked for a password.
+    func probeStore() async throws(AccountError) { try await store.probe(key, within: StoreLockTimes.wait) }
+
+    /// Removes the session that has this access token; one that was stored meanwhile stays.
+    func remove(_ session: SavedSession) async throws(AccountError) {
+        let events = events
+        let unsaved = unsaved
+        try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in
+            try await events.changing { () async throws(AccountError) in
+                guard let stored = try await access.load() else { return .removed(.signedOut(.elsewhere)) }
+                let isUnsaved = unsaved?.renewed.tokens == session.tokens && unsaved?.stored.tokens == stored.tokens
+                guard isUnsaved || stored.tokens.access == session.tokens.access else { return .none }
+                try await access.remove()
+                return .removed(.signedOut(.here))
+            }
+        }
+        self.unsaved = nil
+    }
+}

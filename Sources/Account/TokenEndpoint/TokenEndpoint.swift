@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainHTTP
 import RainJSON
 
@@ -44,4 +45,167 @@ extension TokenResponse {
             .unsupported,
             message: "\(host) gives tokens of the type \"\(presentable(tokenType))\"; only Bearer tokens can be used")
     }
+}
+
+/// A refusal or a fault of an OAuth server's endpoint, as it came.
+package struct EndpointRefusal: Sendable {
+    /// Nil for a body that is no JSON.
+    package let json: JSONValue?
+    /// Whether there was no body at all.
+    package let isEmpty: Bool
+    package let status: Int
+    private let response: HTTPResponse
+    package let host: String
+    package let isForTokens: Bool
+    /// The cause by its name, and what the server says about it.
+    package let refusal: OAuthError?
+
+    /// Nil for an answer that refuses nothing. Some servers refuse with 200.
+    package init?(_ response: HTTPResponse, _ json: JSONValue?, from host: String, isForTokens: Bool) {
+        refusal = json.flatMap { OAuthError($0) }
+        let refusesWithSuccess = refusal != nil && json?["access_token"] == nil
+        guard !(200..<300 ~= response.status) || refusesWithSuccess else { return nil }
+        self.json = json
+        isEmpty = response.body.isEmpty
+        status = response.status
+        self.response = response
+        self.host = host
+        self.isForTokens = isForTokens
+    }
+
+    /// The server's own words, not yet fit to be shown.
+    package var words: String? {
+        refusal?.description ?? json.flatMap(serverWords)
+    }
+
+    /// What the RFCs make of it.
+    package var error: AccountError {
+        if let error = AccountError(interference: response, from: host) { return error }
+        if isForTokens, words == nil, [404, 405, 501].contains(status) {
+            return AccountError(
+                .invalidConfiguration,
+                message:
+                    "\(host) has no tokens at this address (HTTP \(status)): it is another service's, or something on the way answers in its "
+                    + "place; check the provider's settings", status: status)
+        }
+        let named = refusal.map { AccountError.Code($0.code, status: status, isForTokens: isForTokens) }
+        let code = named ?? AccountError.Code(status: status, isForTokens: isForTokens)
+        guard json != nil else {
+            var error = AccountError.unreadable(response, from: host)
+            if error.code == .malformedAnswer, code != .rejected { error.code = code }
+            return error
+        }
+        return error(code)
+    }
+
+    /// The same with another meaning: a provider's own rule, or its own sentence.
+    package func error(
+        _ code: AccountError.Code, message: String? = nil, cause: String? = nil
+    ) -> AccountError {
+        let name = refusal?.code.rawValue
+        var error = AccountError(
+            code, message: message ?? code.sentence(host: host, status: status, name: name),
+            serverMessage: words.map(presentable), status: status)
+        error.serverCause = (name ?? cause).map(presentable)
+        return error
+    }
+}
+
+extension AccountError.Code {
+    /// What the RFCs' names mean (6749, 4.1.2.1 and 5.2; 8628, 3.5; 6750, 3.1; 7009, 2.2.1). A server's own name means what its status
+    /// does.
+    package init(_ error: OAuthError.Code, status: Int, isForTokens: Bool = true) {
+        switch error {
+        case .invalidGrant: self = .invalidGrant
+        case .accessDenied: self = .accessDenied
+        case .authorizationPending, .slowDown: self = .pending
+        case .expiredToken: self = .codeExpired
+        case .invalidToken: self = .expired
+        case .insufficientScope: self = .insufficientScope
+        case .invalidClient, .unauthorizedClient: self = .clientRefused
+        case .unsupportedGrantType, .unsupportedResponseType, .invalidScope: self = .invalidConfiguration
+        case .serverError, .temporarilyUnavailable: self = .serverFault
+        default: self.init(status: status, isForTokens: isForTokens)
+        }
+    }
+
+    /// What a status means that comes without a name.
+    /// - Parameter isForTokens: whether tokens were asked for: nobody is signed in then who could be forbidden something.
+    package init(status: Int, isForTokens: Bool) {
+        switch status {
+        // For now only: a network's sign-in portal answers so in the server's place.
+        case 302, 303, 307: self = .malformedAnswer
+        case 300..<400: self = .moved
+        case 401: self = .expired
+        case 403: self = isForTokens ? .rejected : .forbidden
+        case 429: self = .rateLimited
+        case 500...: self = .serverFault
+        default: self = .rejected
+        }
+    }
+
+    /// For an answer that sends the client elsewhere for now.
+    package static func redirectSentence(host: String, status: Int) -> String {
+        "\(host) was answered for by a redirect (HTTP \(status)), as a network's sign-in page sends it; sign in to the network in a browser, "
+            + "then try again"
+    }
+
+    /// A sentence for a refusal that has no better one.
+    /// - Parameter name: the cause as the server names it.
+    package func sentence(host: String, status: Int, name: String?) -> String {
+        let name = name.map { " (\(presentable($0)))" } ?? ""
+        switch self {
+        case .invalidGrant:
+            return "\(host) does not accept what was given: it is wrong, used up or too old; sign in again"
+        case .invalidCredentials: return "wrong user name or password"
+        case .unknownUser: return "\(host) does not know the user: register first"
+        case .unverifiedUser: return "the user's address is not confirmed yet"
+        case .accessDenied: return "the sign-in was refused"
+        case .codeExpired: return "the time to use the code is over; begin again"
+        case .usedCode: return "the code has been used before; begin again"
+        case .pending: return "nobody has answered the sign-in yet"
+        case .expired: return "\(host) does not accept the session's token; sign in again"
+        case .insufficientScope: return "the session may not do this: sign in with more scope"
+        case .clientRefused: return "\(host) does not serve this client\(name): check its id and secret"
+        case .invalidConfiguration: return "\(host) does not serve such a request\(name); check the provider's settings"
+        case .moved: return "\(host) has moved (HTTP \(status)); credentials are not sent on: set the new base URL"
+        case .malformedAnswer: return Self.redirectSentence(host: host, status: status)
+        case .rateLimited: return "\(host) asks to slow down; try again in some minutes"
+        case .forbidden: return "the signed-in user may not do this"
+        case .serverFault: return "\(host) has a fault of its own (HTTP \(status)); try again later"
+        default: return "\(host) refused the request (HTTP \(status))\(name)"
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// A form for an endpoint of an OAuth server, with the client's own proof (RFC 6749, 2.3.1).
+    /// - Parameter inQuery: whether the server wants the parameters in the address.
+    package init(
+        _ form: FormRequest, to url: String, as client: ClientAuthentication, inQuery: Bool = false
+    ) {
+        self.init(
+            method: .post, url: url, headers: Self.usualHeaders,
+            maximumResponseBytes: TokenResponse.limits.maximumBytes)
+        if let header = client.authorizationHeader {
+            headers.append(HTTPHeader("Authorization", header.revealString()))
+        }
+        let body = form.body(for: client)
+        if inQuery {
+            // As a form, but for `+`, which not every reader takes for a space in a query.
+            self.url += (url.contains("?") ? "&" : "?") + body.revealString().replacing("+", with: "%20")
+        } else {
+            headers.append(HTTPHeader("Content-Type", FormRequest.contentType))
+            self.body = body.revealBytes()
+        }
+    }
+
+    /// What every request for JSON says.
+    package static let usualHeaders = [HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "RainKit")]
+}
+
+/// The host of an address, and its port where one is given, fit to be shown; nil for what is no address.
+package func host(of url: String) -> String? {
+    let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+    return parts.count > 2 ? presentable(String(parts[2].prefix { $0 != "?" })) : nil
 }

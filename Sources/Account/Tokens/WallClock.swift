@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainHTTP
+import Synchronization
 
 /// A moment of civil time, in seconds since 1970 in UTC.
 public struct UnixTime: Sendable, Hashable, Comparable {
@@ -28,4 +30,100 @@ public struct SystemWallClock: WallClock {
         clock_gettime(CLOCK_REALTIME, &time)
         return UnixTime(seconds: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
     }
+}
+
+/// How far the server's clock is ahead of this machine's, by the `Date` of its answers.
+///
+/// Tokens expire by the server's clock. One that says when it was issued tells all that is needed; for one that does not, the clock
+/// here may be wrong by any amount, and this says by how much.
+///
+/// ```swift
+/// let server = ServerClock()
+/// let provider = MyProvider(http: server.listening(to: client))
+/// let session = AccountSession(provider: provider, http: client, store: store, key: key, server: server)
+/// ```
+public final class ServerClock: Sendable {
+    private let clock: any WallClock
+    private let heard = Mutex<Double?>(nil)
+
+    public init(clock: any WallClock = SystemWallClock()) { self.clock = clock }
+
+    /// In seconds, to the second; nil until an answer told. The last one counts.
+    public var secondsAhead: Double? { heard.withLock { $0 } }
+
+    /// The same client, to whose answers this clock listens.
+    public func listening(to http: any HTTPClient) -> any HTTPClient { ListeningClient(http: http, server: self) }
+
+    fileprivate func hear(_ response: HTTPResponse) {
+        guard let date = response.date else { return }
+        let ahead = date.seconds - clock.now.seconds
+        heard.withLock { $0 = ahead }
+    }
+}
+
+private struct ListeningClient: HTTPClient {
+    let http: any HTTPClient
+    let server: ServerClock
+
+    func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        let response = try await http.send(request)
+        server.hear(response)
+        return response
+    }
+
+    func close(kept name: String) async { await http.close(kept: name) }
+}
+
+extension HTTPResponse {
+    /// When the server says it answered (`Date`, RFC 9110, 6.6.1); nil where it does not, or not readably.
+    package var date: UnixTime? { header("Date").flatMap(UnixTime.init(httpDate:)) }
+
+    /// How long the server asks to be left alone (`Retry-After`, RFC 9110, 10.2.3): seconds, or a date, which is counted from the
+    /// server's own ``date``. At most a day: what asks for more is out of order itself.
+    package var retryAfter: Duration? {
+        guard let text = header("Retry-After") else { return nil }
+        let seconds: Double
+        if !text.isEmpty, text.utf8.count <= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            seconds = Double(text) ?? 0
+        } else if let date, let end = UnixTime(httpDate: text) {
+            seconds = end.seconds - date.seconds
+        } else {
+            return nil
+        }
+        return .seconds(min(max(0, seconds), 86_400))
+    }
+}
+
+extension UnixTime {
+    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, the one form of RFC 9110, 5.6.7, that is still sent.
+    package init?(httpDate text: String) {
+        let parts = text.split(separator: " ")
+        guard text.utf8.count == 29, parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT",
+            let day = number(parts[1], digits: 2), let year = number(parts[3], digits: 4), year >= 1970,
+            let month = months.firstIndex(of: parts[2])
+        else { return nil }
+        let clock = parts[4].split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2) }
+        guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
+            (1...31).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let days = daysSince1970(year: year, month: month + 1, day: day)
+        self.init(seconds: Double(((days * 24 + hour) * 60 + minute) * 60 + second))
+    }
+}
+
+private let months: [Substring] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+]
+
+private func number(_ text: Substring, digits: Int) -> Int? {
+    guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text)
+}
+
+/// The proleptic Gregorian calendar with years that begin in March, so that the leap day comes last.
+package func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+    let year = month <= 2 ? year - 1 : year
+    let shifted = (month + 9) % 12
+    let leapDays = year / 4 - year / 100 + year / 400
+    return year * 365 + leapDays + (shifted * 306 + 5) / 10 + day - 1 - 719_468
 }

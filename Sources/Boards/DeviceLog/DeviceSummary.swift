@@ -87,3 +87,190 @@ public struct DeviceSummary: Sendable {
             ?? (reset?.isWatchdog == true && project == nil && !isProvisioned && !isUnnamed ? .watchdogReset : nil)
     }
 }
+
+extension DeviceSummary {
+    /// What the board has said that it is.
+    public var identity: PrintedIdentity {
+        var identity = PrintedIdentity()
+        identity.chip = chip
+        identity.revision = revision
+        identity.macAddress = macAddress
+        identity.application = project
+        identity.applicationVersion = version
+        identity.framework = frameworkVersion
+        identity.startReason = reset?.words
+        identity.serviceName = serviceName
+        identity.isProvisioned = isProvisioned
+        identity.address = address
+        return identity
+    }
+}
+
+extension DeviceSummary {
+    /// Takes what a line says of the board itself (ESP-IDF's `bootloader_init.c`, `esp_app_desc.c`; esp-rainmaker's `esp_rmaker_node.c`).
+    mutating func learn(from line: DeviceLogLine) {
+        let text = line.text
+        switch line.tag {
+        case "boot":
+            if let version = text.after("ESP-IDF ") { frameworkVersion = version.firstWord ?? frameworkVersion }
+            if let found = text.after("chip revision: ") { revision = found.firstWord }
+        case "app_init", "cpu_start":
+            if let name = text.after("Project name:") { project = name.firstWord }
+            if let found = text.after("App version:") { version = found.firstWord }
+            if let found = text.after("ESP-IDF:") { frameworkVersion = found.firstWord ?? frameworkVersion }
+        case "rmaker_console", "esp_rmaker_console":
+            if text.hasPrefix("Initialising UART") { hasConsole = true }
+        case "esp_rmaker_node", "esp_rmaker_core":
+            if let id = (text.after("Node ID ----- ") ?? text.after("New Node ID ----- "))?.firstWord,
+                id.utf8.count <= 64
+            {
+                nodeID = NodeID(id)
+                if Self.isAddress(id) { macAddress = Self.withColons(id) }
+            }
+        case "esp_mqtt_glue":
+            if let host = text.after("Connecting to ")?.firstWord, host.utf8.count <= 253 { cloudHost = host }
+        case "wifi":
+            // The driver's own lines, such as `mode : sta (7c:df:a1:00:00:01) + softAP (7c:df:a1:00:00:02)`.
+            if let address = text.behind("sta (")?.prefix(17), address.count == 17,
+                Self.isAddress(address.filter { $0 != ":" })
+            {
+                macAddress = address.uppercased()
+            }
+        default: break
+        }
+    }
+
+    private static func isAddress(_ text: some StringProtocol) -> Bool {
+        text.utf8.count == 12 && text.allSatisfy { $0.isHexDigit && $0.isASCII }
+    }
+
+    private static func withColons(_ digits: String) -> String {
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, index.isMultiple(of: 2) { text.append(":") }
+            text.append(digit)
+        }
+        return text.uppercased()
+    }
+}
+
+extension StringProtocol {
+    /// At most 64 characters of it.
+    fileprivate var firstWord: String? {
+        split(separator: " ", maxSplits: 1).first.map { String($0.prefix(64)) }
+    }
+}
+
+/// Why the chip started, as its ROM says: `rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)`.
+///
+/// The numbers behind `rst:` mean the same on all chips that print them (`esp_rom/…/rom/rtc.h`). The strapping bits do not, so the words
+/// behind them decide.
+public struct ResetReason: Sendable, Equatable {
+    /// The number behind `rst:`.
+    public var number: Int
+    /// The strapping pins behind `boot:`; nil if the line does not show them.
+    public var straps: Int?
+    /// The ROM's word for the strapping pins, such as `SPI_FAST_FLASH_BOOT`; nil if the line has none, or not all of it.
+    public var mode: String?
+
+    public init(number: Int, straps: Int?, mode: String? = nil) {
+        self.number = number
+        self.straps = straps
+        self.mode = mode
+    }
+
+    /// - Parameter line: nil unless it begins as the ROM's line does.
+    public init?(_ line: String) {
+        guard let rest = line.after("rst:0x"), let number = Self.hexadecimal(rest) else { return nil }
+        self.number = number
+        guard let boot = line.behind(",boot:0x") else { return }
+        straps = Self.hexadecimal(boot)
+        // The word may have brackets of its own: `(DOWNLOAD(USB/UART0/1))`.
+        guard let word = boot.behind("("), word.utf8.last == UInt8(ascii: ")") else { return }
+        mode = String(word.dropLast().prefix(64))
+    }
+
+    /// Whether the ROM waits for new firmware and starts none, because the BOOT button was held or its pin is low.
+    ///
+    /// - Parameter chip: decides which bit is the BOOT button's, for a line without a word. Nil if it is not known: then nothing is decided.
+    public func isDownload(on chip: Chip?) -> Bool {
+        // `DOWNLOAD(USB/UART0/1)`, `DOWNLOAD_BOOT(UART0/…)`, `SPI_DOWNLOAD_BOOT`, `UART_BOOT(SDIO)`, `SDIO_REI_FEO_V1_BOOT`.
+        if let mode {
+            return mode.behind("DOWNLOAD") != nil || mode.after("UART_BOOT") != nil || mode.after("SDIO_") != nil
+        }
+        guard let chip, let straps else { return false }
+        return straps & chip.bootButton == 0
+    }
+
+    /// Whether a watchdog restarted the chip.
+    var isWatchdog: Bool {
+        switch number {
+        case 0x7, 0x8, 0x9, 0xB, 0xD, 0x10, 0x11: true
+        default: false
+        }
+    }
+
+    /// In plain words.
+    public var words: String {
+        switch number {
+        case 0x1: "power on, or the reset button"
+        case 0x3, 0xC: "restarted by its software"
+        case 0x5: "woke from deep sleep"
+        case 0x7, 0x8, 0xB, 0x11: "a watchdog found its software stuck"
+        case 0x9, 0xD, 0x10: "a watchdog found that it did not start"
+        case 0xF: "its supply voltage fell"
+        case 0x12, 0x13, 0x17: "its power or clock was disturbed"
+        case 0x14: "its eFuses are damaged"
+        case 0x15: "reset over its USB port"
+        case 0x16: "reset by a debugger"
+        default: "reset, for reason \(number)"
+        }
+    }
+
+    private static func hexadecimal(_ text: Substring) -> Int? {
+        Int(text.prefix { $0.isHexDigit }.prefix(8), radix: 16)
+    }
+}
+
+/// A chip of the ESP32 family by the name in its ROM's log, such as `esp32c3`, with the differences that decide what a boot log means.
+public struct Chip: Sendable, Hashable {
+    /// As the ROM prints it, such as `esp32c3`.
+    public let name: String
+
+    public init(_ name: String) { self.name = name }
+
+    /// As its maker writes it, such as `ESP32-C3`.
+    public var title: String {
+        let family = "esp32"
+        guard let rest = name.after(family), !rest.isEmpty else { return name.uppercased() }
+        return "ESP32-\(rest.uppercased())"
+    }
+
+    /// Where the ROM looks for the boot loader in the flash (esptool's `BOOTLOADER_FLASH_OFFSET`); nil for a chip that is not known here.
+    public var bootLoaderOffset: String? {
+        switch name {
+        case "esp32", "esp32s2": "0x1000"
+        case "esp32c2", "esp32c3", "esp32s3", "esp32c6", "esp32c61", "esp32h2": "0x0"
+        case "esp32c5", "esp32p4": "0x2000"
+        default: nil
+        }
+    }
+
+    /// The bit behind `boot:` that is clear while the BOOT button is held: GPIO0 on an ESP32, and bit 3 on all later chips (esptool's
+    /// boot-mode-selection.rst).
+    var bootButton: Int { name == "esp32" ? 0x10 : 0x08 }
+
+    /// The chip that a ROM's first line names: `ESP-ROM:esp32c3-api1-20210207`, and on an ESP32, whose ROM does not name itself,
+    /// `ets Jul 29 2019 12:21:46`.
+    init?(firstLine line: String) {
+        if let rest = line.after("ESP-ROM:") {
+            self.init(rest.split(separator: "-").first.map { String($0.prefix(16)) } ?? "")
+            return
+        }
+        guard let rest = line.after("ets ") else { return nil }
+        let words = rest.split(separator: " ")
+        // An ESP8266 goes on in the same line, `…2013,rst cause:2, boot mode:(3,6)`.
+        guard words.count == 4, words[0].utf8.count == 3, words[3].split(separator: ":").count == 3 else { return nil }
+        self.init("esp32")
+    }
+}

@@ -150,3 +150,103 @@ struct BoardLog: Sendable {
 extension String {
     fileprivate func dropPrefix(_ prefix: String) -> Substring? { hasPrefix(prefix) ? dropFirst(prefix.count) : nil }
 }
+
+/// What a line of the board's console or log says that matters here. It never holds a line's text: the board prints the
+/// mapping secret and the Wi-Fi passphrase in clear.
+enum BoardEvent: Sendable, Equatable {
+    /// The answer to `get-node-id`.
+    case nodeID(NodeID)
+    /// `add-user` has taken its arguments.
+    case mappingStarted
+    /// The command refused its arguments.
+    case invalidUsage
+    /// A command returned this `esp_err_t`.
+    case commandFailed(Int32)
+    /// The board dropped the line, as too long or incompletely received.
+    case lineDiscarded
+    /// The provisioning manager does not take Wi-Fi settings now.
+    case settingsRefused(Refusal)
+    /// The station lost or did not get its connection, for that reason of `wifi_err_reason_t`.
+    case disconnected(reason: Int32)
+    /// The provisioning manager's verdict.
+    case authenticationFailed
+    case networkNotFound
+    /// The application's verdict, which repeats an earlier one where the manager has none.
+    case provisioningFailed(FailureReason)
+    /// The station has come to the network of that name, as far as the log can print it; it has no address yet.
+    case associated([UInt8])
+    /// The station has this IPv4 address.
+    case gotAddress(String)
+    /// Its MQTT client has this broker.
+    case connectingToCloud(String)
+    /// It is on Wi-Fi and has no certificate (`CONFIG_ESP_RMAKER_ASSISTED_CLAIM`): it stays away from the cloud.
+    case unclaimed
+    /// The board tries again by itself.
+    case retrying
+    /// The boot loader's first words: the board was reset.
+    case restarted
+
+    enum Refusal: Sendable, Equatable {
+        /// Settings were given before and are being tried, or have failed.
+        case alreadyGiven
+        /// Provisioning is not running, or the radio failed.
+        case notReady
+    }
+
+    enum FailureReason: Sendable, Equatable { case authentication, notFound }
+}
+
+/// Events from the log as it comes in, after those that were read already.
+struct EventReader {
+    private var waiting: ArraySlice<BoardEvent>
+    private var transcript = ConsoleTranscript(command: [])
+    private var log = BoardLog()
+
+    init(_ events: [BoardEvent]) { waiting = events[...] }
+
+    mutating func pending() -> BoardEvent? { waiting.popFirst() }
+
+    mutating func append(_ bytes: [UInt8]) -> ConsoleFinding<BoardEvent>? {
+        for (index, byte) in bytes.enumerated() {
+            if case .line(let line) = transcript.append(byte), let event = log.event(in: line.text) {
+                return ConsoleFinding(event, used: index + 1)
+            }
+        }
+        return nil
+    }
+}
+
+/// The events between the echo of a command and the prompt after it.
+///
+/// A command that the firmware does not know prints nothing at all, and so does a successful `wifi-prov`.
+struct CommandReply: ConsoleReply {
+    /// More than any command of this firmware says.
+    private static let maximumEvents = 64
+
+    let command: [UInt8]
+    private var transcript: ConsoleTranscript
+    private var log = BoardLog()
+    private var events: [BoardEvent] = []
+
+    init(command: [UInt8]) {
+        self.command = command
+        transcript = ConsoleTranscript(command: command)
+    }
+
+    var outcomeIfRestIsLost: [BoardEvent]? { transcript.hasEarlyPrompt && !transcript.isEchoComplete ? events : nil }
+
+    static func isAtPrompt(after events: [BoardEvent]) -> Bool { !events.contains(.restarted) }
+
+    mutating func append(_ byte: UInt8) -> [BoardEvent]? {
+        switch transcript.append(byte) {
+        case nil: return nil
+        case .prompt: return events
+        case .line(let line):
+            let event = log.event(in: line.text)
+            if event == .restarted { return [.restarted] }
+            // What comes amid the echo is older than the command.
+            if let event, !line.mayHoldEcho, events.count < Self.maximumEvents { events.append(event) }
+            return nil
+        }
+    }
+}

@@ -368,3 +368,208 @@ extension NodeID {
             && digits.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x46).contains($0) }
     }
 }
+
+/// A board that an earlier run has sent to a network, and that takes no other as long as it tries: early RainMaker firmware, whose `wifi-prov`
+/// knows the provisioning service alone. Later firmware leaves the other attempt at once.
+extension RainMakerConsoleBoard {
+    /// Waits until the board may take its network.
+    ///
+    /// - Returns: where the board is, if the earlier attempt brought it to the network that is asked for.
+    func waitForEarlierAttempt(
+        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) -> JoinedNetwork? {
+        guard earlier.isWorthWaiting(at: time.elapsed()) else {
+            // A board that has been on a network for long says nothing of it, and the cloud may know.
+            throw earlier.hasFailed ? refused(.alreadyGiven) : leftToCloud()
+        }
+        if !earlier.isTold {
+            logger.debug("the board is at what it was given before", metadata: ["peer": "\(peer)"])
+            await report(.occupied)
+        }
+        earlier.isTold = true
+        // Its log may be off, so it is asked again, too. The application resets it a moment after the failure is told.
+        let pause = earlier.nextPause()
+        let result = await withDeadline(pause, sleep: time.sleep) { () async throws(ProvisioningError) in
+            try await self.outcomeOfEarlierAttempt()
+        }
+        guard case .arrived(let place)? = try result?.get() else { return nil }
+        try place.verify(isOn: network)
+        return place
+    }
+
+    /// A board that is on a network by then, most likely, and in the account once it has reported what it was told.
+    func leftToCloud() -> ProvisioningError {
+        ProvisioningError(
+            .mayBeJoining,
+            message:
+                "The board at \(peer) took no Wi-Fi settings: it is at, or on, a network that it was given before. Look for it in your "
+                + "account, or type `reset-to-factory` on its console and run this again.")
+    }
+
+    private func outcomeOfEarlierAttempt() async throws(ProvisioningError) -> EarlierAttempt.Outcome {
+        while true {
+            let event = try await nextEvent()
+            if let outcome = earlier.take(event, at: time.elapsed()) { return outcome }
+        }
+    }
+}
+
+/// What a board's log tells of an attempt that an earlier run began, and when it is not waited for any longer. A value, so that the policy
+/// can be read and tested by itself.
+struct EarlierAttempt: Sendable {
+    /// A board whose log says nothing of it for so long is not trying.
+    static let patience = Duration.seconds(40)
+    /// After a failure the application resets its board at once, or tries again, or not at all.
+    static let patienceAfterFailure = Duration.seconds(6)
+
+    /// It came to nothing at least once.
+    private(set) var hasFailed = false
+    /// When the board last said something of it.
+    private var lastSign = Duration.zero
+    private var ssid: [UInt8] = []
+    /// Somebody has been told that it is waited for.
+    var isTold = false
+    private var schedule = Self.schedule
+
+    private static var schedule: PollSchedule { PollSchedule(from: .milliseconds(100), to: .seconds(2)) }
+
+    init(hasFailed: Bool = false, since now: Duration = .zero) {
+        self.hasFailed = hasFailed
+        lastSign = now
+    }
+
+    enum Outcome: Sendable, Equatable {
+        case arrived(JoinedNetwork)
+        case failed
+    }
+
+    mutating func take(_ event: BoardEvent, at now: Duration) -> Outcome? {
+        switch event {
+        case .associated(let ssid):
+            self.ssid = ssid
+            lastSign = now
+            return nil
+        case .gotAddress(let address): return .arrived(JoinedNetwork(address: address, ssid: SSID(ssid)))
+        case .authenticationFailed, .networkNotFound, .provisioningFailed, .restarted:
+            hasFailed = true
+            lastSign = now
+            schedule = Self.schedule
+            return .failed
+        case .disconnected, .retrying:
+            lastSign = now
+            return nil
+        case .nodeID, .mappingStarted, .invalidUsage, .commandFailed, .lineDiscarded, .settingsRefused,
+            .connectingToCloud, .unclaimed:
+            return nil
+        }
+    }
+
+    /// How long to listen before the board is asked again. Something new ends it.
+    mutating func nextPause() -> Duration { max(schedule.next(), .milliseconds(100)) }
+
+    /// Whether the board is to be asked again.
+    func isWorthWaiting(at now: Duration) -> Bool {
+        now - lastSign < (hasFailed ? Self.patienceAfterFailure : Self.patience)
+    }
+}
+
+/// Decides from the board's events how its attempt to join a network ends.
+///
+/// A lost connection for an "other" reason is not an end: firmware that counts its attempts says so at the last one, and
+/// firmware that does not tries for ever. The application's own word may repeat the reason of an earlier failure
+/// (`network_prov_mgr` keeps it), so the manager's number counts for more.
+struct JoinVerdict: Sendable {
+    enum Outcome: Sendable, Equatable {
+        case joined(address: String)
+        case authenticationFailed
+        case networkNotFound
+        /// For another reason of `wifi_err_reason_t`.
+        case failed(reason: Int32)
+        case restarted
+        /// Settings that were given after all are refused by the manager.
+        case refused(BoardEvent.Refusal)
+        case retrying
+    }
+
+    private var lastReason: Int32?
+
+    mutating func take(_ event: BoardEvent) -> Outcome? {
+        switch event {
+        case .gotAddress(let address): return .joined(address: address)
+        case .authenticationFailed: return .authenticationFailed
+        case .networkNotFound: return .networkNotFound
+        case .disconnected(let reason):
+            lastReason = reason
+            return .retrying
+        case .provisioningFailed(let reason):
+            if let lastReason, !Self.explained.contains(lastReason) { return .failed(reason: lastReason) }
+            return reason == .authentication ? .authenticationFailed : .networkNotFound
+        case .settingsRefused(let refusal): return .refused(refusal)
+        case .retrying: return .retrying
+        case .restarted: return .restarted
+        case .associated, .connectingToCloud, .unclaimed, .nodeID, .mappingStarted, .invalidUsage, .commandFailed,
+            .lineDiscarded:
+            return nil
+        }
+    }
+
+    /// The reasons that the manager turns into a verdict: 4-way timeout, MIC failure, authentication, handshake, no AP.
+    private static let explained: Set<Int32> = [14, 15, 201, 202, 204]
+}
+
+/// One argument of a console line, written so that the board reads the same bytes back.
+///
+/// The board's rules (`esp_console_split_argv` of ESP-IDF): spaces separate; double quotes keep spaces; a backslash takes a
+/// backslash, a double quote or a space literally. Tabs and everything else are ordinary bytes.
+struct ConsoleWord: Sendable, Equatable {
+    /// As it is typed.
+    let typed: [UInt8]
+
+    /// Nil for what no line can carry: the bytes that end a line (CR, and LF on newer firmware), edit it (backspace), or end
+    /// the board's strings (NUL).
+    init?(_ bytes: [UInt8]) {
+        guard !bytes.contains(where: { $0 == 0x00 || $0 == 0x08 || $0 == 0x0A || $0 == 0x0D }) else { return nil }
+        let quote = UInt8(ascii: "\"")
+        let backslash = UInt8(ascii: "\\")
+        guard bytes.isEmpty || bytes.contains(where: { $0 == UInt8(ascii: " ") || $0 == quote || $0 == backslash })
+        else {
+            typed = bytes
+            return
+        }
+        var typed = [quote]
+        for byte in bytes {
+            if byte == quote || byte == backslash { typed.append(backslash) }
+            typed.append(byte)
+        }
+        self.typed = typed + [quote]
+    }
+
+    init?(_ text: String) { self.init(Array(text.utf8)) }
+}
+
+/// A whole line for the console.
+enum ConsoleLine {
+    /// The board's buffer holds 256 bytes with the terminating zero; older firmware counts the CR among the other 255
+    /// (`scli_task` in `rmaker_console.c`).
+    static let maximumLength = 254
+
+    /// The words with spaces between them; nil if the board would cut the line.
+    static func make(_ words: [ConsoleWord]) -> [UInt8]? {
+        let line = Array(words.map(\.typed).joined(separator: [UInt8(ascii: " ")]))
+        return line.count <= maximumLength ? line : nil
+    }
+}
+
+extension ProvisioningError {
+    /// What a fault of the port means for the board behind it.
+    init(_ error: SerialPortError, hasAnswered: Bool) {
+        let code: Code =
+            switch error.code {
+            case .busy: .busy
+            case .cancelled, .closed: .cancelled
+            case .lost where hasAnswered: .deviceLost
+            default: .unavailable
+            }
+        self.init(code, message: error.message, cause: error.description)
+    }
+}

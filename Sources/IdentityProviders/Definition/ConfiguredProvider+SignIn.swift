@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainCore
+import RainCrypto
 import RainHTTP
 import RainJSON
 
@@ -266,5 +267,105 @@ extension AccountError {
     fileprivate static func wrongType(_ member: String, _ value: JSONValue, in document: String) -> AccountError {
         let what = JSONError("\"\(presentable(member))\"", is: value, not: "a text or a number")
         return AccountError(.malformedAnswer, message: "\(document) cannot be used: \(what.message)")
+    }
+}
+
+extension ConfiguredProvider {
+    /// The page at which a browser signs in, for a code or, with the implicit grant, for tokens at once.
+    /// - Parameter more: parameters of this one sign-in, such as `prompt`.
+    /// - Throws: `unsupported`, with the definition's words for why, for a grant that the provider does not have; `missingParameter`
+    ///   where the code could not be redeemed for want of the client's secret.
+    public func signInPage(
+        _ grant: GrantName = .authorizationCode, _ more: [(name: String, value: String)] = []
+    ) async throws(AccountError) -> AuthorizationServer {
+        try demand(grant)
+        try hooks.check(self)
+        let isImplicit = grant == .implicit
+        // Nobody signs in at a page for a code that is worth nothing here.
+        if !isImplicit { _ = try await client(for: grant) }
+        let rules = definition.grants?[grant.rawValue]
+        var server = AuthorizationServer(
+            authorizeURL: try await endpoint("authorize"), tokenURL: isImplicit ? "" : try await endpoint("token"),
+            clientID: try clientID(), scope: scope, issuer: try await issuer())
+        server.responseType = isImplicit ? .token : .code
+        server.usesCodeChallenge = rules?.pkce != "none"
+        server.answersWithoutParameters = rules?.answersWithoutParameters ?? false
+        server.usesNonce = rules?.nonce ?? false
+        if definition.discovery != nil { server.namesIssuer = try await serverMetadata().namesIssuerInResponses }
+        for (name, template) in (rules?.authorizeParameters ?? [:]).sorted(by: { $0.key < $1.key }) {
+            if let text = text(template) { server.parameters.append((name, text)) }
+        }
+        server.parameters += more
+        return server
+    }
+
+    /// Takes the person to the sign-in page and comes back with what it answered.
+    public func signInThroughBrowser(
+        _ grant: GrantName = .authorizationCode, by agent: any AuthorizationUserAgent
+    ) async throws(AccountError) -> SignInCredentials {
+        var random = tools.randomSource
+        return try await signInPage(grant).signIn(through: agent, random: &random, with: tools.hashes)
+    }
+}
+
+extension AuthorizationServer {
+    fileprivate func signIn(
+        through agent: any AuthorizationUserAgent, random: inout ProviderTools.Random, with hashes: any Hashes.Type
+    ) async throws(AccountError) -> SignInCredentials {
+        try await signIn(through: agent, random: &random, hashes: hashes)
+    }
+}
+
+extension ConfiguredProvider {
+    /// Asks for the codes of a sign-in on another device (RFC 8628): the person opens the page there and enters the user code.
+    public func beginDeviceSignIn() async throws(AccountError) -> DeviceAuthorization {
+        try demand(.deviceCode)
+        let url = try await endpoint("device")
+        let reply = try await post(
+            .deviceAuthorization(scope: scope), to: url, as: try await client(for: .deviceCode), for: .deviceCode)
+        do throws(OAuth2FormatError) {
+            return try DeviceAuthorization(reply.json)
+        } catch {
+            throw AccountError(.malformedAnswer, message: "\(title) gave no codes for a device: \(error.message)")
+        }
+    }
+
+    /// Asks, at the server's pace, until the person has answered.
+    ///
+    /// - Throws: `accessDenied` if the person said no, `codeExpired` when the time is over, `cancelled` at once. What passes (no network,
+    ///   a fault of the server's) only makes the questions rarer.
+    public func awaitDeviceSignIn(
+        _ authorization: DeviceAuthorization, by clock: some Clock<Duration> = ContinuousClock()
+    ) async throws(AccountError) -> SignInCredentials {
+        let client = try await client(for: .deviceCode)
+        let url = try await endpoint("token")
+        let form = form(.deviceCode(authorization.deviceCode), for: .deviceCode)
+        var polling = DevicePolling(interval: authorization.interval, expiresIn: authorization.expiresIn)
+        let start = clock.now
+        while let wait = polling.wait(at: start.duration(to: clock.now) / .seconds(1)) {
+            guard (try? await clock.sleep(for: .seconds(wait))) != nil else {
+                throw AccountError(
+                    .cancelled, message: "cancelled while waiting for the sign-in on another device",
+                    unfinished: "nobody has entered the code on another device")
+            }
+            do throws(AccountError) {
+                let reply = try await post(form, to: url, as: client, for: .deviceCode)
+                return .tokens(try response(reply), isDirect: true)
+            } catch {
+                polling.hear(try outcome(of: error))
+            }
+        }
+        throw AccountError(.codeExpired, message: "nobody entered the code in time; begin again")
+    }
+
+    /// What an answer without tokens means for the next question; throws what ends the wait.
+    private func outcome(of error: AccountError) throws(AccountError) -> DevicePolling.Outcome {
+        switch error.serverCause {
+        case OAuthError.Code.authorizationPending.rawValue: return .pending
+        case OAuthError.Code.slowDown.rawValue: return .slowDown
+        default: break
+        }
+        guard [.network, .proxy, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }
+        return .nothing(retryAfter: error.retryAfter.map { $0 / .seconds(1) })
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
+import RainJSON
 
 /// What there is to know about an identity provider, as data: where its endpoints are, which grants it has and in which words, where
 /// tokens go, what its errors mean. What data cannot say is in its ``ProviderExtension``.
@@ -243,4 +245,213 @@ public struct GrantName: RawRepresentable, Sendable, Hashable {
         .authorizationCode, .implicit, .deviceCode, .password, .clientCredentials, .assertion, .basic, .cookie,
         .refreshToken,
     ]
+}
+
+extension ProviderDefinition {
+    /// Definitions are a few kilobytes.
+    public static let limits = JSONLimits(maximumBytes: 64 << 10, maximumDepth: 8, maximumValues: 2000)
+
+    /// Reads a definition.
+    /// - Parameter origin: what to call it in errors: a path, or the provider's name.
+    /// - Throws: `unreadableDefinition`, naming the member that is wrong.
+    public init(parsing text: [UInt8], origin: String) throws(AccountError) {
+        let json: JSONValue
+        do {
+            json = try JSONValue(parsing: FileText.document(text), limits: Self.limits)
+        } catch let error as FileText.Fault {
+            throw Self.unreadable(origin, "\(error)")
+        } catch {
+            throw Self.unreadable(origin, "it is not JSON: \(error)")
+        }
+        try self.init(json, origin: origin)
+    }
+
+    /// Reads a definition that was parsed before.
+    public init(_ json: JSONValue, origin: String) throws(AccountError) {
+        let version: Int?
+        do throws(JSONError) {
+            version = try JSONMembers(json).integer("schemaVersion")
+        } catch {
+            throw Self.unreadable(origin, error.message)
+        }
+        guard let version else {
+            throw Self.unreadable(origin, "it has no schemaVersion; the one that is read is \(Self.currentVersion)")
+        }
+        guard version == Self.currentVersion else {
+            throw Self.unreadable(
+                origin, "its schemaVersion is \(version) and this program reads \(Self.currentVersion)")
+        }
+        do throws(JSONError) {
+            self = try JSONCoder.decode(ProviderDefinition.self, from: json)
+        } catch {
+            throw Self.unreadable(origin, "\(error)")
+        }
+        if let problem { throw Self.unreadable(origin, problem) }
+        // An unknown member is a misspelt one, and would make a sign-in fail later.
+        if let known = try? JSONCoder.value(of: self),
+            let stray = json.firstMember(unknownTo: known) ?? json.without("extends").firstNull(unknownTo: Self.self)
+        {
+            throw Self.unreadable(origin, "nothing is known about its member \(stray)")
+        }
+    }
+
+    /// The first name that is not a grant's, whatever its value, where a definition has the names of grants.
+    static func unknownGrant(in json: JSONValue) -> String? {
+        let names = ["grants", "unsupported"].flatMap { json[$0]?.members ?? [] }.map(\.name)
+        return names.first { !GrantName.all.contains(GrantName(rawValue: $0)) }
+    }
+
+    static func unreadable(_ origin: String, _ what: String) -> AccountError {
+        AccountError(
+            .unreadableDefinition,
+            message: "the provider's definition \(presentable(origin)) cannot be used: \(presentable(what))")
+    }
+
+    /// The first thing about it that cannot be.
+    private var problem: String? {
+        guard Self.isID(id) else { return "id is not lower-case letters, digits and - (at most 32)" }
+        if let name = defaultEnvironment, environments?[name] == nil {
+            return "defaultEnvironment names no environment"
+        }
+        for name in (grants ?? [:]).keys.sorted() + (unsupported ?? [:]).keys.sorted()
+        where !GrantName.all.contains(GrantName(rawValue: name)) {
+            return "there is no grant \(name)"
+        }
+        for mode in modes ?? [] where grants?[modeGrants?[mode] ?? mode] == nil {
+            return "the mode \(mode) names no grant"
+        }
+        for rule in errors ?? [] where AccountError.Code(reason: rule.reason) == nil {
+            return "errors: there is no reason \(rule.reason)"
+        }
+        let ways =
+            [client?.authentication].compactMap { $0 } + (grants ?? [:]).values.compactMap(\.clientAuthentication)
+        for way in ways where !["none", "basic", "post", "signed"].contains(way) {
+            return "clientAuthentication \(way) is none of none, basic, post, signed"
+        }
+        for source in (expiry ?? []) + (refreshExpiry ?? [])
+        where !["seconds", "date", "epoch", "jwt"].contains(source.format) {
+            return "the expiry format \(source.format) is none of seconds, date, epoch, jwt"
+        }
+        for redirect in redirects ?? [] {
+            switch redirect.way {
+            case "loopback": if redirect.path?.hasPrefix("/") == false { return "a loopback path begins with /" }
+            case "scheme", "relay": if redirect.uri == nil { return "a \(redirect.way) redirect has a uri" }
+            default: return "the redirect way \(redirect.way) is none of loopback, scheme, relay"
+            }
+        }
+        if let kind = placement?.kind, !["bearer", "raw", "query", "none"].contains(kind) {
+            return "the placement \(kind) is none of bearer, raw, query, none"
+        }
+        for grant in (grants ?? [:]).values {
+            if let pkce = grant.pkce, !["S256", "none"].contains(pkce) { return "pkce is S256 or none" }
+            if let place = grant.placement, !["body", "query"].contains(place) { return "placement is body or query" }
+        }
+        return nil
+    }
+
+    static func isID(_ text: String) -> Bool {
+        (1...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+    }
+}
+
+/// One way in, or on, and whether a provider has it.
+public struct ProviderCapability: Sendable, Equatable {
+    /// The way in; ``GrantName/refreshToken`` is the way on.
+    public var grant: GrantName
+    /// Why not; nil if the provider has it.
+    public var whyNot: String?
+
+    /// Whether the definition has the grant. Some need a client secret besides.
+    public var isAvailable: Bool { whyNot == nil }
+}
+
+extension ProviderDefinition {
+    /// What the provider can do, and why it cannot do the rest.
+    public var capabilities: [ProviderCapability] {
+        GrantName.all.map { grant in
+            if grants?[grant.rawValue] != nil { return ProviderCapability(grant: grant) }
+            return ProviderCapability(
+                grant: grant, whyNot: unsupported?[grant.rawValue] ?? "\(title ?? id) does not offer it")
+        }
+    }
+}
+
+extension ProviderDefinition {
+    /// The grant that a mode stands for; nil if there is no such mode.
+    public func grant(ofMode mode: String) -> GrantName? {
+        guard modes?.contains(mode) == true else { return nil }
+        return GrantName(rawValue: modeGrants?[mode] ?? mode)
+    }
+
+    /// How people usually sign in at the provider's page: as the first of the modes that leads there, else by a code, else by tokens at
+    /// once where there are no codes.
+    public var usualBrowserGrant: GrantName {
+        if let grant = (modes ?? []).lazy.compactMap({ grant(ofMode: $0) }).first(where: \.isInBrowser) { return grant }
+        let has = { (grant: GrantName) in grants?[grant.rawValue] != nil }
+        return has(.authorizationCode) || !has(.implicit) ? .authorizationCode : .implicit
+    }
+}
+
+extension ProviderDefinition {
+    /// The origins (scheme, host and port: RFC 6454, section 4) that a client with these settings sends tokens and secrets to, each once
+    /// and in order. One that a setting names which is not given is left out.
+    ///
+    /// What the server tells about itself (``discovery``) may name others; it is only asked where this says.
+    public func origins(with settings: ProviderSettings) -> [String] { origins(filledWith: values(with: settings)) }
+
+    /// The addresses of the pages for people (``links``), for a client with these settings. A page whose address needs a setting that is not
+    /// given is left out.
+    public func links(with settings: ProviderSettings) -> [String: String] {
+        let values = values(with: settings)
+        return (links ?? [:]).compactMapValues { filled(withoutMissingParts($0, values), values, isURL: true) }
+    }
+
+    private func values(with settings: ProviderSettings) -> [String: String] {
+        var values: [String: String] = [:]
+        for parameter in parameters ?? [] {
+            values[parameter.name] = settings.parameters[parameter.name] ?? parameter.value
+        }
+        values["base"] = settings.base ?? (settings.environment ?? defaultEnvironment).flatMap { environments?[$0] }
+        values["clientID"] = settings.clientID ?? client?.id
+        return values
+    }
+
+    func origins(filledWith values: [String: String]) -> [String] {
+        let templates = [issuer, discovery].compactMap(\.self) + (resources ?? ["{base}"]) + (endpoints ?? [:]).values
+        return Set(templates.compactMap { origin($0, values) }).sorted()
+    }
+}
+
+/// The origin of a URL template, of whose path nothing need be known.
+private func origin(_ template: String, _ values: [String: String]) -> String? {
+    filled(String(untilPath(withoutMissingParts(template, values))), values).map { untilPath($0).lowercased() }
+}
+
+private func untilPath(_ url: String) -> Substring {
+    let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+    return url[..<(rest.firstIndex { "/?#".contains($0) } ?? url.endIndex)]
+}
+
+extension ProviderDefinition {
+    /// What the first of the definition's own rules that fits makes of a refusal; nil where none does.
+    func error(for refusal: EndpointRefusal, _ grant: GrantName?) -> AccountError? {
+        for rule in errors ?? [] where rule.fits(refusal, grant) {
+            guard let code = AccountError.Code(reason: rule.reason) else { continue }
+            return refusal.error(code, message: rule.message, cause: rule.error)
+        }
+        return nil
+    }
+}
+
+extension ProviderDefinition.ErrorRule {
+    fileprivate func fits(_ refusal: EndpointRefusal, _ grant: GrantName?) -> Bool {
+        // A rule for answers without a body is for nothing else, and an unreadable one fits none.
+        guard empty == true ? refusal.isEmpty : refusal.json != nil else { return false }
+        if let wanted = self.grant, wanted != grant?.rawValue { return false }
+        if let status, status != refusal.status { return false }
+        if let says, refusal.words?.contains(says) != true { return false }
+        guard let error else { return true }
+        return refusal.json?.text(at: at ?? "error") == error
+    }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
-import RainHTTP
-import RainCrypto
 import RainCore
+import RainCrypto
+import RainHTTP
 
 /// What a person, or a configuration file, says about a provider beside its definition.
 public struct ProviderSettings: Sendable {
@@ -78,4 +78,13 @@ public struct ProviderTools: Sendable {
 
     /// The property `random` as a `RandomSource`, for states, nonces and code verifiers.
     public var randomSource: Random { Random(draw: random) }
+}
+
+/// HMAC-SHA-256 under one key, with the hash function handed in: how SPiD and OCLC sign.
+struct KeyedHash: Sendable {
+    let key: Secret
+    let hashes: any Hashes.Type
+
+    /// 32 bytes.
+    func callAsFunction(_ message: [UInt8]) -> [UInt8] { hashes.hmacSHA256(message, key: key.revealBytes()) }
 }

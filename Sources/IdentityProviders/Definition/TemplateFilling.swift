@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainJSON
 
 /// Fills in the braces of a template. Returns nil if a value is missing.
 ///
@@ -26,4 +27,50 @@ func withoutFinalSlashes(_ text: String) -> String {
     var rest = text[...]
     while rest.last == "/" { rest.removeLast() }
     return String(rest)
+}
+
+/// A template without those of its optional parts that name a setting which is not there: `{base}/auth[/{institution}]`.
+///
+/// Brackets that name nothing are an address's own (`http://[::1]`).
+func withoutMissingParts(_ template: String, _ values: [String: String]) -> String {
+    var result = ""
+    var rest = Substring(template)
+    while let open = rest.firstIndex(of: "["), let close = rest[open...].firstIndex(of: "]") {
+        let part = rest[rest.index(after: open)..<close]
+        result += rest[..<open]
+        if !part.contains("{") {
+            result += rest[open...close]
+        } else if filled(String(part), values) != nil {
+            result += part
+        }
+        rest = rest[rest.index(after: close)...]
+    }
+    return result + rest
+}
+
+extension JSONValue {
+    /// What stands at a path such as `code.value`, as text; numbers and truth values too.
+    package func text(at path: String) -> String? { value(at: path)?.plainText }
+
+    /// The value at a path such as `code.value`.
+    package func value(at path: String) -> JSONValue? {
+        var value = self
+        for name in path.split(separator: ".") {
+            guard let next = value[String(name)] else { return Optional.none }
+            value = next
+        }
+        return value
+    }
+
+    /// A string, a number or a truth value as text.
+    package var plainText: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .longNumber(let number): number.text
+        case .bool(let flag): "\(flag)"
+        default: nil
+        }
+    }
 }

@@ -86,3 +86,197 @@ public struct LiferayVersion: RawRepresentable, Sendable, Hashable, Comparable {
     /// Where the JSON web services are, below the portal's own address.
     var servicesPath: String { self < .v62 ? "/api/secure/jsonws" : "/api/jsonws" }
 }
+
+/// A portal's JSON web services in a user's name.
+public struct LiferayAccount: Sendable {
+    private let session: AccountSession
+    private let provider: ConfiguredProvider
+
+    /// - Throws: `unsupported` for a provider that is no Liferay portal.
+    public init(_ session: AccountSession, _ provider: ConfiguredProvider) throws(AccountError) {
+        guard provider.hooks is LiferayExtension else {
+            throw AccountError(.unsupported, message: "\(provider.title) is not a Liferay portal")
+        }
+        self.session = session
+        self.provider = provider
+    }
+
+    /// Calls a service, such as `/user/get-current-user`.
+    ///
+    /// A portal answers strangers with status 200 and an exception. Then the session is renewed and the call made once more.
+    /// - Throws: ``AccountError`` with the exception's class in ``AccountError/serverCause``.
+    public func invoke(_ service: String, _ parameters: [JSONValue.Member] = []) async throws(AccountError) -> JSONValue
+    {
+        let settings = try LiferaySettings(provider)
+        let request = LiferayCommand.request([LiferayCommand(service, parameters)], settings)
+        return try await session.send(request) { response throws(AccountError) in
+            try LiferayReply.values(response, count: 1, from: settings.server.authority)[0]
+        }
+    }
+}
+
+/// Reads what a portal answers to a call of its JSON web services.
+///
+/// An exception comes with status 200 as a rule, in one of three shapes: `{exception:"Class: words"}` of version 6.1,
+/// `{exception:"Class",message}` of 6.2, `{exception,throwable,error:{type,message}}` of 7. It stands in the place of the array or of
+/// one of its elements.
+enum LiferayReply {
+    static let limits = JSONLimits(maximumBytes: 4 << 20)
+
+    /// The answers to `count` commands, in their order.
+    static func values(_ response: HTTPResponse, count: Int, from host: String) throws(AccountError) -> [JSONValue] {
+        if [301, 302, 303, 307, 308, 401, 451, 511].contains(response.status),
+            let refusal = refusal(response, from: host)
+        {
+            throw refusal
+        }
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: response.body, limits: limits)
+        } catch {
+            throw .unreadable(response, from: host, because: error.description)
+        }
+        if let exception = LiferayException(json) {
+            throw exception.accountError(from: host, status: response.status)
+        }
+        if let refusal = refusal(response, from: host) { throw refusal }
+        let values = json.array ?? (count == 1 ? [json] : [])
+        guard values.count == count else {
+            throw AccountError(
+                .malformedAnswer, message: "\(host) answered \(values.count) calls where \(count) were made",
+                status: response.status)
+        }
+        for value in values {
+            if let exception = LiferayException(value) {
+                throw exception.accountError(from: host, status: response.status)
+            }
+        }
+        return values
+    }
+
+    /// What a status alone says; nil for one of success.
+    static func refusal(_ response: HTTPResponse, from host: String) -> AccountError? {
+        guard !(200..<300 ~= response.status) else { return nil }
+        if let error = AccountError(interference: response, from: host) { return error }
+        let (code, sentence): (AccountError.Code, String) =
+            switch response.status {
+            case 302, 303, 307:
+                (.malformedAnswer, AccountError.Code.redirectSentence(host: host, status: response.status))
+            // What was asked with a password or a token is not asked again somewhere else.
+            case 300..<400:
+                (.moved, "the portal's address has moved (HTTP \(response.status)); configure \(host)'s new one")
+            case 401:
+                (.invalidCredentials, "\(host) does not accept this session any more (HTTP 401); sign in again")
+            case 403: (.forbidden, "the signed-in user may not do this")
+            case 404: (.unsupported, "\(host) has no such service; check the portal's version and address")
+            case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")
+            case 500...: (.serverFault, "\(host) has a fault of its own (HTTP \(response.status)); try again later")
+            default: (.rejected, "\(host) refused the request (HTTP \(response.status))")
+            }
+        var error = AccountError(code, message: sentence, status: response.status)
+        error.retryAfter = response.retryAfter
+        return error
+    }
+}
+
+/// A Java exception that a portal answered with, in any of its three shapes.
+struct LiferayException: Equatable {
+    /// Which generation of the portal writes it so.
+    enum Shape: String, Sendable { case v61, v62, v7 }
+
+    /// Without its package: `NoSuchUserException`.
+    var name: String
+    var words: String?
+    var shape: Shape
+    /// The member `exception`, as it came.
+    private var text: String
+
+    /// nil for a value that is no exception.
+    init?(_ json: JSONValue) {
+        guard let text = json["exception"]?.string else { return nil }
+        self.text = text
+        let type: String
+        if let error = json["error"]?.unlessNull {
+            shape = .v7
+            type = error["type"]?.string ?? json["throwable"]?.string ?? text
+            words = error["message"]?.string ?? text
+        } else if let throwable = json["throwable"]?.string {
+            shape = .v7
+            type = throwable
+            words = text
+        } else if let message = json["message"]?.unlessNull {
+            shape = .v62
+            type = text
+            words = message.string
+        } else {
+            shape = .v61
+            type = text
+            words = Self.parts(text).words
+        }
+        name = Self.simpleName(Self.parts(type).type)
+    }
+
+    /// `com.example.SomeException: what went wrong`, either half of which may be missing.
+    private static func parts(_ text: String) -> (type: Substring, words: String?) {
+        guard let colon = text.firstIndex(of: ":") else { return (Substring(text), nil) }
+        let words = text[text.index(after: colon)...].drop { $0 == " " }
+        return (text[..<colon], words.isEmpty ? nil : String(words))
+    }
+
+    private static func simpleName(_ type: Substring) -> String {
+        let last = type.split(whereSeparator: { $0 == "." || $0 == "$" }).last ?? type
+        return presentable(String(last.prefix(120)))
+    }
+
+    /// Those that say something about the user or the sign-in. A gateway's answer may have a cause as well (`invalid_token`), and is none
+    /// of the portal's.
+    static let names: Set<String> = [
+        "NoSuchUserException", "UserIdException", "UserPasswordException", "AuthException", "LoginException",
+        "SecurityException", "PrincipalException", "MustBeAuthenticated", "UserEmailAddressVerificationException",
+        "MustVerifyEmailAddress",
+    ]
+
+    func accountError(from host: String, status: Int) -> AccountError {
+        let (code, sentence) = meaning(host: host)
+        var error = AccountError(code, message: sentence, serverMessage: words.map(presentable), status: status)
+        error.serverCause = name
+        return error
+    }
+
+    private func meaning(host: String) -> (AccountError.Code, String) {
+        switch name {
+        case "NoSuchUserException", "UserIdException":
+            (.unknownUser, "there is no such user in this company of the portal; check the name and the company's id")
+        case "UserEmailAddressException", "UserScreenNameException":
+            (.invalidUserName, "the portal does not take this as a user's name (\(name))")
+        case "UserPasswordException", "AuthException", "LoginException":
+            (.invalidCredentials, "wrong user name or password")
+        case "SecurityException" where wantsSignIn, "PrincipalException" where wantsSignIn,
+            "PrincipalException$MustBeAuthenticated", "MustBeAuthenticated":
+            (.expired, "the portal does not know who is asking: the session has ended; sign in again")
+        case "PrincipalException", "SecurityException", "MustHavePermission", "MustBeCompanyAdmin":
+            (.forbidden, "the signed-in user may not do this (\(name))")
+        case "UserLockoutException", "UserActiveException", "PasswordExpiredLockout", "LDAPLockout":
+            (.forbidden, "the portal has locked this account (\(name)); ask its administrator")
+        case "UserEmailAddressVerificationException", "MustVerifyEmailAddress":
+            (.unverifiedUser, "the account's e-mail address is not confirmed yet; follow the link that was sent to it")
+        case "PasswordExpiredException", "UserPasswordResetException":
+            (.passwordResetRequired, "the portal wants a new password first; set it there")
+        case "NoSuchCompanyException", "CompanyMaxUsersException":
+            (.invalidConfiguration, "the portal has no such company; check the company's id")
+        case "NoSuchMethodException", "NoSuchJSONWebServiceException", "NoSuchActionException",
+            _ where namesNoService:
+            (.unsupported, "\(host) has no such service (\(name)); check the portal's version")
+        default:
+            (.rejected, "\(host) refused the call (\(name))")
+        }
+    }
+
+    /// `No JSON web service action associated with path …`, which portals before 7.0 answer without the name of an exception.
+    private var namesNoService: Bool {
+        [text, words ?? ""].contains { $0.lowercased().contains("no json web service action") }
+    }
+
+    /// `Authenticated access required`, as every generation says to somebody whom it does not know.
+    private var wantsSignIn: Bool { words?.lowercased().contains("authenticated access required") ?? false }
+}

@@ -173,3 +173,14 @@ extension Tokens {
     /// Whether these are made of a password: the user's, or that of a server in front of the provider.
     package var holdPassword: Bool { kind != .oauth || GatePass.isKept(with: self) }
 }
+
+/// RFC 7617: a name and a password in the `Authorization` header, as they are. (OAuth 2.0 escapes both halves first; portals do not.)
+enum BasicAuthorization {
+    static func value(user: String, password: Secret) -> Secret {
+        var pair = Array(user.utf8)
+        pair.append(UInt8(ascii: ":"))
+        password.reveal { pair += $0 }
+        defer { for index in pair.indices { pair[index] = 0 } }
+        return Secret("Basic ".utf8 + Base64.encoded(pair))
+    }
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainCurl
+import Glibc
 import RainHTTP
 import RainIO
 import Synchronization
@@ -170,6 +171,104 @@ final class CurlDriver: Sendable {
             let isOver = inbox.withLock { $0.turn == .over }
             if isOver { return }
             _ = drive(within: nil)
+        }
+    }
+}
+
+/// Wakes a thread that sleeps, in libcurl or on this alone.
+///
+/// `curl_multi_wakeup` does so too, with four system calls instead of two, and must not be called once the handle may be gone;
+/// this can be rung as long as anyone has it.
+final class WakeupPipe: Sendable {
+    private let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+
+    deinit { if works { close(descriptor) } }
+
+    var works: Bool { descriptor >= 0 }
+
+    func ring() {
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Sleeps until a transfer can go on, it is rung, or the time is over.
+    func poll(_ multi: UnsafeMutableRawPointer, milliseconds: Int32) {
+        var waiting = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+        guard curl.pointee.multi_poll(multi, &waiting, 1, milliseconds, nil) == CURLM_OK, waiting.revents != 0 else {
+            return
+        }
+        silence()
+    }
+
+    /// Sleeps until it is rung; false if it cannot.
+    func wait() -> Bool {
+        guard pollDescriptor(descriptor, for: .readable) else { return false }
+        silence()
+        return true
+    }
+
+    private func silence() {
+        var rings: UInt64 = 0
+        _ = read(descriptor, &rings, MemoryLayout<UInt64>.size)
+    }
+}
+
+/// The sockets of TLS connections that are being set up, so that another thread can end them.
+///
+/// OpenSSL's handshake reads for as long as there is something to read. A server that sends what a client has to skip (HelloRequest: RFC 5246,
+/// section 7.4.1.1) faster than it is read keeps the driving thread in there without end, and that thread looks at neither deadlines nor
+/// cancellations meanwhile. Shutting the socket down makes the kernel refuse what still comes, and the handshake fails.
+final class ConnectingSockets: Sendable {
+    /// Descriptors are the process's, and libcurl's connections live longer than the transfers and tables that began them.
+    static let shared = ConnectingSockets()
+
+    private struct Connecting {
+        var ticket: TransferHandle
+        var descriptors: [Int32]
+        var timer: DeadlineTimer
+    }
+
+    /// As many as there are transfers that connect: few.
+    private let all = Mutex<[Connecting]>([])
+
+    /// How much later than the driving thread its deadline is enforced here, which is for a thread that cannot.
+    private static let grace = Duration.milliseconds(100)
+
+    /// A socket that was opened for a transfer. A host may have several addresses, so that there is more than one of them.
+    func opened(_ descriptor: Int32, for pending: PendingTransfer) {
+        let ticket = pending.ticket
+        all.withLock { all in
+            if let index = all.firstIndex(where: { $0.ticket === ticket }) {
+                all[index].descriptors.append(descriptor)
+            } else {
+                let deadline = MonotonicDeadline.after(ContinuousClock.now.duration(to: pending.limit) + Self.grace)
+                let timer = DeadlineTimer.start(at: deadline) { Self.shared.shutDown(ticket) }
+                all.append(Connecting(ticket: ticket, descriptors: [descriptor], timer: timer))
+            }
+        }
+    }
+
+    /// Closes a socket, whether it is known here or not.
+    func close(_ descriptor: Int32) -> Int32 {
+        all.withLock { all in
+            for index in all.indices { all[index].descriptors.removeAll { $0 == descriptor } }
+        }
+        return Glibc.close(descriptor)
+    }
+
+    /// The transfer's connection is there, or the transfer is over.
+    func forget(_ ticket: TransferHandle) {
+        all.withLock { all in
+            guard let index = all.firstIndex(where: { $0.ticket === ticket }) else { return }
+            all.remove(at: index).timer.cancel()
+        }
+    }
+
+    /// Ends the connections that are being set up for a transfer. Those that libcurl has closed are not touched.
+    func shutDown(_ ticket: TransferHandle) {
+        all.withLock { all in
+            guard let index = all.firstIndex(where: { $0.ticket === ticket }) else { return }
+            for descriptor in all[index].descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CRainCurl
+import Glibc
+import RainCryptoOpenSSL
 import RainHTTP
 
 /// HTTP by libcurl. A transfer to a server nearby runs on the calling thread, which is blocked for a millisecond at most. All other
@@ -40,4 +43,85 @@ public final class CurlHTTPClient: HTTPClient {
 
     /// Ends what is under way with ``HTTPError/Code-swift.struct/cancelled``, closes all connections and ends the thread.
     public func close() { driver.close() }
+}
+
+/// Which certificate authorities a client trusts.
+public struct CurlConfiguration: Sendable {
+    /// A PEM file of certificate authorities that replaces the system's.
+    public var certificateAuthorities: String?
+    /// A folder of certificate authorities, as `c_rehash` makes it.
+    public var certificateAuthorityFolder: String?
+    /// What tests put in the place of the environment.
+    package var overrides: Overrides?
+
+    package struct Overrides: Sendable {
+        /// As `https_proxy` names it.
+        package var proxy: String?
+        /// As CURLOPT_RESOLVE takes them: `host:port:address`.
+        package var addresses: [String]
+
+        package init(proxy: String? = nil, addresses: [String] = []) {
+            (self.proxy, self.addresses) = (proxy, addresses)
+        }
+
+        var proxySetting: ProxySetting? { proxy.map { ProxySetting($0, variable: "https_proxy") } }
+    }
+
+    /// Without a file, what `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR` name counts; without those, the system's store.
+    public init(certificateAuthorities: String? = nil) {
+        self.certificateAuthorities = certificateAuthorities
+        guard certificateAuthorities == nil else { return }
+        self.certificateAuthorities = environment("CURL_CA_BUNDLE") ?? environment("SSL_CERT_FILE")
+        certificateAuthorityFolder = environment("SSL_CERT_DIR")
+    }
+}
+
+func environment(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+}
+
+/// The bundles of operating systems have about 250 kB.
+private let maximumBytes = 8 << 20
+
+/// Why a PEM file of certificate authorities cannot be used, such as "holds no certificate in PEM form"; nil if OpenSSL can read it.
+package func certificateFileProblem(_ path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return "cannot be read: \(String(cString: strerror(errno)))" }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return "is a folder" }
+    guard status.st_mode & S_IFMT == S_IFREG else { return "is not a file" }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    while bytes.count < maximumBytes {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { return "cannot be read: \(String(cString: strerror(errno)))" }
+        guard count > 0 else { break }
+        bytes += chunk[..<count]
+    }
+    guard !bytes.isEmpty else { return "is empty" }
+    guard bytes.count < maximumBytes else { return "is larger than \(maximumBytes >> 20) MiB" }
+    let (count, endsDamaged) = CertificateBundle.read(bytes)
+    if endsDamaged { return "holds a damaged certificate (number \(count + 1)), or ends in the middle of it" }
+    return count == 0 ? "holds no certificate in PEM form" : nil
+}
+
+/// libcurl, opened and initialized once, which must not happen on two threads at once; nil where it is not there.
+nonisolated(unsafe) let loadedCurl: UnsafePointer<rk_curl_library>? = {
+    let functions = UnsafeMutablePointer<rk_curl_library>.allocate(capacity: 1)
+    guard rk_curl_open(functions), functions.pointee.global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else {
+        return nil
+    }
+    return UnsafePointer(functions)
+}()
+
+/// The same, for what comes after a ``RequestTarget``, which there is for every request, and only where libcurl is.
+var curl: UnsafePointer<rk_curl_library> { loadedCurl! }
+
+func checkCurl() throws(HTTPError) {
+    guard loadedCurl == nil else { return }
+    throw HTTPError(
+        .unreachable, host: "", message: "libcurl cannot be loaded (libcurl.so.4; Debian's package is libcurl4)")
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainCurl
 import RainHTTP
+import Synchronization
 
 /// All transfers of one client, and the connections that are kept by name. Used by one thread at a time.
 final class TransferTable {
@@ -227,4 +228,47 @@ final class TransferTable {
 func milliseconds(until limit: ContinuousClock.Instant) -> Int64 {
     let left = ContinuousClock.now.duration(to: limit).components
     return max(1, left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1)
+}
+
+/// A request on its way to libcurl, and the caller that waits for the outcome.
+final class PendingTransfer: Sendable {
+    let ticket: TransferHandle
+    let request: HTTPRequest
+    let target: RequestTarget
+    let continuation: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
+    let limit: ContinuousClock.Instant
+
+    init(
+        ticket: TransferHandle, request: HTTPRequest, target: RequestTarget,
+        continuation: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
+    ) {
+        self.ticket = ticket
+        self.request = request
+        self.target = target
+        self.continuation = continuation
+        limit = .now + request.deadline
+    }
+
+    func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
+        HTTPError(code, host: target.host, message: message)
+    }
+}
+
+/// Identifies one transfer, so that it can be cancelled, and records which came first: its start or its cancellation. The cancellation
+/// comes first where the calling task was cancelled already.
+final class TransferHandle: Sendable {
+    private enum State: Int, AtomicRepresentable { case new, started, cancelled }
+
+    private let state = Atomic(State.new)
+
+    /// False if it is cancelled already.
+    func start() -> Bool {
+        state.compareExchange(expected: .new, desired: .started, ordering: .acquiringAndReleasing).exchanged
+    }
+
+    /// Whether the caller does not want it any more.
+    var isCancelled: Bool { state.load(ordering: .acquiring) == .cancelled }
+
+    /// Whether it was started before, so that there is something to stop.
+    func cancel() -> Bool { state.exchange(.cancelled, ordering: .acquiringAndReleasing) == .started }
 }

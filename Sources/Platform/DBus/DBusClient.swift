@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainIO
+import Synchronization
 
 /// A connection to a bus on a thread of its own, for callers that wait asynchronously.
 ///
@@ -94,4 +95,220 @@ public final class DBusClient: Sendable {
 
     /// Ends the connection; calls under way end with `cancelled`. Closing twice is harmless.
     public func close() { queue.close() }
+}
+
+/// The thread that owns the connection.
+final class BusThread {
+    private let queue: CallQueue
+    private let handlers: DBusClient.Handlers
+    /// Calls that were sent, by serial.
+    private var sent: [UInt64: CallQueue.PendingCall] = [:]
+
+    init(_ queue: CallQueue, _ handlers: DBusClient.Handlers) {
+        self.queue = queue
+        self.handlers = handlers
+    }
+
+    func run(_ address: DBusAddress, within limit: Duration) {
+        let connection: DBusConnection
+        do throws(DBusError) {
+            connection = try DBusConnection(address, within: limit)
+        } catch {
+            queue.start.resume(returning: .failure(error))
+            return
+        }
+        queue.start.resume(returning: .success(()))
+        do throws(DBusError) {
+            while let unsent = queue.take() {
+                for pending in unsent { send(pending, connection) }
+                try connection.drain(admitting: handlers.admits) { message throws(DBusError) in
+                    try handle(message, connection)
+                }
+                expire()
+                wait(connection)
+            }
+        } catch {
+            queue.end(error)
+            handlers.lost(error)
+        }
+        connection.close()
+    }
+
+    private func send(_ pending: CallQueue.PendingCall, _ connection: DBusConnection) {
+        do throws(DBusError) {
+            let serial = try connection.send(.call(pending.call))
+            if pending.call.expectsReply {
+                sent[serial] = pending
+            } else {
+                queue.answer(pending.id, .success([]))
+            }
+        } catch {
+            queue.answer(pending.id, .failure(error))
+        }
+    }
+
+    private func handle(_ message: DBusMessage, _ connection: DBusConnection) throws(DBusError) {
+        switch message.kind {
+        case .signal: handlers.signal(message)
+        case .call:
+            let answer = handlers.call(message)
+            guard message.expectsReply else { return }
+            switch answer {
+            case .reply(let values): try connection.send(.reply(to: message, values))
+            case .error(let name, let text): try connection.send(.error(to: message, name: name, message: text))
+            }
+        case .reply, .error:
+            guard let serial = message.replySerial, let pending = sent.removeValue(forKey: serial) else { return }
+            if message.kind == .reply { pending.inOrder?(message.arguments) }
+            queue.answer(
+                pending.id, message.kind == .reply ? .success(message.arguments) : .failure(DBusError(reply: message)))
+        }
+    }
+
+    private func expire() {
+        guard !sent.isEmpty else { return }
+        let now = monotonicMicroseconds()
+        for (serial, call) in sent where call.deadline <= now {
+            sent[serial] = nil
+            queue.answer(call.id, .failure(DBusError(.timeout, message: "No answer over D-Bus in time.")))
+        }
+    }
+
+    private func wait(_ connection: DBusConnection) {
+        let due = min(connection.due ?? .max, sent.values.map(\.deadline).min() ?? .max)
+        var waiting: [PollEntry] = [
+            PollEntry(connection.descriptor, for: PollEvents(rawValue: connection.events)),
+            .readable(queue.wakeup.reader),
+        ]
+        _ = pollDescriptors(&waiting, until: due == .max ? nil : MonotonicDeadline(microseconds: due))
+    }
+}
+
+/// What callers and the bus's thread share.
+final class CallQueue: Sendable {
+    typealias CallWaiter = Waiter<Result<[DBusValue], DBusError>>
+
+    struct PendingCall {
+        var id: Int
+        var call: DBusCall
+        var deadline: UInt64
+        var inOrder: (@Sendable ([DBusValue]) -> Void)?
+    }
+
+    private struct State {
+        var nextID = 0
+        var unsent: [PendingCall] = []
+        /// The waiting callers, by the number of their call; each is removed when its call is answered.
+        var calls: [Int: CallWaiter] = [:]
+        /// Why no further call will be answered; nil while the connection works.
+        var end: DBusError?
+    }
+
+    /// Whether the connection was made.
+    let start = Waiter<Result<Void, DBusError>>()
+    private let state = Mutex(State())
+    /// Wakes the bus's thread when there is something to do.
+    let wakeup: WakePipe
+
+    init() throws(DBusError) {
+        guard let wakeup = WakePipe() else { throw DBusError(.unavailable, message: "No descriptor for D-Bus.") }
+        self.wakeup = wakeup
+    }
+
+    /// - Returns: the number of the call.
+    /// - Throws: why no further call will be answered.
+    func post(
+        _ call: DBusCall, deadline: UInt64, _ inOrder: (@Sendable ([DBusValue]) -> Void)?, _ waiter: CallWaiter
+    ) throws(DBusError) -> Int {
+        let posted: Result<Int, DBusError> = state.withLock { state in
+            if let end = state.end { return .failure(end) }
+            state.nextID += 1
+            state.calls[state.nextID] = waiter
+            state.unsent.append(PendingCall(id: state.nextID, call: call, deadline: deadline, inOrder: inOrder))
+            return .success(state.nextID)
+        }
+        let id = try posted.get()
+        wakeup.ring()
+        return id
+    }
+
+    /// Only the first answer to a call has an effect.
+    func answer(_ id: Int, _ result: Result<[DBusValue], DBusError>) {
+        state.withLock { $0.calls.removeValue(forKey: id) }?.resume(returning: result)
+    }
+
+    /// The calls to be sent; nil once the queue is closed.
+    func take() -> [PendingCall]? {
+        wakeup.drain()
+        return state.withLock { state in
+            guard state.end == nil else { return nil }
+            defer { state.unsent = [] }
+            return state.unsent.filter { state.calls[$0.id] != nil }
+        }
+    }
+
+    func close() { end(DBusError(.cancelled, message: "The connection to D-Bus was closed.")) }
+
+    func end(_ error: DBusError) {
+        let waiters = state.withLock { state in
+            if state.end == nil { state.end = error }
+            state.unsent = []
+            defer { state.calls = [:] }
+            return state.calls.values
+        }
+        start.resume(returning: .failure(error))
+        for waiter in waiters { waiter.resume(returning: .failure(error)) }
+        wakeup.ring()
+    }
+}
+
+/// Tracks which connection owns a well-known name on a bus, and so which messages come from that service.
+///
+/// Match rules only filter broadcasts. A message that is sent to this connection alone arrives whatever the rules say, and the system's bus
+/// lets every user send signals. The sender's name can be trusted: the bus writes it (D-Bus specification, "Message Bus Message Routing"),
+/// and no two connections have the same unique name.
+public struct DBusNameOwner: Sendable {
+    /// The bus itself.
+    public static let bus = "org.freedesktop.DBus"
+
+    /// The well-known name whose owner is followed, such as `org.bluez`.
+    public let name: String
+    /// The owner's own name, such as `:1.7`; nil while there is none, and before it is known.
+    public private(set) var current: String?
+    private var isTold = false
+
+    public init(of name: String) { self.name = name }
+
+    /// The match rule for changes of the owner.
+    public var rule: String {
+        "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged',arg0='\(name)'"
+    }
+
+    /// The call that asks the bus for the owner; its answer goes to ``learn(_:)``. Send it after adding ``rule``, or a change may be
+    /// missed.
+    public var question: DBusCall { .bus("GetNameOwner", [.string(name)]) }
+
+    /// Takes the answer to ``question``, unless a signal has brought a newer owner meanwhile.
+    public mutating func learn(_ answer: [DBusValue]) {
+        if !isTold { current = answer.first?.text }
+    }
+
+    /// Whether it comes from the service or from the bus.
+    public func admits(_ message: DBusMessage) -> Bool {
+        guard let sender = message.sender else { return false }
+        return sender == current || sender == Self.bus
+    }
+
+    /// Whether the service itself sent it.
+    public func sent(_ message: DBusMessage) -> Bool { message.sender != nil && message.sender == current }
+
+    /// Takes a signal. If it reports a change of the owner, returns whether the service is there now; otherwise returns nil.
+    public mutating func follow(_ signal: DBusMessage) -> Bool? {
+        guard signal.sender == Self.bus, signal.member == "NameOwnerChanged", signal.arguments.count == 3,
+            signal.arguments[0].text == name, let owner = signal.arguments[2].text
+        else { return nil }
+        isTold = true
+        current = owner.isEmpty ? nil : owner
+        return current != nil
+    }
 }

@@ -262,3 +262,154 @@ extension DBusError {
         self.init(.remote, name: reply.errorName, message: reply.arguments.first?.text ?? "no reason given")
     }
 }
+
+/// Sending: calls, signals, and the answers to calls.
+extension DBusConnection {
+    /// Queues a message and sends as much as goes at once. A reply to a call that wants none, or that was answered already, is dropped.
+    ///
+    /// - Returns: the message's number, which its reply carries in ``DBusMessage/replySerial``.
+    /// - Throws: `malformed` for values that cannot be sent, `disconnected`.
+    @discardableResult
+    public func send(_ message: DBusOutgoing) throws(DBusError) -> UInt64 {
+        guard !isClosed else { throw Self.disconnected }
+        guard let raw = try make(message) else { return 0 }
+        defer { _ = library.unrefMessage(raw) }
+        var serial: UInt64 = 0
+        let result = library.send(bus, raw, &serial)
+        if result < 0 {
+            throw result == -EINVAL
+                ? DBusError(.malformed, message: "a message cannot be sent: \(reason(-result))") : Self.disconnected
+        }
+        return serial
+    }
+
+    private func make(_ message: DBusOutgoing) throws(DBusError) -> SystemdLibrary.Object? {
+        var made: SystemdLibrary.Object?
+        let result: Int32
+        let arguments: [DBusValue]
+        switch message {
+        case .call(let call):
+            arguments = call.arguments
+            result = library.newCall(bus, &made, call.destination, call.path, call.interface, call.member)
+            if result >= 0, let made, !call.expectsReply { _ = library.setExpectsReply(made, 0) }
+        case .signal(let path, let interface, let member, let values, let destination):
+            arguments = values
+            result = library.newSignal(bus, &made, path, interface, member)
+            if result >= 0, let made, let destination { _ = library.setDestination(made, destination) }
+        case .reply(let call, let values):
+            guard let raw = unanswered.take(call) else { return nil }
+            defer { _ = library.unrefMessage(raw) }
+            arguments = values
+            result = library.newReturn(raw, &made)
+        case .error(let call, let name, let text):
+            guard let raw = unanswered.take(call) else { return nil }
+            defer { _ = library.unrefMessage(raw) }
+            return try newError(raw, name, text)
+        }
+        guard result >= 0, let made else {
+            throw DBusError(.malformed, message: "a message cannot be made: \(reason(-result))")
+        }
+        do throws(DBusError) {
+            try MessageWriter(library: library, message: made).append(arguments)
+        } catch {
+            _ = library.unrefMessage(made)
+            throw error
+        }
+        return made
+    }
+
+    private func newError(
+        _ call: SystemdLibrary.Object, _ name: String, _ text: String
+    ) throws(DBusError) -> SystemdLibrary.Object {
+        var made: SystemdLibrary.Object?
+        let result = name.withCString { name in
+            text.withCString { text in
+                var error = SystemdLibrary.ErrorText(name: name, message: text)
+                return library.newError(call, &made, &error)
+            }
+        }
+        guard result >= 0, let made else {
+            throw DBusError(.malformed, message: "an error cannot be made of \(name): \(reason(-result))")
+        }
+        return made
+    }
+
+    /// Answers a call with an error, without passing it to anyone, if its sender expects a reply.
+    func refuse(_ raw: SystemdLibrary.Object, _ name: String, _ text: String) {
+        guard library.expectsReply(raw) > 0, let made = try? newError(raw, name, text) else { return }
+        _ = library.send(bus, made, nil)
+        _ = library.unrefMessage(made)
+    }
+
+    /// Sends what is queued, and waits until all of it has gone.
+    public func flush() throws(DBusError) {
+        guard !isClosed, library.flush(bus) >= 0 else { throw Self.disconnected }
+    }
+}
+
+/// The incoming calls that were not answered yet, each with what its answer is made from. Their number is bounded: the oldest is dropped
+/// first.
+struct UnansweredCalls<Call> {
+    private struct Caller: Hashable {
+        var sender: String?
+        var serial: UInt64
+
+        init(_ message: DBusMessage) {
+            sender = message.sender
+            serial = message.serial
+        }
+    }
+
+    private let limit: Int
+    private var calls: [Caller: Call] = [:]
+    /// The oldest first. Some of these calls may have been answered meanwhile.
+    private var callers: [Caller] = []
+
+    init(limit: Int = DBusLimits.unanswered) { self.limit = limit }
+
+    /// - Returns: what is dropped in its place: an earlier call of the same number, or, beyond the limit, the oldest call, which is
+    ///   unlikely to be answered after so long.
+    mutating func keep(_ call: Call, of message: DBusMessage) -> Call? {
+        let caller = Caller(message)
+        if let earlier = calls.updateValue(call, forKey: caller) { return earlier }
+        callers.append(caller)
+        guard calls.count > limit else { return nil }
+        let oldest = callers.first { calls[$0] != nil }.flatMap { calls.removeValue(forKey: $0) }
+        callers.removeAll { calls[$0] == nil }
+        return oldest
+    }
+
+    /// What the answer to a call is made from; nil where it was answered, wants no answer, or was dropped.
+    mutating func take(_ message: DBusMessage) -> Call? {
+        let caller = Caller(message)
+        guard let call = calls.removeValue(forKey: caller) else { return nil }
+        if callers.first == caller {
+            callers.removeFirst()
+        } else if callers.count > 2 * calls.count + 16 {
+            callers.removeAll { calls[$0] == nil }
+        }
+        return call
+    }
+
+    mutating func takeAll() -> [Call] {
+        defer { (calls, callers) = ([:], []) }
+        return Array(calls.values)
+    }
+}
+
+/// Where a bus listens.
+public struct DBusAddress: Sendable, Hashable, CustomStringConvertible {
+    /// As in the D-Bus specification: `unix:path=/run/dbus/system_bus_socket`, several separated by semicolons.
+    public var description: String
+
+    /// An address that was given.
+    public static func at(_ address: String) -> DBusAddress { DBusAddress(description: address) }
+
+    /// The system's bus, or the one that `DBUS_SYSTEM_BUS_ADDRESS` names.
+    public static var system: DBusAddress {
+        let named = getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
+        if let named, !named.isEmpty { return .at(named) }
+        // The first is today's place, the second that of machines without /run.
+        return .at("unix:path=/run/dbus/system_bus_socket;unix:path=/var/run/dbus/system_bus_socket")
+    }
+}

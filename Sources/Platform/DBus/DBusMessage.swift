@@ -94,3 +94,163 @@ public struct DBusCall: Sendable {
         DBusCall("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
     }
 }
+
+/// One value as D-Bus knows them, with its type.
+public enum DBusValue: Sendable, Hashable {
+    /// `y`: 8 bits without a sign.
+    case byte(UInt8)
+    /// `b`.
+    case bool(Bool)
+    /// `n`.
+    case int16(Int16)
+    /// `q`.
+    case uint16(UInt16)
+    /// `i`.
+    case int32(Int32)
+    /// `u`.
+    case uint32(UInt32)
+    /// `x`.
+    case int64(Int64)
+    /// `t`.
+    case uint64(UInt64)
+    /// `d`: 64-bit floating point.
+    case double(Double)
+    /// `s`: UTF-8 text without NUL.
+    case string(String)
+    /// `o`: the path of an object, such as `/org/bluez/hci0`.
+    case objectPath(String)
+    /// `g`: a list of types, such as `a{sv}`.
+    case signature(String)
+    /// `ay`.
+    case bytes([UInt8])
+    /// The elements, and the signature of each.
+    case array([DBusValue], of: String)
+    /// The entries in their order, and the signatures of keys and values.
+    case dictionary([DBusEntry], key: String, value: String)
+    /// `(…)`: the members in their order, each of its own type.
+    case structure([DBusValue])
+    /// `v`: a value of any type, which travels with it.
+    indirect case variant(DBusValue)
+
+    /// The type of this value, as the specification writes it: `a{sv}`.
+    public var signature: String {
+        switch self {
+        case .byte: "y"
+        case .bool: "b"
+        case .int16: "n"
+        case .uint16: "q"
+        case .int32: "i"
+        case .uint32: "u"
+        case .int64: "x"
+        case .uint64: "t"
+        case .double: "d"
+        case .string: "s"
+        case .objectPath: "o"
+        case .signature: "g"
+        case .bytes: "ay"
+        case .array(_, let element): "a" + element
+        case .dictionary(_, let key, let value): "a{" + key + value + "}"
+        case .structure(let members): "(" + members.map(\.signature).joined() + ")"
+        case .variant: "v"
+        }
+    }
+}
+
+/// One entry of a dictionary.
+public struct DBusEntry: Sendable, Hashable {
+    /// A value of a basic type: neither an array, a dictionary, a structure nor a variant (D-Bus specification, "Type System").
+    public var key: DBusValue
+    /// A value of any type; in `a{sv}` a ``DBusValue/variant(_:)``.
+    public var value: DBusValue
+
+    public init(_ key: DBusValue, _ value: DBusValue) {
+        self.key = key
+        self.value = value
+    }
+}
+
+// MARK: making the usual ones
+
+extension DBusValue {
+    /// `as`.
+    public static func strings(_ strings: [String]) -> DBusValue { .array(strings.map { .string($0) }, of: "s") }
+
+    /// `a{sv}`: each value is wrapped in a variant.
+    public static func properties(_ properties: [(String, DBusValue)]) -> DBusValue {
+        .dictionary(properties.map { DBusEntry(.string($0.0), .variant($0.1)) }, key: "s", value: "v")
+    }
+
+    /// `a{qv}`: each value is wrapped in a variant.
+    public static func numbered(_ properties: [(UInt16, DBusValue)]) -> DBusValue {
+        .dictionary(properties.map { DBusEntry(.uint16($0.0), .variant($0.1)) }, key: "q", value: "v")
+    }
+}
+
+// MARK: reading; all of these look through variants
+
+extension DBusValue {
+    /// What is inside all variants.
+    public var unwrapped: DBusValue {
+        var value = self
+        while case .variant(let inner) = value { value = inner }
+        return value
+    }
+
+    /// A string, an object path or a signature.
+    public var text: String? {
+        switch unwrapped {
+        case .string(let text), .objectPath(let text), .signature(let text): text
+        default: nil
+        }
+    }
+
+    /// Any of the integers that fits.
+    public var integer: Int? {
+        switch unwrapped {
+        case .byte(let number): Int(number)
+        case .int16(let number): Int(number)
+        case .uint16(let number): Int(number)
+        case .int32(let number): Int(number)
+        case .uint32(let number): Int(exactly: number)
+        case .int64(let number): Int(exactly: number)
+        case .uint64(let number): Int(exactly: number)
+        default: nil
+        }
+    }
+
+    /// The value of a boolean; nil for any other type.
+    public var boolean: Bool? {
+        if case .bool(let value) = unwrapped { value } else { nil }
+    }
+
+    /// The bytes of an `ay`; nil for any other type.
+    public var byteArray: [UInt8]? {
+        if case .bytes(let bytes) = unwrapped { bytes } else { nil }
+    }
+
+    /// The elements of an array, or the members of a structure; nil for any other type. For an `ay`, see ``byteArray``.
+    public var elements: [DBusValue]? {
+        switch unwrapped {
+        case .array(let elements, _), .structure(let elements): elements
+        default: nil
+        }
+    }
+
+    /// The strings of an array of strings or object paths.
+    public var texts: [String]? {
+        guard case .array(let elements, let signature) = unwrapped, signature == "s" || signature == "o" else {
+            return nil
+        }
+        return elements.compactMap(\.text)
+    }
+
+    /// The entries of a dictionary in their order; nil for any other type.
+    public var entries: [DBusEntry]? {
+        if case .dictionary(let entries, _, _) = unwrapped { entries } else { nil }
+    }
+
+    /// The value under that key in a dictionary of strings or object paths, without its variant.
+    public subscript(key: String) -> DBusValue? {
+        entries?.first { $0.key.text == key }?.value.unwrapped
+    }
+}

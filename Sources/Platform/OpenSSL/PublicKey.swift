@@ -62,3 +62,71 @@ public final class PublicKey: @unchecked Sendable {
         return withReadingBIO(pem) { PEM_read_bio_PUBKEY($0, nil, refusePassword, nil) }
     }
 }
+
+extension PublicKey {
+    /// In bits. Fewer are not safe (RFC 7518, section 3.3); more take a client longer than any provider's keys do.
+    private static let modulusSizes = 2048...8192
+
+    /// nil for numbers that are no key: a short or even modulus, a point that is not on the curve.
+    convenience init?(_ numbers: PublicKeyNumbers) {
+        defer { ERR_clear_error() }
+        let encoded: [UInt8]
+        switch numbers {
+        case .rsa(let modulus, let exponent):
+            let modulus = Array(modulus.drop { $0 == 0 })
+            let exponent = Array(exponent.drop { $0 == 0 })
+            // libcrypto calculates with long exponents for as long as it takes.
+            guard let first = modulus.first, let last = modulus.last, last & 1 == 1,
+                Self.modulusSizes.contains(modulus.count * 8 - first.leadingZeroBitCount),
+                (1...8).contains(exponent.count), exponent != [1], exponent.last.map({ $0 & 1 }) == 1
+            else { return nil }
+            encoded = DER.rsaPublicKey(modulus: modulus, exponent: exponent)
+        case .p256(let x, let y):
+            guard x.count == 32, y.count == 32 else { return nil }
+            encoded = DER.p256PublicKey(x: x, y: y)
+        }
+        let read = encoded.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            return d2i_PUBKEY(nil, &cursor, buffer.count)
+        }
+        guard let read else { return nil }
+        self.init(owning: read)
+    }
+}
+
+/// SubjectPublicKeyInfo (RFC 5280, section 4.1), which libcrypto reads keys from and checks them.
+private enum DER {
+    static func rsaPublicKey(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
+        // rsaEncryption (1.2.840.113549.1.1.1) with NULL parameters.
+        let algorithm: [UInt8] = [
+            0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
+        ]
+        let key = sequence(integer(modulus) + integer(exponent))
+        return sequence(algorithm + item(0x03, [0] + key))
+    }
+
+    static func p256PublicKey(x: [UInt8], y: [UInt8]) -> [UInt8] {
+        // id-ecPublicKey (1.2.840.10045.2.1) on prime256v1 (1.2.840.10045.3.1.7).
+        let algorithm: [UInt8] = [
+            0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D,
+            0x03, 0x01, 0x07,
+        ]
+        return sequence(algorithm + item(0x03, [0, 0x04] + x + y))
+    }
+
+    private static func sequence(_ content: [UInt8]) -> [UInt8] { item(0x30, content) }
+
+    /// Positive: a first bit that is set gets a zero byte in front.
+    private static func integer(_ number: [UInt8]) -> [UInt8] {
+        item(0x02, (number.first ?? 0) >= 0x80 ? [0] + number : number)
+    }
+
+    private static func item(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        let count = content.count
+        let length: [UInt8] =
+            count < 0x80
+            ? [UInt8(count)]
+            : count < 0x100 ? [0x81, UInt8(count)] : [0x82, UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF)]
+        return [tag] + length + content
+    }
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCrypto
 
 /// The client's end of one security scheme: a handshake as a value.
 ///
@@ -84,4 +85,27 @@ public enum CipherError: Error, Equatable, Sendable {
     case nonceExhausted
     /// The crypto library failed.
     case cryptoFailure
+}
+
+extension SessionData {
+    /// Decodes a message of the handshake for the scheme with this number.
+    static func decode(_ bytes: [UInt8], expecting version: SecurityVersion) throws(HandshakeError) -> SessionData {
+        let message: SessionData
+        do throws(WireError) { message = try SessionData(decoding: bytes) } catch { throw .malformed }
+        guard message.version == version else { throw .versionMismatch }
+        return message
+    }
+}
+
+extension Status {
+    func orThrow() throws(HandshakeError) {
+        guard self == .success else { throw .rejected(status: rawValue) }
+    }
+}
+
+/// Runs crypto inside a handshake: the library's failure becomes the handshake's.
+func duringHandshake<Result>(
+    _ body: () throws(CryptoFailure) -> Result
+) throws(HandshakeError) -> Result {
+    do throws(CryptoFailure) { return try body() } catch { throw .cryptoFailure }
 }

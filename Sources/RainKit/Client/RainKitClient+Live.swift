@@ -2,7 +2,9 @@
 import RainAccount
 import RainCore
 import RainCryptoOpenSSL
+import RainJSON
 import RainMaker
+import Synchronization
 
 extension RainKitClient {
     /// What boards of the account report, as they report it, where the deployment offers that.
@@ -36,5 +38,105 @@ extension RainKitClient {
         return LiveTools(
             opener: tools.connections(account.certificateAuthorities), hashes: tools.crypto, sha1: OpenSSLHashes.sha1,
             randomBytes: tools.randomBytes, clock: tools.clock, sleep: { try await tools.timer.sleep(for: $0) })
+    }
+}
+
+/// Live events that nobody has taken yet, up to a number of events and of bytes. The oldest ones are dropped first: newer values are worth
+/// more, and a program that is late asks the cloud.
+final class LiveEventQueue: Sendable {
+    static let maximumEvents = 1000
+    static let maximumBytes = 4 << 20
+
+    private struct State {
+        var events: [(event: LiveEvent, weight: Int)] = []
+        /// The first of ``events`` that is left.
+        var first = 0
+        var weight = 0
+        var end: AccountError?
+        var waiter: CheckedContinuation<LiveEvent?, any Error>?
+
+        var count: Int { events.count - first }
+
+        mutating func take() -> LiveEvent? {
+            guard first < events.count else { return nil }
+            let (event, weight) = events[first]
+            // A placeholder in its place, so that what was taken is not kept.
+            events[first] = (.listening([]), 0)
+            self.weight -= weight
+            first += 1
+            if first > LiveEventQueue.maximumEvents || first == events.count {
+                events.removeFirst(first)
+                first = 0
+            }
+            return event
+        }
+    }
+    private let state = Mutex(State())
+
+    /// How many bytes wait, about.
+    var weight: Int { state.withLock { $0.weight } }
+
+    func add(_ event: LiveEvent) {
+        let weight = if case .report(let report) = event { report.values.weight } else { 256 }
+        let waiter = state.withLock { state -> CheckedContinuation<LiveEvent?, any Error>? in
+            if let waiter = state.waiter {
+                state.waiter = nil
+                return waiter
+            }
+            state.events.append((event, weight))
+            state.weight += weight
+            while state.count > 1, state.count > Self.maximumEvents || state.weight > Self.maximumBytes {
+                _ = state.take()
+            }
+            return nil
+        }
+        waiter?.resume(returning: event)
+    }
+
+    /// - Parameter error: why there are no more events.
+    func finish(_ error: AccountError) {
+        let waiter = state.withLock { state in
+            state.end = error
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(throwing: error)
+    }
+
+    /// The next event, once there is one; nil if the calling task is cancelled. Only one task may ask at a time.
+    func next() async throws -> LiveEvent? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let answer: Result<LiveEvent?, any Error>? = state.withLock { state in
+                    if Task.isCancelled { return .success(nil) }
+                    if let event = state.take() { return .success(event) }
+                    if let end = state.end { return .failure(end) }
+                    state.waiter = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(with: answer) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume(returning: nil)
+        }
+    }
+}
+
+/// The task that listens. It ends with the last reference to this.
+final class LiveListening: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ task: Task<Void, Never>) { self.task = task }
+    deinit { task.cancel() }
+
+    func next(from queue: LiveEventQueue) async throws -> LiveEvent? {
+        let event = try await queue.next()
+        // Nil only for a task that is cancelled: nobody asks again.
+        if event == nil { task.cancel() }
+        return event
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import IdentityProviders
 import RainAccount
+import RainCore
 import RainMaker
 import RainPrivateFiles
 
@@ -69,5 +71,197 @@ public struct RememberedProviders: Sendable {
                 message: error.sentence(
                     "the list of providers' settings", afterMoving: "give them at the next sign-in"))
         }
+    }
+}
+
+/// A client's secret belongs to its client id, at its provider's addresses (RFC 6749, section 2.3.1).
+extension RememberedProviders.Settings {
+    /// The client id that these settings lead to, and where its secret is sent.
+    public func client(of definition: ProviderDefinition) -> String {
+        let id = clientID ?? definition.client?.id ?? ""
+        return ([id, "at"] + definition.origins(with: withoutSecrets)).joined(separator: " ")
+    }
+
+    /// These settings with what is given now laid over them. A parameter that is given as an empty text is forgotten.
+    ///
+    /// - Returns: whether secrets were left out, because they are another client's, or for another address. What is given now never is.
+    public mutating func update(with given: Self, for definition: ProviderDefinition) -> Bool {
+        let before = self
+        environment = given.environment ?? environment
+        base = given.base ?? base
+        clientID = given.clientID ?? clientID
+        scope = given.scope ?? scope
+        parameters = (parameters ?? [:]).merging(given.parameters ?? [:]) { $1 }.filter { !$0.value.isEmpty }
+        let client = client(of: definition)
+        let isOther = (before.secretsOf ?? before.client(of: definition)) != client
+        if isOther { (clientSecretFile, secretFiles) = (nil, nil) }
+        clientSecretFile = given.clientSecretFile ?? clientSecretFile
+        secretFiles = (secretFiles ?? [:]).merging(given.secretFiles ?? [:]) { $1 }
+        secretsOf = client
+        return isOther
+            && (clientSecretFile == nil && before.clientSecretFile != nil
+                || before.secretFiles?.keys.contains { secretFiles?[$0] == nil } == true)
+    }
+
+    /// What of these settings is not given now: an earlier sign-in has left it behind. Nothing of it is secret.
+    public func recalled(beside given: Self) -> [RecalledSetting] {
+        var recalled: [RecalledSetting] = []
+        func add(_ name: String, _ value: String?, _ now: String?) {
+            if let value, now == nil { recalled.append(RecalledSetting(name: name, value: value)) }
+        }
+        add("base URL", base, given.base)
+        add("client id", clientID, given.clientID)
+        add("scope", scope?.joined(separator: " "), given.scope?.joined(separator: " "))
+        for (name, value) in (parameters ?? [:]).sorted(by: { $0.key < $1.key }) where given.parameters?[name] == nil {
+            recalled.append(RecalledSetting(name: name, value: value, isParameter: true))
+        }
+        return recalled
+    }
+
+    /// Whether the definition's own client is meant, where the definition has it: the secret that it names is that client's.
+    func isDefined(by definition: ProviderDefinition) -> Bool {
+        let own = definition.origins(with: ProviderSettings(environment: environment))
+        let isItsClient = clientID == nil || definition.client?.id == nil || clientID == definition.client?.id
+        return isItsClient && Set(own).isSubset(of: definition.origins(with: withoutSecrets))
+    }
+
+    /// The settings as a provider takes them, but for the secrets.
+    public var withoutSecrets: ProviderSettings {
+        ProviderSettings(environment: environment, base: base, clientID: clientID, parameters: parameters ?? [:])
+    }
+}
+
+/// A setting of an earlier sign-in that is used again.
+public struct RecalledSetting: Sendable, Equatable {
+    /// What people call it: `base URL`, or the name of a parameter such as `loginBy`.
+    public var name: String
+    /// As the earlier sign-in had it.
+    public var value: String
+    /// Whether it is one of the provider's own parameters.
+    public var isParameter = false
+
+    public init(name: String, value: String, isParameter: Bool = false) {
+        self.name = name
+        self.value = value
+        self.isParameter = isParameter
+    }
+}
+
+extension AccountError {
+    /// Names the settings of an earlier sign-in, which the user has not given now and may not think of. Errors that no setting can cause stay
+    /// as they are.
+    public func recalling(_ settings: [RecalledSetting]) -> AccountError {
+        let causes: Set<Code> = [
+            .invalidCredentials, .unknownUser, .invalidUserName, .wrongContext, .missingParameter,
+            .invalidConfiguration,
+            .unsupported, .clientRefused, .untrustedAnswer, .insecureURL, .moved, .rejected, .forbidden, .invalidGrant,
+        ]
+        guard causes.contains(code), !settings.isEmpty else { return self }
+        var error = self
+        let list = settings.map { "\($0.name)=\(presentable($0.value))" }.joined(separator: ", ")
+        error.message += ". Settings of an earlier sign-in were used: \(list)"
+        error.remedies.append(.rememberedSettings(settings.filter(\.isParameter).map(\.name)))
+        return error
+    }
+}
+
+extension RememberedProviders.Settings {
+    /// Ours, for a client's secret that no definition gives a variable of its own.
+    public static let clientSecretVariable = "RAINKIT_CLIENT_SECRET"
+
+    /// The settings with the secrets that they name files and variables for: a file first, then the variable that the definition names,
+    /// then ``clientSecretVariable``. Those of another client, or for another address, are not used.
+    /// Throws `storeUnreadable` for a file or a variable that holds no usable text.
+    public func withSecrets(
+        for definition: ProviderDefinition, environment: [String: String]
+    ) throws(AccountError) -> ProviderSettings {
+        let client = isDefined(by: definition) ? definition.client : nil
+        let areOurs = secretsOf == nil || secretsOf == self.client(of: definition)
+        var clientSecret: Secret?
+        if let file = areOurs ? clientSecretFile ?? client?.secretFile : client?.secretFile {
+            clientSecret = try SecretFile.contents(of: file, name: "client secret")
+        } else {
+            let names = [client?.secretEnvironment, Self.clientSecretVariable].compactMap(\.self)
+            if let name = names.first(where: { environment[$0]?.isEmpty == false }) {
+                clientSecret = try Self.secret(environment[name] ?? "", of: name)
+            }
+        }
+        var secrets: [String: Secret] = [:]
+        for (name, file) in areOurs ? secretFiles ?? [:] : [:] {
+            secrets[name] = try SecretFile.contents(of: file, name: name)
+        }
+        return ProviderSettings(
+            environment: self.environment, base: base, clientID: clientID, clientSecret: clientSecret, scope: scope,
+            mode: mode, parameters: parameters ?? [:], secrets: secrets)
+    }
+
+    /// By the rules of ``FileText``: a variable may come from a file with Windows line ends.
+    private static func secret(_ text: String, of name: String) throws(AccountError) -> Secret {
+        do throws(FileText.Fault) {
+            return Secret(try FileText.secret(Array(text.utf8)[...]))
+        } catch {
+            throw AccountError(.storeUnreadable, message: "the client secret in \(name) cannot be used: \(error)")
+        }
+    }
+}
+
+/// A secret in a file of the user's own.
+enum SecretFile {
+    /// The largest one that is read.
+    static let maximumBytes = 4096
+
+    /// The one line of the file (``FileText/secret(_:)``). A pipe is read to its end, and may take five seconds for each part.
+    ///
+    /// Throws `storeUnreadable` for a file that is not there, may not be read, is longer than a secret, does not hold one line of text, or
+    /// that others may read too.
+    static func contents(of path: String, name: String) throws(AccountError) -> Secret {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure(name, path, String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        if isOpenToOthers(descriptor) {
+            throw failure(name, path, "other users of this machine may read it; make it your own with chmod 600")
+        }
+        var buffer = [UInt8](repeating: 0, count: maximumBytes + 1)
+        defer { for index in buffer.indices { buffer[index] = 0 } }
+        var count = 0
+        while count < buffer.count {
+            // A pipe that nobody has opened for writing would look empty.
+            guard hasMore(descriptor) else { throw failure(name, path, "nothing was written to it in time") }
+            let room = buffer.count - count
+            let more = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + count, room) }
+            if more == 0 { break }
+            guard more > 0 else {
+                if errno == EINTR || errno == EAGAIN { continue }
+                throw failure(name, path, String(cString: strerror(errno)))
+            }
+            count += more
+        }
+        guard count <= maximumBytes else { throw failure(name, path, "it is longer than \(maximumBytes) bytes") }
+        do throws(FileText.Fault) {
+            return Secret(try FileText.secret(buffer[..<count]))
+        } catch {
+            throw failure(name, path, "\(error)")
+        }
+    }
+
+    /// Whether other users have rights to a file: all of them, or the group of one that is the user's own. What root hands to a service
+    /// (systemd's credentials, whose access lists show as the group's rights) is for its user alone. A pipe is nobody else's.
+    private static func isOpenToOthers(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return status.st_mode & S_IRWXO != 0 || status.st_uid == geteuid() && status.st_mode & S_IRWXG != 0
+    }
+
+    /// Whether there is something to read, or the end, within five seconds: at once for a file.
+    private static func hasMore(_ descriptor: Int32) -> Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let count = poll(&watched, 1, 5000)
+            if count >= 0 || errno != EINTR { return count > 0 }
+        }
+    }
+
+    private static func failure(_ name: String, _ path: String, _ why: String) -> AccountError {
+        AccountError(.storeUnreadable, message: "the \(name) cannot be read from \(path): \(why)")
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import Logging
+import Protocomm
+import RainCrypto
+import RainIO
 
 /// A way to boards: finds them, and opens one at an address. Programs add their own to ``RainKitConfiguration/transports``.
 ///
@@ -114,5 +117,34 @@ public struct BoardOpening: Sendable {
         other = { (address, _) async throws(ProvisioningError) -> any Board in
             throw ProvisioningError(.invalidArgument, message: "There is no other transport here for \(address).")
         }
+    }
+}
+
+extension [any BoardTransport] {
+    /// The ways to boards that need no registration: the serial cable, Bluetooth Low Energy, the board's own access point; and, where it is
+    /// named, the network that a board has joined already.
+    public static var standard: [any BoardTransport] { standard(in: SystemFiles()) }
+
+    /// The same with the serial ports of another place than this system's own.
+    public static func standard(in files: SystemFiles) -> [any BoardTransport] {
+        [SerialBoards(in: files), BluetoothBoards(), SoftAPBoards(), OnNetworkBoards()]
+    }
+}
+
+extension BoardOpening {
+    /// A board that speaks protocomm over this transport.
+    /// - Parameter announced: the security of a board whose version does not name it, where that is known.
+    public func protocommBoard(
+        over transport: any Transport, announced: SecurityRequirement? = nil
+    ) -> any Board {
+        board(over: transport, announced, suite: tools.crypto, random: tools.random)
+    }
+
+    private func board<Suite: CryptoSuite>(
+        over transport: any Transport, _ announced: SecurityRequirement?, suite: Suite.Type, random: some RandomSource
+    ) -> any Board {
+        ProtocommBoard(
+            transport: transport, credentials: credentials, suite: suite, random: random, announced: announced,
+            clock: tools.timer, logger: logger)
     }
 }

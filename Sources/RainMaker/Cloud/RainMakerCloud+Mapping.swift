@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
+import RainCore
 import RainHTTP
 import RainJSON
-import RainCore
 
 extension RainMakerCloud: NodeMapping {
     public func addMapping(
@@ -83,4 +83,19 @@ extension RainMakerCloud: NodeMapping {
         if let metadata = try notes.metadataObject() { members.append(.init("metadata", metadata)) }
         return members
     }
+}
+
+extension MappingNotes {
+    /// The metadata as JSON; nil where there are none.
+    func metadataObject() throws(AccountError) -> JSONValue? {
+        guard let text = metadata else { return nil }
+        guard let object = try? JSONValue(parsing: Array(text.utf8)), object.members != nil else {
+            throw AccountError(.invalidConfiguration, message: "the metadata is not a JSON object")
+        }
+        return object
+    }
+}
+
+func lowercaseHex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainIO
+import Synchronization
 
 /// What somebody has published.
 public struct MQTTMessage: Sendable, Equatable {
@@ -184,4 +185,171 @@ extension MQTTError {
             }
         self.init(code, error.message)
     }
+}
+
+/// What a subscriber has to say and has heard, from the WebSocket's request to the last message. It does no I/O.
+struct SubscriberState {
+    /// What is to be done next.
+    enum Action: Equatable {
+        case send([UInt8])
+        case subscribed
+        case message(MQTTMessage)
+    }
+
+    private enum Stage { case upgrading(WebSocketUpgrade), connecting, subscribing, subscribed }
+
+    private var stage: Stage
+    private var frames = WebSocketFrameReader()
+    private var packets = MQTTPacketReader()
+    private let subscription: MQTTSubscription.Request
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// The first and only packet identifier: nothing else of ours has one.
+    private static let subscribeID: UInt16 = 1
+
+    init(
+        _ subscription: MQTTSubscription.Request, upgrade: WebSocketUpgrade,
+        random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.subscription = subscription
+        self.random = random
+        stage = .upgrading(upgrade)
+    }
+
+    /// Takes bytes from the server.
+    mutating func receive(_ bytes: [UInt8]) throws(MQTTError) -> [Action] {
+        guard case .upgrading(var upgrade) = stage else { return try receiveFrames(bytes) }
+        let rest = try upgrade.receive(bytes)
+        guard let rest else {
+            stage = .upgrading(upgrade)
+            return []
+        }
+        stage = .connecting
+        let connect = MQTTPacket.connect(clientID: subscription.clientID, keepAlive: subscription.keepAlive)
+        return [.send(frame(connect))] + (try receiveFrames(rest))
+    }
+
+    /// The end of the connection, as it is to be understood. AWS IoT says nothing of a client that may not connect or subscribe: it closes the
+    /// connection.
+    func told(of end: MQTTError) -> MQTTError {
+        switch stage {
+        case .connecting where end.code == .lost, .subscribing where end.code == .lost:
+            MQTTError(.notAllowed, "the server has closed the connection instead of subscribing")
+        default: end
+        }
+    }
+
+    private func frame(_ packet: [UInt8]) -> [UInt8] { WebSocketFrame.encoded(.binary, packet, mask: random(4)) }
+
+    private mutating func receiveFrames(_ bytes: [UInt8]) throws(MQTTError) -> [Action] {
+        var actions: [Action] = []
+        for event in try frames.receive(bytes) {
+            switch event {
+            case .ping(let payload): actions.append(.send(WebSocketFrame.encoded(.pong, payload, mask: random(4))))
+            case .close: throw told(of: MQTTError(.lost, "the server has closed the connection"))
+            case .data(let payload):
+                for packet in try packets.receive(payload) { actions += try take(packet) }
+            }
+        }
+        return actions
+    }
+
+    private mutating func take(_ packet: MQTTPacket) throws(MQTTError) -> [Action] {
+        switch (packet, stage) {
+        case (.connectAcknowledgement(code: 0), .connecting):
+            stage = .subscribing
+            return [.send(frame(MQTTPacket.subscribe(id: Self.subscribeID, topics: subscription.topics)))]
+        case (.connectAcknowledgement(let code), .connecting):
+            // 4 and 5 are about credentials, 3 is a server that is unavailable (3.2.2.3).
+            throw MQTTError(code == 3 ? .unreachable : .refused, "the server refuses the connection (code \(code))")
+        case (.subscribeAcknowledgement(Self.subscribeID, let codes), .subscribing):
+            guard codes.count == subscription.topics.count, !codes.contains(where: { $0 > 2 }) else {
+                throw MQTTError(.notAllowed, "the server refuses the subscription")
+            }
+            stage = .subscribed
+            return [.subscribed]
+        case (.pingResponse, .subscribed): return []
+        // A message may come before the acknowledgement of its subscription (3.8.4).
+        case (.publish(let topic, let payload, let id), .subscribing),
+            (.publish(let topic, let payload, let id), .subscribed):
+            let message = Action.message(MQTTMessage(topic: topic, payload: payload))
+            return [message] + (id.map { [.send(frame(MQTTPacket.publishAcknowledgement(id: $0)))] } ?? [])
+        default: throw MQTTError(.malformed, "an MQTT packet out of its order")
+        }
+    }
+}
+
+/// Whether the other side is there, as what comes from it and the passing of time tell.
+final class Liveness: Sendable {
+    private struct State {
+        var isSubscribed = false
+        var wasHeard = false
+        var wasPinged = false
+    }
+    /// What to do when some time has passed.
+    enum Step: Equatable { case wait, ping, giveUp }
+
+    private let state = Mutex(State())
+
+    var isSubscribed: Bool { state.withLock { $0.isSubscribed } }
+
+    func subscribed() { state.withLock { $0.isSubscribed = true } }
+
+    func heard() {
+        state.withLock { state in
+            state.wasHeard = true
+            state.wasPinged = false
+        }
+    }
+
+    func next() -> Step {
+        state.withLock { state in
+            defer { state.wasHeard = false }
+            guard state.isSubscribed, !state.wasPinged else { return .giveUp }
+            if state.wasHeard { return .wait }
+            state.wasPinged = true
+            return .ping
+        }
+    }
+}
+
+/// Why a subscription could not be made, or has ended.
+public struct MQTTError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `refused`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case unreachable, untrusted, refused, notAllowed, lost, timedOut, malformed, cancelled
+        }
+        private let value: Value
+        public var description: String { value.rawValue }
+
+        /// No connection could be made.
+        public static let unreachable = Code(value: .unreachable)
+        /// The server's certificate is not trusted, or no secure channel came about.
+        public static let untrusted = Code(value: .untrusted)
+        /// The server does not let this client in: its credentials are wrong, or are not good any longer.
+        public static let refused = Code(value: .refused)
+        /// The client may not subscribe to this topic.
+        public static let notAllowed = Code(value: .notAllowed)
+        /// The connection ended.
+        public static let lost = Code(value: .lost)
+        /// The server did not answer in time.
+        public static let timedOut = Code(value: .timedOut)
+        /// What came is not WebSocket or not MQTT, or is larger than is accepted.
+        public static let malformed = Code(value: .malformed)
+        /// The calling task was cancelled.
+        public static let cancelled = Code(value: .cancelled)
+    }
+
+    /// What went wrong.
+    public var code: Code
+    /// What went wrong, for a person. It names no credentials and no address but the host's.
+    public var message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "\(code): \(message)" }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RainIO
 import RainJSON
 import Synchronization
 
@@ -114,4 +116,42 @@ public final class CloudServer: Sendable {
         broker.stop()
         folder.removeIfTemporary()
     }
+}
+
+/// Why the simulator cannot start or go on. The message says what to try.
+public struct SimulatorError: Error, Sendable, Equatable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable {
+        private enum Value { case usage, unavailable, storage, crypto }
+        private let value: Value
+
+        /// An option makes no sense.
+        public static let usage = Code(value: .usage)
+        /// Something that it needs is missing or taken: mosquitto, a port.
+        public static let unavailable = Code(value: .unavailable)
+        /// The data folder cannot be read or written.
+        public static let storage = Code(value: .storage)
+        /// libcrypto failed.
+        public static let crypto = Code(value: .crypto)
+    }
+
+    public var code: Code
+    public var description: String
+
+    public init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+}
+
+/// Runs `body` on a new thread, which ends with it. A simulator without one cannot go on, and ends.
+func mustStartThread(_ body: @escaping @Sendable () -> Void) {
+    let failure = startThread(body)
+    precondition(failure == 0, "no thread could be started: \(String(cString: strerror(failure)))")
+}
+
+/// Milliseconds since 1970.
+@Sendable public func wallClock() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
 }

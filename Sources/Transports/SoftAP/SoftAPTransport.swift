@@ -214,3 +214,123 @@ extension SoftAPTransport {
         return String(decoding: endpoint.name, as: UTF8.self)
     }
 }
+
+/// A closed connection is a handler's refusal, or the work of another client. `esp_http_server` has one socket here, and a new connection
+/// pushes the old one out (`lru_purge_enable`); `protocomm_httpd.c` has one session, and a request without its cookie replaces it.
+extension SoftAPTransport {
+    /// What a connection that was closed without an answer means, if it was not a refusal.
+    ///
+    /// The board is asked for its version with the cookie that was ours: to a client whose session it no longer knows it gives a new cookie
+    /// with the answer. Where the session is still ours, a connection that was reset says that the request was not read to its end. One that
+    /// was closed in order may have been pushed out before its request came, by a client that had not sent its own when the board was asked:
+    /// a moment later it has.
+    func eviction(
+        _ failure: HTTPError, _ endpoint: Endpoint, _ conversation: State.Conversation
+    ) async -> TransportError? {
+        // The version is never refused.
+        guard endpoint != .version else {
+            return conversation == .unknown ? closedUnheard : connectionTaken(endpoint)
+        }
+        guard case .cookie(let ours) = conversation else { return nil }
+        if await isTaken(ours) {
+            return error(
+                .evicted, endpoint, "Another client is talking to the board, which serves one at a time.",
+                reason: "session_taken")
+        }
+        if failure.isReset { return connectionTaken(endpoint) }
+        // The time that a client takes from its connection to its request, or to come again; only a failure waits for it.
+        try? await Task.sleep(for: .milliseconds(250))
+        return await isTaken(ours) ? connectionTaken(endpoint) : nil
+    }
+
+    /// Whether the board has another session than that; then ours is the newest.
+    private func isTaken(_ ours: SessionCookie) async -> Bool {
+        let question = httpRequest(Array("---".utf8), path: names.version.description, .cookie(ours))
+        let http = http
+        let answer = await open.run { () async throws(HTTPError) in try await http.send(question) }
+        guard case .success(let response)? = answer, let given = SessionCookie(response), given != ours else {
+            return false
+        }
+        await remember(response, after: .cookie(ours))
+        return true
+    }
+
+    /// The first connection was closed without a byte. A board does that when another client comes, so the code is the same; but nothing that
+    /// a board sends has come from this address.
+    private var closedUnheard: TransportError {
+        error(
+            .evicted, .version,
+            "The server at \(peer) closed the connection without an answer; it may not be a board.",
+            reason: "connection_taken")
+    }
+
+    private func connectionTaken(_ endpoint: Endpoint) -> TransportError {
+        error(
+            .evicted, endpoint,
+            "The board dropped the connection before it had read the request, as it does when another client comes.",
+            reason: "connection_taken")
+    }
+}
+
+/// The cookie by which a board recognises a conversation over several connections: `session=` and a 32-bit number.
+///
+/// The firmware compares the whole `Cookie` header with that text in a buffer of 20 bytes, so nothing else may stand in it
+/// (`protocomm_httpd.c` of ESP-IDF, from 4.3 on).
+struct SessionCookie: Sendable, Equatable {
+    let number: UInt32
+
+    /// What belongs into the `Cookie` header.
+    var headerValue: String { "session=\(number)" }
+
+    init(number: UInt32) { self.number = number }
+
+    /// Reads one `Set-Cookie` value; nil unless it is a session cookie. Attributes after a semicolon are left aside.
+    init?(setCookie: String) {
+        let name = Array("session=".utf8)
+        let text = Array(setCookie.utf8.prefix(256))
+        let pair = text.prefix { $0 != UInt8(ascii: ";") }.filter {
+            $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t")
+        }
+        guard pair.starts(with: name) else { return nil }
+        let digits = pair.dropFirst(name.count)
+        guard (1...10).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = UInt32(String(decoding: digits, as: UTF8.self))
+        else { return nil }
+        self.number = number
+    }
+
+    /// The session cookie that a response sets, if it does. The last one counts.
+    init?(_ response: HTTPResponse) {
+        let cookies = response.headers.filter { $0.name.lowercased() == "set-cookie" }
+            .compactMap { SessionCookie(setCookie: $0.value) }
+        guard let last = cookies.last else { return nil }
+        self = last
+    }
+}
+
+/// What a service that speaks protocomm over HTTP calls its session and its version; all other endpoints keep their names.
+public struct HTTPEndpointNames: Sendable, Equatable {
+    /// In the place of `prov-session`.
+    public var session: Endpoint
+    /// In the place of `proto-ver`.
+    public var version: Endpoint
+
+    public init(session: Endpoint, version: Endpoint) {
+        self.session = session
+        self.version = version
+    }
+
+    /// Provisioning: `network_provisioning` and `wifi_provisioning`.
+    public static let provisioning = HTTPEndpointNames(session: .session, version: .version)
+    /// Local control, and RainMaker's on-network service, which takes its names (`esp_rmaker_on_network_chal_resp.c`).
+    public static let localControl = HTTPEndpointNames(
+        session: .localControlSession, version: .localControlVersion)
+
+    func name(of endpoint: Endpoint) -> Endpoint {
+        switch endpoint {
+        case .session: session
+        case .version: version
+        default: endpoint
+        }
+    }
+}

@@ -72,3 +72,102 @@ final class EventStream: Sendable {
                 elapsedMilliseconds: Int64(elapsed / .milliseconds(1)), nodeID: state.node?.rawValue, more: more))
     }
 }
+
+/// One line of `--events ndjson`: the same eight members on every line, the node id once it is known, then further members.
+struct EventLine<More: Encodable>: Encodable {
+    let time: String
+    let run: String
+    let device: String
+    /// nil, and `null`, before the first step.
+    let step: String?
+    let state: String
+    let code: String
+    let attempt: Int
+    let elapsedMilliseconds: Int64
+    let nodeID: String?
+    let more: More
+
+    private enum CodingKeys: String, CodingKey {
+        case time = "ts"
+        case run, device, step, state, code, attempt
+        case elapsedMilliseconds = "elapsed_ms"
+        case nodeID = "node_id"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try encodeOwn(to: encoder)
+        try more.encode(to: encoder)
+        // Results have some of these members too, and the line's own values count. Encoding a member again replaces it in its place.
+        try encodeOwn(to: encoder)
+    }
+
+    private func encodeOwn(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(time, forKey: .time)
+        try container.encode(run, forKey: .run)
+        try container.encode(device, forKey: .device)
+        try container.encode(step, forKey: .step)
+        try container.encode(state, forKey: .state)
+        try container.encode(code, forKey: .code)
+        try container.encode(attempt, forKey: .attempt)
+        try container.encode(elapsedMilliseconds, forKey: .elapsedMilliseconds)
+        try container.encodeIfPresent(nodeID, forKey: .nodeID)
+    }
+}
+
+/// The further members of a warning's event.
+struct WarningDetail: Encodable {
+    let reason: String
+    let detail: String
+
+    init(_ warning: Warning) { (reason, detail) = (warning.reason, warning.message) }
+}
+
+/// The further member of a step's event.
+struct EventDetail: Encodable {
+    let detail: String?
+}
+
+/// An onboarding event as `--events ndjson` names it.
+struct EventWords {
+    let state: String
+    let code: ExitStatus
+    let detail: String?
+
+    init(_ state: OnboardingEvent.State) {
+        (self.state, code, detail) =
+            switch state {
+            case .started: ("started", .ok, nil)
+            case .finished: ("finished", .ok, nil)
+            case .deferred(let why): ("deferred", .temporary, why)
+            case .progress(let progress): ("progress", .ok, Self.word(progress))
+            case .failed(let error): Self.failed(CommandFailure(error))
+            }
+    }
+
+    private static func failed(_ failure: CommandFailure) -> (String, ExitStatus, String?) {
+        ("failed", failure.status, failure.message)
+    }
+
+    private static func word(_ progress: OnboardingProgress) -> String {
+        switch progress {
+        case .identified: "identified"
+        case .heard: "heard"
+        case .claimInitiated: "claim_initiated"
+        case .certificateRequested: "certificate_requested"
+        case .claimed: "claimed"
+        case .customData: "custom_data_answered"
+        case .wifi(.connecting): "connecting"
+        case .wifi(.occupied): "occupied"
+        case .wifi(.attemptFailed): "attempt_failed"
+        case .wifi(.unreachable): "unreachable"
+        case .connected: "connected"
+        case .resumed: "resumed"
+        case .abandoned: "abandoned"
+        case .associationLeftOpen: "association_left_open"
+        case .waitingForBoard: "waiting_for_board"
+        case .waitingForCloud: "waiting_for_cloud"
+        case .waitingForNode: "waiting_for_node"
+        }
+    }
+}

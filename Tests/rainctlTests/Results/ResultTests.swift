@@ -11,7 +11,7 @@ import Testing
 struct ResultTests {
     @Test("every result type has an example")
     func complete() throws {
-        let folder = Repository.path("Sources/rainctl/Results")
+        let folder = Repository.path("Sources/rainctl")
         var names: [String] = []
         for file in try filesBelow(folder) where file.hasSuffix(".swift") {
             names += try readFile("\(folder)/\(file)").matches(of: /struct (\w+): CommandResult/).map { "\($0.1)" }

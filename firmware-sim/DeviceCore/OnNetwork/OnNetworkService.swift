@@ -18,3 +18,78 @@ struct OnNetworkService<Security: DeviceSecurityScheme>: Sendable {
     /// `VERSION_STRING`: it names no security scheme, which stands in the TXT record alone.
     static var version: [UInt8] { bytes("{\"on_network\":{\"ver\":\"v1.0\",\"cap\":[\"ch_resp\"]}}") }
 }
+
+/// The service of a board that is on its network: `esp_rmaker_on_network_chal_resp_start` and what follows it.
+extension DeviceCore {
+    /// Whether the service runs, and still takes challenges: so long it is announced.
+    public var isAnnouncedOnNetwork: Bool { onNetwork.map { $0.stopDue == nil } ?? false }
+
+    public func servesOnNetwork(_ endpoint: Endpoint) -> Bool {
+        onNetwork != nil && OnNetworkService<Security>.endpoints.contains { $0.name == endpoint.name }
+    }
+
+    /// Starts the service, and enables challenge and response again; nothing where it runs already.
+    /// - Parameter security: the board's end of its scheme, for sessions of this service alone.
+    public mutating func startOnNetworkService(security: Security) {
+        guard onNetwork == nil else { return }
+        challenge.enable()
+        onNetwork = OnNetworkService(DeviceSession(configuration.security, security))
+        note(.onNetworkStarted)
+    }
+
+    /// A board that was set up before: no provisioning service, and on its network at once.
+    public mutating func startProvisioned() { machine.startProvisioned() }
+
+    public mutating func openOnNetworkSession(_ id: UInt32) {
+        onNetwork?.session.open(id)
+        note(.sessionOpened)
+    }
+
+    public mutating func respondOnNetwork(
+        to request: [UInt8], on endpoint: Endpoint, session id: UInt32, now: UInt64
+    ) -> DeviceAnswer {
+        advance(to: now)
+        guard servesOnNetwork(endpoint) else { return .refused }
+        if onNetwork?.session.id != id { openOnNetworkSession(id) }
+        switch endpoint.name {
+        case Endpoint.localControlVersion.name: return .reply(OnNetworkService<Security>.version)
+        case Endpoint.localControlSession.name: return shakeHandsOnNetwork(request)
+        default: return signOnNetwork(request, now: now)
+        }
+    }
+
+    private mutating func shakeHandsOnNetwork(_ request: [UInt8]) -> DeviceAnswer {
+        switch onNetwork?.session.shakeHands(request) {
+        case .reply(let reply)?: return .reply(reply)
+        case .established(let reply)?:
+            note(.sessionEstablished)
+            return .reply(reply)
+        // Nobody counts them here: that is provisioning's.
+        case .wrongProof?:
+            note(.onNetworkProofRefused)
+            return .refused
+        case .refused?, nil: return .refused
+        }
+    }
+
+    private mutating func signOnNetwork(_ request: [UInt8], now: UInt64) -> DeviceAnswer {
+        guard let plain = onNetwork?.session.decrypt(request), isClaimed else { return .refused }
+        let (signatures, wasDisabled) = (challenge.signatures, challenge.isDisabled)
+        let reply: [UInt8]
+        do throws(HandlerFailure) {
+            reply = try challenge.respond(to: plain, nodeID: nodeID)
+        } catch { return .refused }
+        if challenge.signatures > signatures { note(.challengeSigned) }
+        if challenge.isDisabled, !wasDisabled {
+            onNetwork?.stopDue = now + OnNetworkService<Security>.stopDelay
+            note(.onNetworkDisabled)
+        }
+        return onNetwork?.session.encrypt(reply).map { .reply($0) } ?? .refused
+    }
+
+    mutating func stopOnNetworkService(at now: UInt64) {
+        guard let due = onNetwork?.stopDue, due <= now else { return }
+        onNetwork = nil
+        note(.onNetworkStopped)
+    }
+}

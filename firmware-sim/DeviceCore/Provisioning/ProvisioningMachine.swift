@@ -97,3 +97,388 @@ public struct ProvisioningMachine: Sendable {
         events.append(.serviceStopped)
     }
 }
+
+/// How the firmware was configured. Times are milliseconds.
+public struct ProvisioningOptions: Sendable, Equatable {
+    /// `wifi_conn_attempts`: 0 is the old behaviour, where the first failure that is understood is final and any other
+    /// is retried for ever.
+    public var attempts: UInt32
+    /// `CONFIG_APP_NETWORK_RESET_PROV_ON_FAILURE`: a failed board makes itself ready for other credentials.
+    public var resetsOnFailure: Bool
+    /// False where the application called `network_prov_mgr_disable_auto_stop`.
+    public var stopsByItself: Bool
+    /// How long the service goes on answering after it was told to stop.
+    public var cleanupDelay: UInt64
+    /// How long the service waits for a status request, once the board is connected (`CONFIG_NETWORK_PROV_AUTOSTOP_TIMEOUT`).
+    public var autoStopDelay: UInt64
+    /// Wrong proofs of possession before provisioning stops until the next boot; 0 for no limit.
+    public var wrongProofLimit: UInt32
+    /// How many entries of a scan are kept (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`).
+    public var scanEntries: Int
+    /// A reset is refused where there is nothing to reset, as by network_provisioning before 1.2.1 and by ESP-IDF's own component.
+    public var refusesIdleReset: Bool
+
+    public init(
+        attempts: UInt32 = 0, resetsOnFailure: Bool = false, stopsByItself: Bool = true, cleanupDelay: UInt64 = 1000,
+        autoStopDelay: UInt64 = 30_000, wrongProofLimit: UInt32 = 5,
+        scanEntries: Int = 16, refusesIdleReset: Bool = false
+    ) {
+        self.attempts = attempts
+        self.resetsOnFailure = resetsOnFailure
+        self.stopsByItself = stopsByItself
+        self.cleanupDelay = cleanupDelay
+        self.autoStopDelay = autoStopDelay
+        self.wrongProofLimit = wrongProofLimit
+        self.scanEntries = scanEntries
+        self.refusesIdleReset = refusesIdleReset
+    }
+}
+
+/// A handler returned an error: the transport then sends the client nothing at all.
+public struct HandlerFailure: Error, Equatable, Sendable {
+    init() {}
+}
+
+/// The result of a handler.
+enum HandlerResult {
+    case reply([UInt8])
+    /// The server task is busy with this request and answers later.
+    case later
+}
+
+/// `prov-scan`.
+extension ProvisioningMachine {
+    mutating func respondToScan(_ request: [UInt8], now: UInt64) throws(HandlerFailure) -> HandlerResult {
+        let message: NetworkScanPayload
+        do { message = try NetworkScanPayload(decoding: request) } catch { throw HandlerFailure() }
+        advance(to: now)
+        switch message.message {
+        case .commandScanWiFiStart:
+            guard case .commandScanWiFiStart(let command)? = message.payload else { throw HandlerFailure() }
+            return startScan(command, now: now)
+        case .commandScanWiFiStatus:
+            let progress = ScanStatusResponse(isFinished: !scan.isRunning, resultCount: UInt32(scan.results.count))
+            return .reply(NetworkScanPayload(.responseScanWiFiStatus(progress)).encoded())
+        case .commandScanWiFiResult:
+            guard case .commandScanWiFiResult(let command)? = message.payload else { throw HandlerFailure() }
+            return .reply(NetworkScanPayload(.responseScanWiFiResult(try results(command))).encoded())
+        case .commandScanThreadStart:
+            return .reply(NetworkScanPayload(.responseScanThreadStart, status: .invalidArgument).encoded())
+        case .commandScanThreadStatus:
+            let nothing = ScanStatusResponse(isFinished: false, resultCount: 0)
+            return .reply(NetworkScanPayload(.responseScanThreadStatus(nothing), status: .invalidArgument).encoded())
+        // A Thread result among them: the firmware has no such handler in a Wi-Fi build.
+        default: throw HandlerFailure()
+        }
+    }
+
+    /// The answer that a blocking start is waiting for, once the scan is over.
+    func blockedScanReply() -> [UInt8]? { scan.isRunning ? nil : Self.scanStarted }
+
+    private static var scanStarted: [UInt8] { NetworkScanPayload(.responseScanWiFiStart).encoded() }
+
+    private mutating func startScan(_ command: ScanWiFiStartCommand, now: UInt64) -> HandlerResult {
+        // A second start succeeds without doing anything, not even waiting.
+        guard !scan.isRunning else { return .reply(Self.scanStarted) }
+        scan = ScanState()
+        scan.isRunning = true
+        // The firmware hands it on as a byte.
+        scan.groupChannels = command.groupChannels & 0xFF
+        scan.channelDelay = command.isPassive ? radio.channelDelay * 3 : radio.channelDelay
+        if scan.groupChannels > 0 {
+            scan.channel = 1
+            scan.due = now + scan.channelDelay
+        } else {
+            scan.due = now + scan.channelDelay * UInt64(ScanState.lastChannel)
+        }
+        events.append(.scanStarted)
+        advance(to: now)
+        return command.isBlocking && scan.isRunning ? .later : .reply(Self.scanStarted)
+    }
+
+    /// The driver has reported the end of a scan. Outside `started` the report is ignored: "scanning" then stays set for ever.
+    mutating func advanceScan(now: UInt64) {
+        scan.due = nil
+        guard state == .started else { return }
+        guard scan.groupChannels > 0 else {
+            scan.add(radio.accessPoints, limit: options.scanEntries)
+            return finishScan()
+        }
+        let channel = scan.channel
+        scan.add(radio.accessPoints.filter { $0.channel == channel }, limit: options.scanEntries)
+        scan.channel += 1
+        guard scan.channel <= ScanState.lastChannel else { return finishScan() }
+        let pause = scan.channel % scan.groupChannels == 0 ? ScanState.pause : 0
+        scan.due = now + pause + scan.channelDelay
+    }
+
+    private mutating func finishScan() {
+        scan.isRunning = false
+        events.append(.scanFinished(count: UInt32(scan.results.count)))
+    }
+
+    private func results(_ command: ScanResultCommand) throws(HandlerFailure) -> ScanWiFiResultResponse {
+        let start = UInt64(command.startIndex)
+        let end = start + UInt64(command.count)
+        let limit = UInt64(options.scanEntries)
+        guard start < limit, end <= limit, command.count == 0 || end <= scan.results.count else {
+            throw HandlerFailure()
+        }
+        guard command.count > 0 else { return ScanWiFiResultResponse([]) }
+        return ScanWiFiResultResponse(
+            scan.results[Int(start)..<Int(end)].map { accessPoint in
+                WiFiScanResult(
+                    ssid: accessPoint.isHidden ? [] : accessPoint.ssid.untilNull, channel: accessPoint.channel,
+                    rssi: accessPoint.rssi, bssid: accessPoint.bssid, authentication: accessPoint.authentication)
+            })
+    }
+}
+
+/// One scan, running or done.
+struct ScanState: Sendable {
+    static let lastChannel: UInt32 = 13
+    /// The radio goes back to its own channel for so long between two groups, so that the access point is not lost.
+    static let pause: UInt64 = 120
+
+    var isRunning = false
+    /// 0: all channels at once.
+    var groupChannels: UInt32 = 0
+    var channel: UInt32 = 0
+    var channelDelay: UInt64 = 0
+    /// When the driver reports the end of this step.
+    var due: UInt64?
+    /// Strongest first.
+    var results: [SimulatedAccessPoint] = []
+
+    /// Merges what one step of the scan found, as `update_wifi_scan_results` does: the new networks are all kept, and where that makes too
+    /// many, the weakest of the earlier channels are dropped, even if they are stronger than the new ones.
+    ///
+    /// - Parameter limit: `MAX_SCAN_RESULTS`.
+    mutating func add(_ found: [SimulatedAccessPoint], limit: Int) {
+        // The driver sorts them.
+        let new = SimulatedAccessPoint.strongestFirst(found).prefix(limit)
+        results = Array(results.prefix(limit - new.count))
+        for accessPoint in new.reversed() {
+            // Before an earlier one of the same strength.
+            let place = results.firstIndex { $0.rssi <= accessPoint.rssi } ?? results.count
+            results.insert(accessPoint, at: place)
+        }
+    }
+}
+
+/// `prov-config`.
+extension ProvisioningMachine {
+    mutating func respondToConfig(_ request: [UInt8], now: UInt64) throws(HandlerFailure) -> [UInt8] {
+        let message: NetworkConfigPayload
+        do { message = try NetworkConfigPayload(decoding: request) } catch { throw HandlerFailure() }
+        advance(to: now)
+        // Get and Apply are known by their type alone; only Set is refused without its member.
+        switch message.message {
+        case .commandGetWiFiStatus: return NetworkConfigPayload(.responseGetWiFiStatus(status(now: now))).encoded()
+        case .commandSetWiFiConfig:
+            guard case .commandSetWiFiConfig(let command)? = message.payload else { throw HandlerFailure() }
+            return NetworkConfigPayload(.responseSetWiFiConfig(StatusResponse(set(command)))).encoded()
+        case .commandApplyWiFiConfig:
+            return NetworkConfigPayload(.responseApplyWiFiConfig(StatusResponse(apply(now: now)))).encoded()
+        case .commandGetThreadStatus:
+            let refusal = ThreadStatusResponse(status: .invalidArgument, state: ThreadNetworkState(rawValue: 0))
+            return NetworkConfigPayload(.responseGetThreadStatus(refusal)).encoded()
+        case .commandSetThreadConfig:
+            guard case .commandSetThreadConfig? = message.payload else { throw HandlerFailure() }
+            return NetworkConfigPayload(.responseSetThreadConfig(StatusResponse(.invalidArgument))).encoded()
+        case .commandApplyThreadConfig:
+            return NetworkConfigPayload(.responseApplyThreadConfig(StatusResponse(.invalidArgument))).encoded()
+        default: throw HandlerFailure()
+        }
+    }
+
+    private mutating func set(_ command: SetWiFiConfigCommand) -> Status {
+        guard command.ssid.count <= 32, command.passphrase.count <= 63,
+            command.bssid.isEmpty || command.bssid.count == 6
+        else { return .invalidArgument }
+        // BSSID and channel are taken and not used; both texts go through C strings.
+        pending = WiFiCredentials(ssid: command.ssid.untilNull, passphrase: command.passphrase.untilNull)
+        return .success
+    }
+
+    private mutating func apply(now: UInt64) -> Status {
+        // Used up even where the state refuses it.
+        guard let credentials = pending else { return .internalError }
+        pending = nil
+        return configureStation(credentials, now: now) ? .success : .internalError
+    }
+
+    private mutating func status(now: UInt64) -> WiFiStatusResponse {
+        switch station {
+        case .connecting: return WiFiStatusResponse(state: .connecting)
+        case .attemptFailed:
+            let remaining = WiFiAttemptFailed(attemptsRemaining: options.attempts - attemptsCompleted)
+            return WiFiStatusResponse(state: .connecting, detail: .attemptFailed(remaining))
+        case .disconnected: return WiFiStatusResponse(state: .connectionFailed, detail: .failed(failure))
+        case .connected(let accessPoint):
+            // The first client that gets this answer starts the end of the service.
+            if options.stopsByItself { stop(now: now) }
+            return WiFiStatusResponse(
+                state: .connected, detail: .connected(Self.connection(accessPoint, radio.address)))
+        case .formerlyConnected:
+            let nothing = SimulatedAccessPoint(
+                ssid: Self.garbage(8), bssid: Self.garbage(6), channel: 0xA5,
+                authentication: WiFiAuthentication(rawValue: 17))
+            return WiFiStatusResponse(
+                state: .connected, detail: .connected(Self.connection(nothing, bytes("0.0.0.0"))))
+        }
+    }
+
+    private static func connection(_ accessPoint: SimulatedAccessPoint, _ address: [UInt8]) -> WiFiConnection {
+        // `strndup` copies the BSSID up to a zero byte; what follows it is whatever lay on the heap.
+        var bssid = accessPoint.bssid.untilNull
+        if bssid.count < 6 { bssid.append(0) }
+        bssid.append(contentsOf: garbage(6 - bssid.count))
+        return WiFiConnection(
+            ip4Address: address, authentication: accessPoint.authentication, ssid: accessPoint.ssid.untilNull,
+            bssid: bssid, channel: Int32(clamping: accessPoint.channel))
+    }
+
+    private static func garbage(_ count: Int) -> [UInt8] { [UInt8](repeating: 0xA5, count: max(0, count)) }
+}
+
+extension ProvisioningMachine {
+    /// `network_prov_mgr_configure_wifi_sta`: takes credentials and starts to join; false where the state forbids it.
+    public mutating func configureStation(_ credentials: WiFiCredentials, now: UInt64) -> Bool {
+        advance(to: now)
+        guard state == .started else { return false }
+        station = .connecting
+        attemptsCompleted = 0
+        state = .credentialsReceived
+        events.append(.credentialsReceived(ssid: credentials.ssid))
+        join(credentials, now: now)
+        return true
+    }
+
+    /// Joins another network without asking the provisioning service, as the `wifi-prov` command of a provisioned board does.
+    public mutating func reconfigureStation(_ credentials: WiFiCredentials, now: UInt64) {
+        advance(to: now)
+        join(credentials, now: now)
+    }
+
+    /// The network is known from an earlier time: the service never starts, and the board is on the network at once.
+    mutating func startProvisioned() {
+        guard state == .started else { return }
+        state = .stopped
+        let accessPoint = radio.accessPoints.first
+        stored = WiFiCredentials(ssid: accessPoint?.ssid ?? [], passphrase: [])
+        events.append(.joined(ssid: accessPoint?.ssid ?? [], channel: accessPoint?.channel ?? 1))
+    }
+
+    private mutating func join(_ credentials: WiFiCredentials, now: UInt64) {
+        stored = credentials
+        verdictDue = now + radio.joinDelay
+        advance(to: now)
+    }
+
+    mutating func concludeAttempt(now: UInt64) {
+        verdictDue = nil
+        guard let credentials = stored else { return }
+        switch radio.verdict(on: credentials) {
+        case .never: break
+        case .joined(let accessPoint): joined(accessPoint, now: now)
+        case .disconnected(let reason): disconnected(reason, now: now)
+        }
+    }
+
+    private mutating func joined(_ accessPoint: SimulatedAccessPoint, now: UInt64) {
+        // Before credentials came (after a reprovision, that is) and after the end the service does not listen to the driver.
+        if isListening {
+            station = .connected(accessPoint)
+            state = .succeeded
+            if options.stopsByItself { autoStopDue = now + options.autoStopDelay }
+        }
+        events.append(.joined(ssid: accessPoint.ssid, channel: accessPoint.channel))
+    }
+
+    private mutating func disconnected(_ reason: DisconnectReason, now: UInt64) {
+        guard isListening else {
+            // The application's own handler tries again, as long as there is something to join.
+            events.append(.disconnected(reason))
+            verdictDue = now + max(radio.joinDelay, Self.shortestRetry)
+            return
+        }
+        attemptsCompleted += 1
+        if attemptsCompleted < options.attempts {
+            station = .attemptFailed
+            events.append(.attemptFailed(reason, remaining: options.attempts - attemptsCompleted))
+            verdictDue = now + radio.joinDelay
+            return
+        }
+        // Also when the attempt is going to be repeated: a reset is possible then, and a success still counts.
+        state = .failed
+        if let understood = reason.failure {
+            failure = understood
+        } else if options.attempts == 0 {
+            station = .connecting
+            events.append(.attemptFailed(reason, remaining: 0))
+            verdictDue = now + max(radio.joinDelay, Self.shortestRetry)
+            return
+        }
+        station = .disconnected
+        events.append(.joinFailed(reason, failure))
+        if options.resetsOnFailure {
+            _ = reset()
+            events.append(.resetAfterFailure)
+        }
+    }
+
+    private var isListening: Bool {
+        switch state {
+        case .credentialsReceived, .succeeded, .failed: true
+        case .started, .stopping, .stopped: false
+        }
+    }
+
+    /// A retry without end must take some time, whatever the join delay is.
+    private static var shortestRetry: UInt64 { 100 }
+
+    /// `network_prov_mgr_reset_wifi_sm_state_on_failure`. The answer to a status request stays the same until the next Apply.
+    mutating func reset() -> Status {
+        switch state {
+        case .failed:
+            stored = nil
+            verdictDue = nil
+            attemptsCompleted = 0
+            state = .started
+            return .success
+        case .started: return options.refusesIdleReset ? .internalError : .success
+        case .credentialsReceived, .succeeded, .stopping, .stopped: return .internalError
+        }
+    }
+
+    /// `network_prov_mgr_reset_wifi_sm_state_for_reprovision`: from any state, if the application keeps the service up.
+    mutating func reprovision() -> Status {
+        guard !options.stopsByItself else { return .internalError }
+        if case .connected = station { station = .formerlyConnected }
+        stored = nil
+        verdictDue = nil
+        attemptsCompleted = 0
+        state = .started
+        return .success
+    }
+}
+
+/// `prov-ctrl`.
+extension ProvisioningMachine {
+    mutating func respondToControl(_ request: [UInt8], now: UInt64) throws(HandlerFailure) -> [UInt8] {
+        let message: NetworkControlPayload
+        do { message = try NetworkControlPayload(decoding: request) } catch { throw HandlerFailure() }
+        advance(to: now)
+        switch message.message {
+        case .commandWiFiReset: return NetworkControlPayload(.responseWiFiReset, status: reset()).encoded()
+        case .commandWiFiReprovision:
+            return NetworkControlPayload(.responseWiFiReprovision, status: reprovision()).encoded()
+        case .commandThreadReset:
+            return NetworkControlPayload(.responseThreadReset, status: .invalidArgument).encoded()
+        case .commandThreadReprovision:
+            return NetworkControlPayload(.responseThreadReprovision, status: .invalidArgument).encoded()
+        default: throw HandlerFailure()
+        }
+    }
+}

@@ -47,3 +47,122 @@ extension [UInt8] {
         return Array(self[..<end])
     }
 }
+
+/// The text of a string member of the object that `text` holds; nil where the text is no object or has no such string.
+///
+/// As much of RFC 8259 as a claim needs: members beside the one that is asked for may be anything.
+func jsonString(_ name: StaticString, in text: [UInt8]) -> [UInt8]? {
+    var reader = JSONTextReader(text)
+    return reader.member(bytes(name))
+}
+
+private struct JSONTextReader {
+    private let text: [UInt8]
+    private var position = 0
+
+    init(_ text: [UInt8]) { self.text = text }
+
+    mutating func member(_ wanted: [UInt8]) -> [UInt8]? {
+        guard skip(UInt8(ascii: "{")) else { return nil }
+        var found: [UInt8]?
+        repeat {
+            guard let name = string(), skip(UInt8(ascii: ":")) else { return nil }
+            skipSpace()
+            if name == wanted, peek == UInt8(ascii: "\"") {
+                guard let value = string() else { return nil }
+                found = found ?? value
+            } else {
+                guard skipValue() else { return nil }
+            }
+        } while skip(UInt8(ascii: ","))
+        guard skip(UInt8(ascii: "}")) else { return nil }
+        return found
+    }
+
+    private var peek: UInt8? { position < text.count ? text[position] : nil }
+
+    private mutating func skipSpace() {
+        while let byte = peek, byte == 0x20 || (0x09...0x0D).contains(byte) { position += 1 }
+    }
+
+    private mutating func skip(_ byte: UInt8) -> Bool {
+        skipSpace()
+        guard peek == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// Any value; of arrays and objects only the brackets are counted.
+    private mutating func skipValue() -> Bool {
+        var depth = 0
+        var isEmpty = true
+        while true {
+            skipSpace()
+            guard let byte = peek else { return false }
+            switch byte {
+            case UInt8(ascii: "\""): guard string() != nil else { return false }
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                position += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","):
+                if depth == 0 { return !isEmpty }
+                if byte != UInt8(ascii: ",") { depth -= 1 }
+                position += 1
+            default: position += 1
+            }
+            isEmpty = false
+        }
+    }
+
+    private mutating func string() -> [UInt8]? {
+        guard skip(UInt8(ascii: "\"")) else { return nil }
+        var result: [UInt8] = []
+        while let byte = peek {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return result
+            case UInt8(ascii: "\\"):
+                guard let escaped = escape() else { return nil }
+                result.append(contentsOf: escaped)
+            default: result.append(byte)
+            }
+        }
+        return nil
+    }
+
+    private mutating func escape() -> [UInt8]? {
+        guard let byte = peek else { return nil }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "n"): return [0x0A]
+        case UInt8(ascii: "r"): return [0x0D]
+        case UInt8(ascii: "t"): return [0x09]
+        case UInt8(ascii: "b"): return [0x08]
+        case UInt8(ascii: "f"): return [0x0C]
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
+        case UInt8(ascii: "u"): return codeUnit()
+        default: return nil
+        }
+    }
+
+    /// One unit of UTF-16 as UTF-8. Surrogates do not occur in ids and certificates, and are no text.
+    private mutating func codeUnit() -> [UInt8]? {
+        guard position + 4 <= text.count else { return nil }
+        var value: UInt32 = 0
+        for byte in text[position..<position + 4] {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt32(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = value << 4 | UInt32(byte - UInt8(ascii: "A") + 10)
+            default: return nil
+            }
+        }
+        position += 4
+        switch value {
+        case 0..<0x80: return [UInt8(value)]
+        case 0x80..<0x800: return [0xC0 | UInt8(value >> 6), 0x80 | UInt8(value & 0x3F)]
+        case 0xD800..<0xE000: return nil
+        default: return [0xE0 | UInt8(value >> 12), 0x80 | UInt8(value >> 6 & 0x3F), 0x80 | UInt8(value & 0x3F)]
+        }
+    }
+}

@@ -4,6 +4,7 @@ import DeviceCore
 import Glibc
 import RainCrypto
 import RainCryptoOpenSSL
+import RainJSON
 
 /// The node's private key, which signs challenges as the firmware does: ECDSA with a P-256 key, RSASSA-PSS with an RSA one.
 struct NodeKey: NodeCredential {
@@ -44,4 +45,50 @@ func contents(of file: String) throws -> [UInt8] {
     defer { fclose(stream) }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     return Array(buffer[..<fread(&buffer, 1, buffer.count, stream)])
+}
+
+extension NodeKey {
+    func certificateRequest(for nodeID: [UInt8]) throws(SignatureFailure) -> [UInt8] {
+        try key.certificateRequest(commonName: nodeID)
+    }
+
+    func accepts(certificate pem: [UInt8], for nodeID: [UInt8]) -> Bool {
+        defer { ERR_clear_error() }
+        guard let input = BIO_new_mem_buf(pem, Int32(pem.count)) else { return false }
+        defer { BIO_free(input) }
+        guard let certificate = PEM_read_bio_X509(input, nil, refusePassword, nil) else { return false }
+        defer { X509_free(certificate) }
+        guard key.withPointer({ X509_check_private_key(certificate, $0) }) == 1 else { return false }
+        return commonName(of: X509_get_subject_name(certificate)) == nodeID
+    }
+}
+
+/// The common name of a subject; nil where it has none, or one that is no node's.
+func commonName(of subject: OpaquePointer?) -> [UInt8]? {
+    var buffer = [CChar](repeating: 0, count: 256)
+    let length = X509_NAME_get_text_by_NID(subject, NID_commonName, &buffer, Int32(buffer.count))
+    guard length > 0 else { return nil }
+    return buffer.prefix(Int(length)).map { UInt8(bitPattern: $0) }
+}
+
+/// A board's id in the cloud, and the files that prove it.
+struct NodeFiles {
+    /// The certificate's common name unless given.
+    var id: String?
+    var certificate: String?
+    var key: String?
+
+    /// The first `count` nodes of a file, in the order of their ids: `{"nodes":{ID:{"cert":FILE,"key":FILE}}}`.
+    static func read(_ file: String, count: Int) throws -> [NodeFiles] {
+        guard let document = try? JSONValue(parsing: try contents(of: file)), let members = document["nodes"]?.members
+        else { throw StartError("\(file): no JSON with an object \"nodes\"") }
+        let nodes = members.map {
+            NodeFiles(id: $0.name, certificate: $0.value["cert"]?.string, key: $0.value["key"]?.string)
+        }
+        guard nodes.allSatisfy({ $0.certificate != nil && $0.key != nil }) else {
+            throw StartError("\(file): each node needs \"cert\" and \"key\"")
+        }
+        guard nodes.count >= count else { throw StartError("\(file) has \(nodes.count) nodes for \(count) boards") }
+        return Array(nodes.sorted { ($0.id ?? "") < ($1.id ?? "") }.prefix(count))
+    }
 }

@@ -330,3 +330,63 @@ private func arrived(
     let topic = message.topic.map { String(cString: $0) } ?? ""
     Unmanaged<CloudLink>.fromOpaque(context).takeUnretainedValue().hasArrived(payload, on: topic)
 }
+
+/// What arrives on `params/remote`: `{"Light":{"Power":false}}`.
+enum RemoteParameters {
+    /// More bytes than all that the board has could need.
+    static let limit = 16_384
+
+    /// Nil for what is not a JSON object, or longer than ``limit``.
+    static func parse(_ message: [UInt8]) -> JSONValue? {
+        let limits = JSONLimits(maximumBytes: limit, maximumDepth: 12, maximumValues: 1024)
+        guard let value = try? JSONValue(parsing: message, limits: limits), value.members != nil else { return nil }
+        return value
+    }
+}
+
+extension NodeParameters.Change {
+    /// Devices and parameters that the board does not have, and values of other types, are left out, as firmware does.
+    ///
+    /// - Returns: nil for what is not a JSON object, or longer than ``RemoteParameters/limit``.
+    init?(message: [UInt8]) {
+        guard let value = RemoteParameters.parse(message) else { return nil }
+        self.init(value)
+    }
+
+    /// The light's, of what is set.
+    init(_ value: JSONValue) {
+        let light = value["Light"]
+        self.init(name: (light?["Name"]?.string).map { Array($0.utf8) }, isOn: light?["Power"]?.bool)
+    }
+}
+
+/// Certificate and key of a claim, as the files that libmosquitto wants. They have no names and end with the process.
+struct ClaimedFiles {
+    let certificate: NamelessFile
+    let key: NamelessFile
+
+    init(certificate: [UInt8], key: [UInt8]) throws {
+        self.certificate = try NamelessFile(certificate)
+        self.key = try NamelessFile(key)
+    }
+}
+
+/// A file that was unlinked at once; others of this process open it by its descriptor.
+final class NamelessFile {
+    private let descriptor: Int32
+    var path: String { "/proc/self/fd/\(descriptor)" }
+
+    init(_ bytes: [UInt8]) throws {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/firmware-sim-XXXXXX".utf8CString)
+        descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw StartError("no temporary file: \(lastSystemError())") }
+        unlink(template)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        guard bytes.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == bytes.count else {
+            throw StartError("a temporary file cannot be written: \(lastSystemError())")
+        }
+    }
+
+    deinit { close(descriptor) }
+}

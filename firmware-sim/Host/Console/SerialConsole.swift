@@ -2,6 +2,7 @@
 import DeviceCore
 import Glibc
 import ProtocommCore
+import RainCrypto
 import RainJSON
 
 /// The board's UART on a pty: boot log at the first open, echo and replies of the dialect, and the log in between.
@@ -260,5 +261,206 @@ final class SerialConsole: EventSource {
                 .init("received", .integer(Int64(incoming.bytes))), .init("sent", .integer(Int64(outgoing.bytes))),
                 .init("busy_ms", .integer(Int64(load.busy / 1000))),
             ])
+    }
+}
+
+/// The reading half of a console task, as a value: bytes from the wire in, echo and command lines out.
+protocol ConsoleInput {
+    /// What the board prints as soon as the task runs.
+    var greeting: [UInt8] { get }
+    /// What was in the UART's buffer at one moment. How bytes come together matters to the firmware.
+    mutating func receive(_ chunk: [UInt8])
+    /// What to do next; nil when more bytes are needed, or while a command runs.
+    mutating func next() -> ConsoleStep?
+    /// The command of the last step is done.
+    mutating func finish()
+}
+
+enum ConsoleStep: Equatable {
+    case write([UInt8])
+    /// Run these words, then call ``ConsoleInput/finish()``.
+    case run([[UInt8]])
+}
+
+enum ConsoleText {
+    static let prompt = Array("\n>> ".utf8)
+    static let lineEnd = Array("\r\n".utf8)
+    /// The same by `printf`, whose LF the C library makes CR LF.
+    static let printedLineEnd = Array("\r\r\n".utf8)
+    static let carriageReturn: UInt8 = 0x0D
+    static let lineFeed: UInt8 = 0x0A
+    /// How many bytes may wait while a command runs: more than any line, and still bounded.
+    static let backlogLimit = 4096
+}
+
+/// What a dialect's commands do.
+protocol ConsoleCommands {
+    func run(_ words: [[UInt8]], board: Board, log: BoardLog) -> CommandOutcome
+    /// Asked again while a command is ``CommandOutcome/later``.
+    func resume(board: Board, log: BoardLog) -> CommandOutcome
+    /// What is said of something that happens, besides the log's lines.
+    func announcement(of event: DeviceEvent, board: Board) -> [UInt8]
+}
+
+extension ConsoleCommands {
+    func announcement(of event: DeviceEvent, board: Board) -> [UInt8] { [] }
+}
+
+enum CommandOutcome: Equatable {
+    case output([UInt8])
+    /// Each by a call of its own, so that other tasks' log may come in between.
+    case pieces([[UInt8]])
+    /// A blocking handler keeps the console's task.
+    case later
+}
+
+/// A port that the firmware prints to and does not read from: what is typed there goes nowhere, and nothing is echoed.
+struct SilentConsoleInput: ConsoleInput {
+    let greeting: [UInt8] = []
+    mutating func receive(_ chunk: [UInt8]) {}
+    mutating func next() -> ConsoleStep? { nil }
+    mutating func finish() {}
+}
+
+/// The commands of such a port.
+struct NoCommands: ConsoleCommands {
+    func run(_ words: [[UInt8]], board: Board, log: BoardLog) -> CommandOutcome { .output([]) }
+    func resume(board: Board, log: BoardLog) -> CommandOutcome { .output([]) }
+}
+
+/// The time that bytes take on a wire of some speed, in one direction: ten bits a byte.
+struct SerialWire {
+    private let bytesPerSecond: UInt64?
+    /// When the wire is free again, in microseconds.
+    private var free: UInt64 = 0
+    /// When what was put on the wire last began and ended to be carried, in microseconds.
+    private(set) var last: Range<UInt64> = 0..<0
+    /// How many bytes it has carried.
+    private(set) var bytes = 0
+
+    /// - Parameter baud: nil for a wire that takes no time.
+    init(baud: Int?) { bytesPerSecond = baud.map { UInt64($0) / 10 } }
+
+    /// When what is put on the wire now has arrived at its end, in milliseconds of the loop's clock.
+    mutating func arrival(of count: Int, now: UInt64) -> UInt64 {
+        guard let bytesPerSecond else { return now }
+        carry(count, bytesPerSecond, from: max(free, now * 1000))
+        return (free + 999) / 1000
+    }
+
+    /// How many of so many bytes may leave now, so that the wire is never more than one millisecond ahead.
+    mutating func room(for count: Int, now: UInt64) -> Int {
+        guard let bytesPerSecond else { return count }
+        guard free <= now * 1000 else { return 0 }
+        let room = min(count, max(1, Int(bytesPerSecond / 500)))
+        carry(room, bytesPerSecond, from: max(free, now * 1000 - 1000))
+        return room
+    }
+
+    private mutating func carry(_ count: Int, _ bytesPerSecond: UInt64, from start: UInt64) {
+        free = start + UInt64(count) * 1_000_000 / bytesPerSecond
+        last = start..<free
+        bytes += count
+    }
+
+    /// When more may leave.
+    var due: UInt64? { bytesPerSecond == nil ? nil : (free + 999) / 1000 }
+}
+
+/// How long a wire with two directions has carried anything: an echo that comes while a command is still typed counts once.
+struct WireLoad {
+    /// In microseconds.
+    private(set) var busy: UInt64 = 0
+    private var end: UInt64 = 0
+
+    mutating func add(_ span: Range<UInt64>) {
+        guard span.upperBound > end else { return }
+        busy += span.upperBound - max(span.lowerBound, end)
+        end = span.upperBound
+    }
+}
+
+/// What goes wrong on the way from the board to the client's port.
+struct ConsoleFaults {
+    /// Fractions of the lines and bytes that get lost, or come twice.
+    var droppedLines = 0.0
+    var doubledLines = 0.0
+    var droppedBytes = 0.0
+    var doubledBytes = 0.0
+    /// Log lines of other tasks in every second, in the place of one in two seconds.
+    var storm = 0
+    /// The wire's speed, in baud of ten bits a byte; nil for a pty's own.
+    var baud: Int?
+    /// Milliseconds after the first opening at which the port goes away; it is back a third of a second later.
+    var replug: UInt64?
+
+    /// Of Improv: a result without an address; the result before the state; nothing at all on success; a port that goes away then; a board
+    /// that takes no settings any more, or none before its button is pressed.
+    var hasNoURL = false
+    var resultComesFirst = false
+    var isSilentOnSuccess = false
+    var replugsOnSuccess = false
+    var isStopped = false
+    var waitsForButton = false
+
+    /// Takes `KEY=VALUE`; false where there is no such fault, or no such value.
+    mutating func set(_ text: String) -> Bool {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let number = Double(parts[1]), number >= 0, number <= 10_000_000 else { return false }
+        switch parts[0] {
+        case "drop-line" where number <= 1: droppedLines = number
+        case "double-line" where number <= 1: doubledLines = number
+        case "drop-byte" where number <= 1: droppedBytes = number
+        case "double-byte" where number <= 1: doubledBytes = number
+        case "storm" where number <= 100_000: storm = Int(number)
+        case "baud" where number >= 300: baud = Int(number)
+        case "replug" where number <= 3600: replug = UInt64(number * 1000)
+        case "no-url" where number == 1: hasNoURL = true
+        case "result-first" where number == 1: resultComesFirst = true
+        case "silent-success" where number == 1: isSilentOnSuccess = true
+        case "replug-on-success" where number == 1: replugsOnSuccess = true
+        case "stopped" where number == 1: isStopped = true
+        case "button" where number == 1: waitsForButton = true
+        default: return false
+        }
+        return true
+    }
+
+    /// What arrives of some lines.
+    func applied(to bytes: [UInt8], _ random: inout BoardRandom) -> [UInt8] {
+        var arrived = bytes
+        if droppedLines > 0 || doubledLines > 0 {
+            arrived = []
+            for line in Self.lines(bytes) {
+                // What has no end yet is part of a line that goes on, such as an echo or a prompt.
+                let isWhole = line.last == ConsoleText.lineFeed && line.count > 2
+                if isWhole, happens(droppedLines, &random) { continue }
+                arrived += line
+                if isWhole, happens(doubledLines, &random) { arrived += line }
+            }
+        }
+        guard droppedBytes > 0 || doubledBytes > 0 else { return arrived }
+        var bytes: [UInt8] = []
+        for byte in arrived {
+            if happens(droppedBytes, &random) { continue }
+            bytes.append(byte)
+            if happens(doubledBytes, &random) { bytes.append(byte) }
+        }
+        return bytes
+    }
+
+    private func happens(_ fraction: Double, _ random: inout BoardRandom) -> Bool {
+        fraction > 0 && Double(random.number()) < fraction * 4_294_967_296
+    }
+
+    private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        var lines: [ArraySlice<UInt8>] = []
+        var start = 0
+        for (index, byte) in bytes.enumerated() where byte == ConsoleText.lineFeed {
+            lines.append(bytes[start...index])
+            start = index + 1
+        }
+        if start < bytes.count { lines.append(bytes[start...]) }
+        return lines
     }
 }

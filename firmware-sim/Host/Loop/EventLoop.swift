@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CRainDescriptors
+import Glibc
 import RainIO
 
 /// The one thread of the simulator: waits for descriptors and times, and hands them to their sources.
@@ -48,5 +50,145 @@ final class EventLoop {
         guard let due = sources.compactMap(\.due).min() else { return nil }
         let now = MonotonicClock.now
         return .after(milliseconds: due <= now ? 0 : Int64(clamping: due - now))
+    }
+}
+
+/// Something that the event loop watches over: descriptors, and times at which something is due.
+protocol EventSource: AnyObject {
+    /// The descriptors to wait for now, with the events of `poll(2)`.
+    var interests: [Interest] { get }
+    /// When ``wake(now:)`` wants to be called at the latest, in milliseconds of ``MonotonicClock``.
+    var due: UInt64? { get }
+    /// One of the descriptors is ready.
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64)
+    /// Called in each pass of the loop, whatever happened.
+    func wake(now: UInt64)
+    /// Gives back what the system does not release by itself.
+    func shutDown()
+}
+
+struct Interest: Equatable {
+    var descriptor: Int32
+    var events: Int16
+}
+
+/// Milliseconds since the process began, by a clock that nobody sets.
+enum MonotonicClock {
+    private static let start = read()
+
+    static var now: UInt64 {
+        // Before the reading: it is made when it is asked for first, and the clock goes on meanwhile.
+        let start = start
+        return read() - start + 1
+    }
+
+    /// The time here that the system's own clock shows as `microseconds`.
+    static func milliseconds(atMicroseconds microseconds: UInt64) -> UInt64 {
+        let milliseconds = microseconds / 1000 + 1
+        return milliseconds <= start ? 0 : milliseconds - start + 1
+    }
+
+    private static func read() -> UInt64 { UInt64(monotonicMilliseconds()) }
+}
+
+/// Ends the loop on SIGTERM, SIGINT and SIGHUP, and, if asked to, when the parent process is gone.
+final class TerminationSignals: EventSource {
+    private let reading: Int32
+    private let parent: pid_t?
+    private let stop: () -> Void
+
+    /// - Parameter watchesParent: looks every half second whether the process that started this one still lives.
+    init(watchesParent: Bool, stop: @escaping () -> Void) {
+        self.stop = stop
+        parent = watchesParent ? getppid() : nil
+        var ends: [Int32] = [-1, -1]
+        precondition(pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0, "no pipe")
+        reading = ends[0]
+        signalPipe = ends[1]
+        for number in [SIGTERM, SIGINT, SIGHUP] { signal(number, tellSignal) }
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    var interests: [Interest] { [Interest(descriptor: reading, events: Int16(POLLIN))] }
+    var due: UInt64? { parent == nil ? nil : MonotonicClock.now + 500 }
+    func ready(_ descriptor: Int32, events: Int16, now: UInt64) { stop() }
+    func wake(now: UInt64) { if let parent, getppid() != parent { stop() } }
+    func shutDown() {}
+}
+
+/// Written once before any signal can arrive, read by the handler only.
+nonisolated(unsafe) private var signalPipe: Int32 = -1
+
+private func tellSignal(_ number: Int32) {
+    var byte: UInt8 = 1
+    _ = write(signalPipe, &byte, 1)
+}
+
+/// Makes a call that may block for long, on a thread of its own; a descriptor becomes readable when it ends.
+///
+/// The process does not wait for a call that is still under way when it ends.
+final class BackgroundCall {
+    /// Readable once the call is over; nil unless one is under way. A process has many boards, and few descriptors.
+    private(set) var descriptor: Int32?
+
+    /// What the thread works with: the call, and its end of the pipe, which is closed when the call is over.
+    private final class Work: Sendable {
+        let body: @Sendable () -> Int32
+        let writing: Int32
+
+        init(writing: Int32, body: @escaping @Sendable () -> Int32) {
+            self.writing = writing
+            self.body = body
+        }
+
+        deinit { close(writing) }
+    }
+
+    deinit { if let descriptor { close(descriptor) } }
+
+    /// Begins the call; false where the system has no descriptor or no thread for it, and says why in `errno`.
+    func start(_ body: @escaping @Sendable () -> Int32) -> Bool {
+        precondition(descriptor == nil, "a call is under way")
+        var ends: [Int32] = [-1, -1]
+        guard pipe2(&ends, O_CLOEXEC) == 0 else { return false }
+        let work = Work(writing: ends[1], body: body)
+        let code = startThread {
+            var outcome = Outcome(result: work.body(), error: errno)
+            _ = write(work.writing, &outcome, MemoryLayout<Outcome>.size)
+        }
+        guard code == 0 else {
+            close(ends[0])
+            errno = code
+            return false
+        }
+        descriptor = ends[0]
+        return true
+    }
+
+    /// What the call that is over returned, and `errno` as it left it. To be asked once, when the descriptor is readable.
+    func result() -> Int32 {
+        guard let descriptor else { preconditionFailure("no call is under way") }
+        var outcome = Outcome(result: 0, error: 0)
+        while read(descriptor, &outcome, MemoryLayout<Outcome>.size) < 0, errno == EINTR {}
+        close(descriptor)
+        self.descriptor = nil
+        errno = outcome.error
+        return outcome.result
+    }
+
+    private struct Outcome {
+        var result: Int32
+        var error: Int32
+    }
+}
+
+/// How many descriptors the process may have open: what a shell grants is enough for some hundred boards with their connections.
+enum DescriptorLimit {
+    /// Raises it to what the system allows at all. Where that fails it stays what it was, and boards that find none free try again.
+    static func raise() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

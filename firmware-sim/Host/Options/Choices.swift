@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import DeviceCore
+import ProtocommCore
+import RainJSON
 
 enum ConsoleDialect: String, ExpressibleByArgument, CaseIterable {
     /// ESP-IDF's protocomm console.
@@ -91,4 +93,129 @@ enum LogLevel: String, ExpressibleByArgument, CaseIterable, Comparable {
 
     static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
     private var rank: Int { Self.allCases.firstIndex(of: self)! }
+}
+
+/// `HOST:PORT` of an option.
+struct BindAddress: ExpressibleByArgument, CustomStringConvertible, Equatable {
+    var host: String
+    var port: UInt16
+
+    init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    init?(argument: String) {
+        guard let colon = argument.lastIndex(of: ":"), colon > argument.startIndex,
+            let port = UInt16(argument[argument.index(after: colon)...])
+        else { return nil }
+        self.init(host: String(argument[..<colon]), port: port)
+    }
+
+    /// An IPv6 address stands in brackets.
+    var isVersion6: Bool { host.hasPrefix("[") && host.hasSuffix("]") }
+
+    var description: String { "\(host):\(port)" }
+}
+
+/// `--wifi SSID:PASS`, split at the first colon; nothing after it is an open network.
+struct WiFiOption: ExpressibleByArgument, Equatable {
+    var ssid: [UInt8]
+    var passphrase: [UInt8]
+
+    init?(argument: String) {
+        guard let colon = argument.firstIndex(of: ":") else { return nil }
+        ssid = Array(argument[..<colon].utf8)
+        passphrase = Array(argument[argument.index(after: colon)...].utf8)
+        guard !ssid.isEmpty, ssid.count <= 32, passphrase.count <= 63 else { return nil }
+    }
+
+    /// The network as the board hears it: the first option is the strongest.
+    func accessPoint(at index: Int) -> SimulatedAccessPoint {
+        let channels: [UInt32] = [6, 1, 11, 3, 9, 13]
+        return SimulatedAccessPoint(
+            ssid: ssid, bssid: [0x02, 0x11, 0x22, 0x33, 0x44, UInt8(truncatingIfNeeded: 0x55 + index)],
+            channel: channels[index % channels.count], rssi: Int32(max(-95, -42 - 6 * index)),
+            authentication: passphrase.isEmpty ? .open : .wpa2PSK, passphrase: passphrase)
+    }
+}
+
+/// `--ap JSON`: one network in every detail. Keys: `ssid_hex` or `ssid`, `bssid` (12 hex digits, colons allowed),
+/// `channel` (a byte, as the Wi-Fi driver has it), `rssi`, `auth` (a number, any), `passphrase`, `hidden`.
+struct AccessPointOption: ExpressibleByArgument {
+    var accessPoint: SimulatedAccessPoint
+
+    init?(argument: String) {
+        guard let json = try? JSONValue(parsing: Array(argument.utf8)), json.members != nil else { return nil }
+        let ssid: [UInt8]
+        if let hex = json["ssid_hex"]?.string {
+            guard let bytes = bytes(hex: hex) else { return nil }
+            ssid = bytes
+        } else {
+            ssid = Array((json["ssid"]?.string ?? "").utf8)
+        }
+        let digits = (json["bssid"]?.string ?? "02:11:22:33:44:AA").filter { $0 != ":" }
+        guard ssid.count <= 32, let bssid = bytes(hex: digits), bssid.count == 6 else { return nil }
+        let passphrase = Array((json["passphrase"]?.string ?? "").utf8)
+        let number = json["auth"]?.integer ?? (passphrase.isEmpty ? 0 : 3)
+        guard let authentication = Int32(exactly: number),
+            let channel = UInt8(exactly: json["channel"]?.integer ?? 6),
+            let rssi = Int32(exactly: json["rssi"]?.integer ?? -60)
+        else { return nil }
+        accessPoint = SimulatedAccessPoint(
+            ssid: ssid, bssid: bssid, channel: UInt32(channel), rssi: rssi,
+            authentication: WiFiAuthentication(rawValue: authentication), passphrase: passphrase,
+            isHidden: json["hidden"]?.bool ?? ssid.isEmpty)
+    }
+}
+
+/// The bytes that hex digits spell; nil for anything else.
+func bytes(hex text: String) -> [UInt8]? {
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}
+
+func hexDigits(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef")
+    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+}
+
+/// Twelve hex digits, with colons or without.
+struct MACAddressOption: ExpressibleByArgument {
+    /// Six bytes.
+    var address: [UInt8]
+
+    init?(argument: String) {
+        let digits = Array(argument.utf8.filter { $0 != UInt8(ascii: ":") })
+        guard digits.count == 12 else { return nil }
+        let pairs = stride(from: 0, to: 12, by: 2).map { String(decoding: digits[$0..<$0 + 2], as: UTF8.self) }
+        address = pairs.compactMap { $0.first == "+" || $0.first == "-" ? nil : UInt8($0, radix: 16) }
+        guard address.count == 6 else { return nil }
+    }
+}
+
+/// A `--claim-fault`: `KEY` or `KEY=VALUE`.
+struct ClaimFaultOption: ExpressibleByArgument {
+    var fault: ClaimFault
+
+    private static let steps: [String: ClaimFault.Step] = [
+        "start": .start, "init": .initiate, "csr": .request, "verify": .certificate, "store": .lastCertificate,
+    ]
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+        switch (parts.first, parts.count > 1 ? parts[1] : nil) {
+        case ("not-ready", nil): fault = .notReady
+        case ("oversize-csr", nil): fault = .oversizeRequest
+        case ("wrong-csr", nil): fault = .wrongRequest
+        case ("lose-fragment", let number?):
+            guard let number = Int(number), (1...1000).contains(number) else { return nil }
+            fault = .loseFragment(number)
+        case ("reboot-at", let name?):
+            guard let step = Self.steps[name] else { return nil }
+            fault = .reboot(at: step)
+        default: return nil
+        }
+    }
 }

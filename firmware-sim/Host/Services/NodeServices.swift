@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
 import RainJSON
 
 /// The services that RainMaker's stock examples have beside their device, and what they do with the values that the cloud sets.
@@ -102,4 +104,207 @@ struct WallTime: Equatable {
     /// January is 0.
     var month: Int
     var year: Int
+}
+
+extension WallTime {
+    /// By this machine's clock and time zone.
+    static func now(_ milliseconds: UInt64) -> WallTime {
+        var seconds = time(nil)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        return WallTime(
+            milliseconds: milliseconds, minutes: Int(parts.tm_hour * 60 + parts.tm_min),
+            weekday: Int(parts.tm_wday + 6) % 7, day: Int(parts.tm_mday), month: Int(parts.tm_mon),
+            year: Int(parts.tm_year) + 1900)
+    }
+}
+
+/// A service of the simulated node.
+enum ServiceKind: String, ExpressibleByArgument, CaseIterable {
+    case time, schedule, scenes, system
+    /// Updates by a parameter; RainMaker's examples take them by topics of their own.
+    case ota
+
+    /// The entry of the node's configuration.
+    var configuration: JSONValue {
+        switch self {
+        case .time:
+            Self.service(
+                "Time", "esp.service.time",
+                [
+                    Self.parameter("TZ", "esp.param.tz", "string", ["read", "write"]),
+                    Self.parameter("TZ-POSIX", "esp.param.tz_posix", "string", ["read", "write"]),
+                ])
+        case .schedule:
+            Self.service(
+                "Schedule", "esp.service.schedule",
+                [
+                    Self.parameter(
+                        "Schedules", "esp.param.schedules", "array", ["read", "write", "persist"], ScheduleList.maximum)
+                ])
+        case .scenes:
+            Self.service(
+                "Scenes", "esp.service.scenes",
+                [
+                    Self.parameter(
+                        "Scenes", "esp.param.scenes", "array", ["read", "write", "persist"], SceneList.maximum)
+                ])
+        case .system:
+            Self.service(
+                "System", "esp.service.system",
+                [Self.parameter("Reboot", "esp.param.reboot", "bool", ["read", "write"])])
+        case .ota:
+            Self.service(
+                "OTA", "esp.service.ota",
+                [
+                    Self.parameter("Status", "esp.param.ota_status", "string", ["read"]),
+                    Self.parameter("Info", "esp.param.ota_info", "string", ["read"]),
+                    Self.parameter("URL", "esp.param.ota_url", "string", ["write"]),
+                ])
+        }
+    }
+
+    /// `esp_rmaker_create_local_control_service`, which firmware has for Security 1 alone.
+    static var localControl: JSONValue {
+        service(
+            "Local Control", "esp.service.local_control",
+            [
+                parameter("POP", "esp.param.local_control_pop", "string", ["read"]),
+                parameter("Type", "esp.param.local_control_type", "int", ["read"]),
+            ])
+    }
+
+    private static func service(_ name: String, _ type: String, _ parameters: [JSONValue]) -> JSONValue {
+        ["name": .string(name), "type": .string(type), "params": .array(parameters)]
+    }
+
+    private static func parameter(
+        _ name: String, _ type: String, _ data: String, _ properties: [String], _ maximum: Int? = nil
+    ) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("name", .string(name)), .init("type", .string(type)), .init("data_type", .string(data)),
+            .init("properties", .array(properties.map { .string($0) })),
+        ]
+        if let maximum { members.append(.init("bounds", ["max": .integer(Int64(maximum))])) }
+        return .object(members)
+    }
+}
+
+/// `--services time,schedule` or `none`.
+struct ServicesOption: ExpressibleByArgument {
+    var kinds: Set<ServiceKind>
+
+    init(_ kinds: Set<ServiceKind>) { self.kinds = kinds }
+
+    init?(argument: String) {
+        if argument == "none" {
+            kinds = []
+            return
+        }
+        let named = argument.split(separator: ",", omittingEmptySubsequences: false).map {
+            ServiceKind(rawValue: String($0))
+        }
+        guard !named.contains(nil) else { return nil }
+        kinds = Set(named.compactMap(\.self))
+    }
+
+    var defaultValueDescription: String { ServiceKind.allCases.map(\.rawValue).joined(separator: ",") }
+}
+
+/// An update over the air as its node reports it (`esp_rmaker_ota_using_params.c`); no image is fetched.
+struct FirmwareUpdate {
+    /// How it ends.
+    enum End: String, ExpressibleByArgument, CaseIterable {
+        case success, failed, rejected, delayed
+        /// The board does not come back after its restart.
+        case vanish
+    }
+
+    /// Between one report and the next, in milliseconds.
+    private static let pace: UInt64 = 500
+
+    private let end: End
+    private var reports: ArraySlice<(status: String, info: String)> = []
+    private var nextAt: UInt64 = 0
+    private(set) var status = ""
+    private var info = ""
+    /// The board restarts with the report just made.
+    private(set) var restarts = false
+
+    init(_ end: End) { self.end = end }
+
+    /// False while another one is under way.
+    mutating func start(at now: WallTime) -> Bool {
+        guard reports.isEmpty else { return false }
+        (status, info, restarts) = ("in-progress", "Starting OTA Upgrade", false)
+        let last: [(String, String)] =
+            switch end {
+            case .success: [("success", "OTA Upgrade finished successfully")]
+            case .failed: [("failed", "Image validation failed, image is corrupted")]
+            case .rejected: [("rejected", "Project name mismatch")]
+            case .delayed:
+                [("delayed", "Not a good time for an update"), ("success", "OTA Upgrade finished successfully")]
+            case .vanish: []
+            }
+        reports = ([("in-progress", "Downloading Firmware Image")] + last)[...]
+        nextAt = now.milliseconds + Self.pace
+        return true
+    }
+
+    /// Whether there is something to report.
+    mutating func advance(to now: WallTime) -> Bool {
+        guard !reports.isEmpty, now.milliseconds >= nextAt, let next = reports.popFirst() else { return false }
+        (status, info) = next
+        nextAt = now.milliseconds + Self.pace
+        restarts = reports.isEmpty && (end == .success || end == .delayed || end == .vanish)
+        return true
+    }
+
+    var isUnderWay: Bool { !reports.isEmpty }
+    var staysAway: Bool { end == .vanish && restarts }
+    var json: JSONValue { ["Status": .string(status), "Info": .string(info)] }
+}
+
+/// The node's commands: type, length and value, a byte each for type and length (`esp_rmaker_cmd_resp.c` of RainMaker's common component). It has
+/// one command, which answers with what it was sent, as `ESP_RMAKER_CMD_CUSTOM_START` does in RainMaker's example.
+enum NodeCommands {
+    private enum Kind: UInt8 { case requestID = 1, role, status, timestamp, command, data }
+    private static let echo: UInt16 = 0x1000
+    private enum Status: UInt8 { case success, failed, invalid, refused, notFound }
+
+    /// The answer; nil for what cannot be read.
+    static func answer(to message: [UInt8]) -> [UInt8]? {
+        var (request, role, command, data): ([UInt8], UInt8, UInt16, [UInt8]) = ([], 0, 0, [])
+        var rest = message[...]
+        while !rest.isEmpty {
+            guard let kind = rest.popFirst(), let length = rest.popFirst(), rest.count >= length else { return nil }
+            let value = rest.prefix(Int(length))
+            rest = rest.dropFirst(Int(length))
+            switch Kind(rawValue: kind) {
+            case .requestID: request += value
+            case .role: role = value.first ?? 0
+            case .command where value.count == 2: command = UInt16(value.last!) << 8 | UInt16(value.first!)
+            case .data: data += value
+            default: break
+            }
+        }
+        // Firmware keeps 31 bytes of an id.
+        guard request.count < 32 else { return nil }
+        let status: Status =
+            request.isEmpty || role == 0 || command == 0 ? .invalid : command == echo ? .success : .notFound
+        var answer: [UInt8] = []
+        func add(_ kind: Kind, _ value: [UInt8]) {
+            var rest = value[...]
+            repeat {
+                let piece = rest.prefix(255)
+                answer += [kind.rawValue, UInt8(piece.count)] + piece
+                rest = rest.dropFirst(piece.count)
+            } while !rest.isEmpty
+        }
+        if !request.isEmpty { add(.requestID, request) }
+        add(.status, [status.rawValue])
+        add(.command, [UInt8(truncatingIfNeeded: command), UInt8(command >> 8)])
+        if status == .success, !data.isEmpty { add(.data, data) }
+        return answer
+    }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainIO
+import Synchronization
 
 /// NetworkManager, as far as a program needs it that joins a Wi-Fi network for a while and goes back.
 ///
@@ -134,4 +136,271 @@ public final class NetworkManagerClient: Sendable {
             throw NetworkManagerError(error)
         }
     }
+}
+
+/// Looking for networks.
+extension NetworkManagerClient {
+    /// A network together with the device that hears it.
+    public struct Sighting: Sendable {
+        /// The device that hears it best.
+        public var device: WiFiDevice
+        /// The network.
+        public var network: HeardNetwork
+    }
+
+    /// Scans for so long, and hands over all networks that are heard each time they change, until `body` answers false.
+    ///
+    /// - Throws: `noWiFi`, `switchedOff`, and what calls throw; `cancelled`.
+    public func look(
+        for limit: Duration, _ body: @Sendable ([Sighting]) async throws(NetworkManagerError) -> Bool
+    ) async throws(NetworkManagerError) {
+        let end = ContinuousClock.now + limit
+        var nextScan = ContinuousClock.now
+        while true {
+            let known = feed.changes
+            let devices = try await devices()
+            guard devices.contains(where: \.isReady) else {
+                throw NetworkManagerError(.switchedOff, message: "Wi-Fi is switched off on this machine.")
+            }
+            if ContinuousClock.now >= nextScan {
+                for device in devices where device.isReady { try await scan(device) }
+                nextScan = ContinuousClock.now + Self.betweenScans
+            }
+            var heard: [Sighting] = []
+            for device in devices where device.isReady {
+                heard += try await networks(device).map { Sighting(device: device, network: $0) }
+            }
+            guard try await body(heard) else { return }
+            let left = end - ContinuousClock.now
+            guard left > .zero else { return }
+            await feed.change(after: known, within: min(left, Self.interval))
+            // Signals come in bursts, and each look is some dozen calls.
+            if left > Self.burst { try? await Task.sleep(for: Self.burst) }
+            if Task.isCancelled { throw .cancelled }
+        }
+    }
+
+    /// NetworkManager itself keeps scans of the same caller apart by ten seconds at most; a refused one costs nothing.
+    private static let betweenScans = Duration.seconds(4)
+    private static let burst = Duration.milliseconds(100)
+}
+
+/// Joining a network for a while, and going back.
+extension NetworkManagerClient {
+    /// Joins a network, and returns once this machine has an address there.
+    ///
+    /// The profile is volatile and bound to this client (`persist`, `bind-activation` of `AddAndActivateConnection2`, NetworkManager 1.16):
+    /// it is on no disk, and NetworkManager drops it and connects the device again by itself when this process is gone.
+    ///
+    /// - Parameter owner: the user whom alone the profile belongs to, where this user may not add any for all.
+    /// - Throws: `passwordNeeded` and `tooOld` before anything is changed; `wrongPassword`, `notFound`, `noAddress`, `accessDenied`,
+    ///   `failed`, `timeout`, `cancelled`. Whatever it throws, the device may have left its network: ``restore(_:on:insteadOf:within:)``.
+    public func join(
+        _ profile: TemporaryProfile, on device: WiFiDevice, owner: String?, within limit: Duration
+    ) async throws(NetworkManagerError) {
+        let end = ContinuousClock.now + limit
+        let security = profile.network.security
+        guard security != .other else {
+            throw NetworkManagerError(
+                .failed, message: "The Wi-Fi network \(profile.network.name) asks for more than a password.")
+        }
+        guard security == .open || profile.password != nil else {
+            throw NetworkManagerError(
+                .passwordNeeded, message: "The Wi-Fi network \(profile.network.name) has a password.")
+        }
+        feed.forgetFailure(of: device.path)
+        var active: String?
+        do throws(NetworkManagerError) {
+            active = try await add(profile, on: device, owner: nil)
+        } catch {
+            // A profile of one's own takes less rights than one for all users.
+            guard error.code == .accessDenied, let owner else { throw error }
+            active = try await add(profile, on: device, owner: owner)
+        }
+        guard let active else { throw NetworkManagerError(.failed, message: "NetworkManager began nothing.") }
+        try await activated(
+            active, on: device, named: profile.network.name, isSecured: security != .open, until: end)
+    }
+
+    private func add(
+        _ profile: TemporaryProfile, on device: WiFiDevice, owner: String?
+    ) async throws(NetworkManagerError) -> String? {
+        let options = DBusValue.properties([
+            ("persist", .string("volatile")), ("bind-activation", .string("dbus-client")),
+        ])
+        // An open network must not be joined with a password that was meant for a closed one.
+        var profile = profile
+        if profile.network.security == .open { profile.password = nil }
+        let answer = try await call(
+            NetworkManagerName.path, NetworkManagerName.service, "AddAndActivateConnection2",
+            [
+                profile.settings(owner: owner), .objectPath(device.path), .objectPath(profile.network.path), options,
+            ])
+        return answer.count > 1 ? answer[1].text : nil
+    }
+
+    /// Brings a device back to what it was connected by. Returns once it is, or once it is by something else that a person or
+    /// NetworkManager has chosen meanwhile.
+    ///
+    /// - Parameters:
+    ///   - previous: the profile's `uuid`; nil where the device was not connected, or by something that cannot be had again.
+    ///   - temporary: the `uuid` that was joined in its place.
+    /// - Returns: what it is connected by now.
+    /// - Throws: `notFound` where the profile is gone, and what joining throws.
+    @discardableResult
+    public func restore(
+        _ previous: String?, on interface: String, insteadOf temporary: String, within limit: Duration
+    ) async throws(NetworkManagerError) -> NetworkConnection? {
+        let end = ContinuousClock.now + limit
+        guard let device = try await devices().first(where: { $0.interface == interface }) else { return nil }
+        let current = try await connection(device)
+        if let current, current.uuid != temporary, current.state != .ending {
+            if current.state == .activating {
+                try await activated(current.path, on: device, named: current.id, isSecured: false, until: end)
+            }
+            return current
+        }
+        guard let previous else {
+            if let current { try await deactivate(current) }
+            return nil
+        }
+        feed.forgetFailure(of: device.path)
+        let profile: [DBusValue]
+        do throws(NetworkManagerError) {
+            profile = try await call(
+                NetworkManagerName.settingsPath, NetworkManagerName.settings, "GetConnectionByUuid", [.string(previous)]
+            )
+        } catch {
+            guard error.code == .failed else { throw error }
+            if let current { try await deactivate(current) }
+            throw NetworkManagerError(.notFound, message: "Its connection does not exist any more.")
+        }
+        let answer = try await call(
+            NetworkManagerName.path, NetworkManagerName.service, "ActivateConnection",
+            [.objectPath(profile.first?.text ?? "/"), .objectPath(device.path), .objectPath("/")])
+        guard let active = answer.first?.text else { return nil }
+        try await activated(active, on: device, named: "of before", isSecured: false, until: end)
+        return try await connection(device)
+    }
+
+    /// Ends a connection; one that is gone already is no error.
+    public func deactivate(_ connection: NetworkConnection) async throws(NetworkManagerError) {
+        do throws(NetworkManagerError) {
+            try await call(
+                NetworkManagerName.path, NetworkManagerName.service, "DeactivateConnection",
+                [.objectPath(connection.path)])
+        } catch {
+            guard error.code == .failed else { throw error }
+        }
+    }
+
+    /// Returns once a connection is up. Its object goes with it when it fails.
+    private func activated(
+        _ path: String, on device: WiFiDevice, named name: String, isSecured: Bool,
+        until end: ContinuousClock.Instant
+    ) async throws(NetworkManagerError) {
+        while true {
+            let known = feed.changes
+            let properties = try await properties(path, NetworkManagerName.active)
+            let connection = properties.flatMap { NetworkConnection(path: path, $0) }
+            switch connection?.state {
+            case .activated: return
+            case .activating: break
+            case .ending, nil:
+                throw NetworkManagerError(
+                    failure: feed.failure(of: device.path), of: name, isSecured: isSecured)
+            }
+            let left = end - ContinuousClock.now
+            guard left > .zero else { throw .late }
+            await feed.change(after: known, within: min(left, Self.interval))
+            if Task.isCancelled { throw .cancelled }
+        }
+    }
+}
+
+/// What NetworkManager says by itself: that something has changed, which wakes who waits, and why a device failed.
+///
+/// Any user may send this connection signals; only NetworkManager's own count (``DBusNameOwner``). What is true is read anew after each.
+final class NetworkManagerFeed: Sendable {
+    private struct State {
+        var owner = DBusNameOwner(of: NetworkManagerName.service)
+        var changes = 0
+        var waiting: [Waiter<Void>] = []
+        /// NMDeviceStateReason of the last failure, by the device's path.
+        var failures: [String: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    var handlers: DBusClient.Handlers {
+        DBusClient.Handlers(
+            admits: { message in self.state.withLock { $0.owner.admits(message) } },
+            signal: { self.take($0) }, lost: { _ in self.ring() })
+    }
+
+    /// Subscribes to NetworkManager's signals. Throws `remote` where it is not on the bus and cannot be started.
+    func begin(_ client: DBusClient, within limit: Duration) async throws(DBusError) {
+        let (rule, question) = state.withLock { ($0.owner.rule, $0.owner.question) }
+        try await client.match("type='signal',sender='\(NetworkManagerName.service)'", within: limit)
+        try await client.match(rule, within: limit)
+        try await client.call(question, within: limit) { answer in self.state.withLock { $0.owner.learn(answer) } }
+    }
+
+    /// How many changes there were so far: to be read before what is looked at.
+    var changes: Int { state.withLock { $0.changes } }
+
+    /// Returns with the first change after that many, after `limit` at the latest, and at once where the task is cancelled.
+    func change(after known: Int, within limit: Duration) async {
+        let waiter = Waiter<Void>()
+        let isOver = state.withLock { state in
+            guard state.changes == known else { return true }
+            state.waiting.append(waiter)
+            return false
+        }
+        guard !isOver else { return }
+        await waiter.value(within: limit) { [self] _ in
+            state.withLock { state in state.waiting.removeAll { $0 === waiter } }
+            waiter.resume()
+        }
+    }
+
+    func forgetFailure(of device: String) { state.withLock { $0.failures[device] = nil } }
+    func failure(of device: String) -> Int? { state.withLock { $0.failures[device] } }
+
+    private func take(_ signal: DBusMessage) {
+        state.withLock { state in
+            if state.owner.follow(signal) != nil { return }
+            guard state.owner.sent(signal), signal.interface == NetworkManagerName.device,
+                signal.member == "StateChanged", signal.arguments.count == 3, let path = signal.path,
+                signal.arguments[0].integer == Self.failed, state.failures.count < 64
+            else { return }
+            state.failures[path] = signal.arguments[2].integer
+        }
+        ring()
+    }
+
+    private func ring() {
+        let waiting = state.withLock { state in
+            state.changes += 1
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in waiting { waiter.resume() }
+    }
+
+    /// NM_DEVICE_STATE_FAILED.
+    private static let failed = 120
+}
+
+/// Names of NetworkManager's API (its D-Bus reference manual).
+enum NetworkManagerName {
+    static let service = "org.freedesktop.NetworkManager"
+    static let path = "/org/freedesktop/NetworkManager"
+    static let settingsPath = "/org/freedesktop/NetworkManager/Settings"
+    static let settings = "org.freedesktop.NetworkManager.Settings"
+    static let device = "org.freedesktop.NetworkManager.Device"
+    static let wireless = "org.freedesktop.NetworkManager.Device.Wireless"
+    static let accessPoint = "org.freedesktop.NetworkManager.AccessPoint"
+    static let active = "org.freedesktop.NetworkManager.Connection.Active"
+    static let properties = "org.freedesktop.DBus.Properties"
 }

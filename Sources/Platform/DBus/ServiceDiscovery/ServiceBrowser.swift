@@ -61,3 +61,91 @@ public struct ServiceBrowser: Sendable {
         }
     }
 }
+
+/// A service that somebody on the network announces by multicast DNS (RFC 6762, RFC 6763), with one address at which it is reached.
+public struct DiscoveredService: Sendable, Hashable {
+    /// What it is called on the network; another of the same name on the same link is renamed by its own host, to `Lamp #2` or `Lamp-2`.
+    public var name: String
+    /// The host's name, such as `node1.local`.
+    public var host: String
+    /// An IPv4 address, or an IPv6 address without brackets; a link-local one with its zone, as in `fe80::1%eth0`.
+    public var address: String
+    /// From 1 to 65535.
+    public var port: Int
+    /// The TXT record: of a name that comes twice the first counts (RFC 6763, 6.4), names are in lower case, and values that are not UTF-8
+    /// are left out.
+    public var text: [String: String]
+
+    public init(name: String, host: String, address: String, port: Int, text: [String: String] = [:]) {
+        self.name = name
+        self.host = host
+        self.address = address
+        self.port = port
+        self.text = text
+    }
+
+    /// `HOST:PORT` as it stands in a URL, an IPv6 address in brackets.
+    public var place: String {
+        address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+}
+
+/// Why this machine cannot look for services on its network.
+public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `noAvahi`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String { case noBus, noAvahi, notAllowed, failed, cancelled }
+        private let value: Value
+        public var description: String { value.rawValue }
+
+        /// There is no D-Bus, over which Avahi is asked.
+        public static let noBus = Code(value: .noBus)
+        /// Avahi is not installed, does not run, or ended meanwhile.
+        public static let noAvahi = Code(value: .noAvahi)
+        /// D-Bus does not let this user ask Avahi.
+        public static let notAllowed = Code(value: .notAllowed)
+        /// Avahi refused, or did not answer.
+        public static let failed = Code(value: .failed)
+        /// The calling task was cancelled.
+        public static let cancelled = Code(value: .cancelled)
+    }
+
+    /// The kind of failure; ``message`` describes it for people.
+    public var code: Code
+    /// What happened and what to try.
+    public var message: String
+
+    public init(_ code: Code, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "\(code): \(message)" }
+
+    static let absent = ServiceDiscoveryError(
+        .noAvahi,
+        message:
+            "Nothing here looks for services on the network: Avahi does not run. Install it (apt install avahi-daemon), or start it "
+            + "(systemctl start avahi-daemon).")
+
+    init(_ error: DBusError) {
+        if DBusErrorName.isAbsence(error.name) || error.code == .disconnected {
+            self = .absent
+            return
+        }
+        switch error.code {
+        case .unavailable:
+            self.init(
+                .noBus,
+                message:
+                    "Services on the network are looked for by Avahi over D-Bus, which cannot be reached: start it (systemctl start dbus), and "
+                    + "install avahi-daemon where it is missing. (\(error.message))")
+        case .accessDenied:
+            self.init(.notAllowed, message: "D-Bus does not let this user ask Avahi: \(error.message)")
+        case .cancelled: self.init(.cancelled, message: "Cancelled.")
+        case .remote where error.name == DBusErrorName.accessDenied:
+            self.init(.notAllowed, message: "D-Bus does not let this user ask Avahi: \(error.message)")
+        default: self.init(.failed, message: "Avahi does not look for services: \(error.message)")
+        }
+    }
+}

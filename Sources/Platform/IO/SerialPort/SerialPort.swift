@@ -114,3 +114,150 @@ extension SerialPortError {
         }
     }
 }
+
+/// What the lines DTR and RTS of a port do, one step after the other.
+///
+/// Boards have them at the chip's boot pin and its reset: both or none asserted does nothing, RTS alone holds the chip in reset, DTR alone
+/// is the BOOT button (esptool's documentation, "Boot Mode Selection"). The C3's own USB reads them likewise.
+public struct ModemLines: Sendable, Equatable {
+    /// Both lines at once, and how long they stay so.
+    public struct Step: Sendable, Equatable {
+        /// DTR: asserted alone, the BOOT button.
+        public var dataTerminalReady: Bool
+        /// RTS: asserted alone, reset.
+        public var requestToSend: Bool
+        /// How long the lines stay so before the next step.
+        public var pause: Duration
+
+        public init(dataTerminalReady: Bool, requestToSend: Bool, pause: Duration) {
+            self.dataTerminalReady = dataTerminalReady
+            self.requestToSend = requestToSend
+            self.pause = pause
+        }
+    }
+
+    /// In order.
+    public var steps: [Step]
+
+    public init(_ steps: [Step]) { self.steps = steps }
+
+    /// Restarts the application, as esptool's `HardReset` does: DTR is let go before RTS is pulsed, or the chip would wait for firmware.
+    public static let restart = ModemLines([
+        Step(dataTerminalReady: false, requestToSend: true, pause: .milliseconds(100)),
+        Step(dataTerminalReady: false, requestToSend: false, pause: .zero),
+    ])
+
+    /// The same for the chip's own USB (303a:1001), which goes away and comes back meanwhile.
+    public static let restartOverUSB = ModemLines([
+        Step(dataTerminalReady: false, requestToSend: true, pause: .milliseconds(200)),
+        Step(dataTerminalReady: false, requestToSend: false, pause: .milliseconds(200)),
+    ])
+}
+
+extension SerialPort {
+    /// Moves the lines. They are never moved otherwise.
+    ///
+    /// Throws `failed` where the port has none, as a pty, and `closed`.
+    ///
+    /// - Parameter sleep: waits between the steps.
+    public func move(
+        _ lines: ModemLines, sleep: @Sendable (Duration) async throws -> Void
+    ) async throws(SerialPortError) {
+        for step in lines.steps {
+            try setLines(dataTerminalReady: step.dataTerminalReady, requestToSend: step.requestToSend)
+            guard step.pause > .zero else { continue }
+            do {
+                try await sleep(step.pause)
+            } catch {
+                // A chip that is held in reset would stay there.
+                try setLines(dataTerminalReady: false, requestToSend: false)
+                throw SerialPortError(.cancelled, path: path, message: "The operation was cancelled.")
+            }
+        }
+    }
+}
+
+/// Why a port could not be used.
+public struct SerialPortError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `notATerminal`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String { case notFound, denied, busy, notATerminal, lost, closed, cancelled, failed }
+        private let value: Value
+        public var description: String { value.rawValue }
+
+        /// Nothing is there under that name.
+        public static let notFound = Code(value: .notFound)
+        /// The file system does not let this user open it.
+        public static let denied = Code(value: .denied)
+        /// Another program holds the port.
+        public static let busy = Code(value: .busy)
+        /// It is a file, but not a serial port.
+        public static let notATerminal = Code(value: .notATerminal)
+        /// The cable or the adapter is gone.
+        public static let lost = Code(value: .lost)
+        /// This side closed the port.
+        public static let closed = Code(value: .closed)
+        /// The task was cancelled, or another reader has taken the place of this one.
+        public static let cancelled = Code(value: .cancelled)
+        /// The system refused for another reason, which the message names.
+        public static let failed = Code(value: .failed)
+    }
+
+    /// The kind of failure; ``message`` describes it for people.
+    public var code: Code
+    /// The port's path, such as `/dev/ttyUSB0`.
+    public var path: String
+    /// What happened and what to try.
+    public var message: String
+
+    public init(_ code: Code, path: String, message: String) {
+        self.code = code
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { "\(code): \(message) (\(path))" }
+}
+
+extension SerialPortError {
+    /// Who holds it is found out by whoever opened it (``SerialPort/holders(of:in:)``): that takes some milliseconds.
+    static func busy(_ path: String) -> SerialPortError {
+        SerialPortError(
+            .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
+    }
+}
+
+/// Notices a port whose two lines are connected: what is written comes back, and nothing else comes.
+///
+/// A console also echoes what is typed, but answers a CR with CR LF and a prompt. Bytes are counted and not compared in order, because two
+/// tasks may write to one port.
+public struct LoopbackWatch: Sendable {
+    /// So many bytes are not an accident.
+    static let significantLength = 8
+
+    /// How often each byte was written and has not come back.
+    private var missing = [Int](repeating: 0, count: 256)
+    private var returned = 0
+    private var isOther = false
+
+    public init() {}
+
+    /// Takes bytes before they are written.
+    public mutating func sent(_ bytes: [UInt8]) {
+        guard !isOther else { return }
+        for byte in bytes { missing[Int(byte)] += 1 }
+    }
+
+    /// Takes bytes that were read.
+    public mutating func heard(_ bytes: [UInt8]) {
+        guard !isOther else { return }
+        for byte in bytes {
+            missing[Int(byte)] -= 1
+            returned += 1
+            if missing[Int(byte)] < 0 { isOther = true }
+        }
+    }
+
+    /// Whether enough came back, and nothing else.
+    public var isLoopback: Bool { !isOther && returned >= Self.significantLength }
+}

@@ -55,3 +55,92 @@ public struct SessionData: WireMessage {
         }
     }
 }
+
+/// `SecSchemeVersion`: the number that `proto-ver` calls `sec_ver`.
+public struct SecurityVersion: WireEnum {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// No encryption.
+    public static let security0 = SecurityVersion(rawValue: 0)
+    /// X25519 and AES-CTR, with a proof of possession.
+    public static let security1 = SecurityVersion(rawValue: 1)
+    /// SRP6a and AES-GCM, with a user name and a password.
+    public static let security2 = SecurityVersion(rawValue: 2)
+}
+
+/// Which of the four steps of a two-round handshake a Security 1 or Security 2 payload is.
+public struct HandshakeMessageType: WireEnum {
+    public var rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// The client's first message.
+    public static let command0 = HandshakeMessageType(rawValue: 0)
+    /// The board's answer to it.
+    public static let response0 = HandshakeMessageType(rawValue: 1)
+    /// The client's second message.
+    public static let command1 = HandshakeMessageType(rawValue: 2)
+    /// The board's answer to that.
+    public static let response1 = HandshakeMessageType(rawValue: 3)
+}
+
+/// Security 0: one exchange that agrees on having no security (`sec0.proto`).
+public struct Security0Payload: WireMessage {
+    /// What the message carries.
+    public enum Payload: Sendable, Equatable {
+        /// The client's message; it has no fields.
+        case command
+        /// The board's answer to it.
+        case response(StatusResponse)
+    }
+
+    /// Which message this is.
+    public struct MessageType: WireEnum {
+        public var rawValue: Int32
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+
+        /// The client's message.
+        public static let command = MessageType(rawValue: 0)
+        /// The board's answer to it.
+        public static let response = MessageType(rawValue: 1)
+    }
+
+    /// Which message this is.
+    public var message: MessageType
+    /// What the message carries; nil where it carries nothing that is known here.
+    public var payload: Payload?
+
+    public init() {
+        message = .command
+        payload = nil
+    }
+
+    public init(_ payload: Payload) {
+        self.payload = payload
+        switch payload {
+        case .command: message = .command
+        case .response: message = .response
+        }
+    }
+
+    public mutating func mergeField(from reader: inout WireReader) throws(WireError) {
+        switch (reader.field, payload) {
+        case (1, _): message = try reader.enumeration(MessageType.self)
+        case (20, _):
+            try reader.emptyMember()
+            payload = .command
+        case (21, .response(let earlier)?): payload = .response(try reader.member(earlier))
+        case (21, _): payload = .response(try reader.member())
+        default: try reader.skip()
+        }
+    }
+
+    public func encode(into writer: inout WireWriter) {
+        writer.enumeration(message, field: 1)
+        switch payload {
+        case .command: writer.emptyMember(field: 20)
+        case .response(let inner): writer.message(inner, field: 21)
+        case nil: break
+        }
+    }
+}

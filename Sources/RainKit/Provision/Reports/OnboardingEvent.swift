@@ -62,3 +62,87 @@ public enum OnboardingProgress: Sendable, Equatable {
     /// The board is in the account and does not answer: the cloud is asked whether it sees the board on its network.
     case waitingForNode
 }
+
+/// A board that is set up, as far as the request asked.
+public struct OnboardedNode: Sendable, Equatable {
+    /// Whether the node is in the user's account.
+    public enum Mapping: String, Sendable {
+        /// The cloud has confirmed that the node is the user's.
+        case confirmed
+        /// It was not asked for.
+        case skipped
+    }
+
+    /// Absent when the board was not tied to an account and did not say its id.
+    public var nodeID: NodeID?
+    /// The network it is on by its own word; nil where its Wi-Fi was left alone, and where only the cloud saw it there.
+    public var network: JoinedNetwork?
+    /// What became of the request to put it into the account.
+    public var mapping: Mapping
+    /// Whether this run gave the board its certificate.
+    public var claimed: Bool
+    /// Whether this run only finished at the cloud what an earlier one had begun.
+    public var resumed: Bool
+    /// What the board said of itself; nil where it was not asked, as after a run that only finished an earlier one.
+    public var identity: BoardIdentity?
+    /// What the board's application has answered to what it was sent, by endpoint.
+    public var customData: [CustomData]
+    /// The time the run took.
+    public var elapsed: Duration
+
+    public init(
+        nodeID: NodeID?, network: JoinedNetwork?, mapping: Mapping, claimed: Bool = false, resumed: Bool = false,
+        identity: BoardIdentity? = nil, customData: [CustomData] = [], elapsed: Duration
+    ) {
+        self.nodeID = nodeID
+        self.network = network
+        self.mapping = mapping
+        self.claimed = claimed
+        self.resumed = resumed
+        self.identity = identity
+        self.customData = customData
+        self.elapsed = elapsed
+    }
+}
+
+extension OnboardingEvent: CustomStringConvertible {
+    /// For logs and examples: the step and what became of it, such as `connect: finished`. Never holds a secret.
+    public var description: String {
+        switch state {
+        case .started: "\(step.rawValue): started"
+        case .finished: "\(step.rawValue): finished"
+        case .deferred(let why): "\(step.rawValue): deferred (\(why))"
+        case .failed(let error): "\(step.rawValue): failed (\(error.message))"
+        case .progress(let progress): "\(step.rawValue): \(progress.word)"
+        }
+    }
+}
+
+extension OnboardingProgress {
+    fileprivate var word: String {
+        switch self {
+        case .identified: "the board is identified"
+        case .heard(let networks): "\(networks.count) networks in reach"
+        case .claimInitiated(let node): "may be claimed as \(node)"
+        case .certificateRequested: "a certificate is requested"
+        case .claimed(let node): "claimed as \(node)"
+        case .customData(let endpoint, let answer): "\(endpoint) answered with \(answer.count) bytes"
+        case .wifi: "joining"
+        case .connected(let network): "on \(network.ssid) as \(network.address)"
+        case .resumed(let node): "the mapping of \(node) is finished"
+        case .abandoned(let node, let why): "the mapping of \(node) is given up (\(why))"
+        case .associationLeftOpen(let why): "the board may still be put into other accounts (\(why))"
+        case .waitingForBoard: "waiting for the board"
+        case .waitingForCloud: "waiting for the cloud"
+        case .waitingForNode: "waiting for the cloud to see the node"
+        }
+    }
+}
+
+extension OnboardedNode: CustomStringConvertible {
+    /// For logs and examples, such as `node n1, mapping confirmed, on Home as 192.168.1.17`.
+    public var description: String {
+        let place = network.map { ", on \($0.ssid) as \($0.address)" } ?? ""
+        return "node \(nodeID.map { "\($0)" } ?? "unknown"), mapping \(mapping.rawValue)\(place)"
+    }
+}

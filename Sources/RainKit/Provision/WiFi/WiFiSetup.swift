@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import Logging
+import RainAccount
 import RainIO
 import RainMaker
 
@@ -142,5 +143,103 @@ extension ProvisioningError {
     /// The board's own word on its Wi-Fi.
     fileprivate var isWiFiVerdict: Bool {
         [.wifiAuthenticationFailed, .wifiNetworkNotFound, .wifiFailed].contains(code)
+    }
+}
+
+extension WiFiSetup {
+    /// Returns some time after the cloud has confirmed the mapping, which it does for no board that is not on its network. Throws where
+    /// that is not to be expected.
+    static func waitForCloud(_ mapping: MappingConversation?, _ context: RunContext) async throws {
+        guard let mapping, mapping.provesNetwork else { throw CancellationError() }
+        while true {
+            let quiet = context.quiet.until - context.time.elapsed()
+            try await context.time.sleep(max(Patience.betweenCloudChecks, quiet))
+            // Otherwise both would tell the cloud.
+            guard mapping.progress.hasAnnounced, await !context.board.isOffline else { continue }
+            do throws(AccountError) {
+                switch try await mapping.ask() {
+                case .confirmed: break
+                case .notYet, .unknown: continue
+                // For the last step to say.
+                case .ended: throw AccountError(.cancelled, message: "the cloud has given the mapping up")
+                }
+            } catch {
+                guard error.isTransient else { throw error }
+                continue
+            }
+            return try await context.time.sleep(Patience.boardAfterCloud)
+        }
+    }
+}
+
+/// A board that stopped answering after it may have taken its Wi-Fi, which may mean that all is well.
+struct LostBoard: Sendable {
+    var error: ProvisioningError
+    var since: Duration
+    /// When it was told to join, on the same clock.
+    var toldToJoin: Duration = .zero
+
+    /// Told of the steps that it leaves open.
+    static let sentence = "the board stopped answering; the cloud is asked what became of it"
+
+    /// The error to end with where the board is in the account by its signature alone.
+    var inAccount: ProvisioningError {
+        ProvisioningError(
+            error.code,
+            message:
+                "The board is in your account; whether it is on the network is not known. It stopped answering after it was given its "
+                + "Wi-Fi settings, and the cloud has not seen it since. Check its power and the Wi-Fi password; unless it shows up as "
+                + "connected among your nodes soon, run this again.", cause: error.cause ?? error.message)
+    }
+}
+
+/// What became of the Wi-Fi credentials that the board was handed.
+enum HandOver: Sendable {
+    /// - Parameter since: when it was told to join.
+    case accepted(since: Duration)
+    /// Nobody can say whether it took them.
+    case mayBeJoining(LostBoard)
+}
+
+/// What is known of the board's Wi-Fi when nothing more is to be learnt from the board.
+enum Connection: Sendable {
+    case connected(JoinedNetwork)
+    /// The cloud heard from the board, which said nothing of its Wi-Fi itself.
+    case confirmedByCloud
+    case lost(LostBoard)
+
+    var network: JoinedNetwork? {
+        if case .connected(let network) = self { network } else { nil }
+    }
+
+    var lostBoard: LostBoard? {
+        if case .lost(let board) = self { board } else { nil }
+    }
+}
+
+/// Decides from what the cloud says of a node's connection whether the node has come online since it was told to join.
+///
+/// A cloud goes on showing a connection for minutes after the node has lost its power, so `connected` alone is no news. Only the cloud's own
+/// times are compared with each other: the clock of this machine may be wrong.
+struct NodePresence: Sendable {
+    /// When the board was told to join, by the run's own clock. It was not on any network then: it spoke to us.
+    let toldToJoin: Duration
+    /// What the cloud said last.
+    private var before: Node.Connectivity?
+
+    init(toldToJoin: Duration) { self.toldToJoin = toldToJoin }
+
+    /// - Parameter now: when the cloud said so, by the run's own clock.
+    mutating func isOnline(_ said: Node.Connectivity, at now: Duration) -> Bool {
+        defer { before = said }
+        guard said.isConnected else { return false }
+        if let since = said.since, let asOf = said.asOf {
+            let toldToJoin = asOf.seconds - (now - toldToJoin) / .seconds(1)
+            if since.seconds > toldToJoin { return true }
+        }
+        guard let before else { return false }
+        guard before.isConnected else { return true }
+        guard let earlier = before.since, let since = said.since else { return false }
+        return since > earlier
     }
 }

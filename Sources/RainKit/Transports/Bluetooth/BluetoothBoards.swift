@@ -2,6 +2,7 @@
 import ESPProvisioning
 import Logging
 import ProtocommTransports
+import RainCore
 import RainDBus
 
 /// Boards that are heard over Bluetooth Low Energy, through BlueZ. All of them share one connection to it for each adapter.
@@ -56,5 +57,126 @@ extension BoardAddress {
     /// - Parameter adapter: `hci1`, or an adapter's address; the first that is switched on if nil.
     public static func bluetooth(_ name: String? = nil, adapter: String? = nil) -> BoardAddress {
         BoardAddress(scheme: "ble", location: name, parameters: adapter.map { ["adapter": $0] } ?? [:])
+    }
+}
+
+extension BoardFilter {
+    /// A name, or an address where it looks like one.
+    static func named(_ text: String) -> BoardFilter {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let isAddress = parts.count == 6 && parts.allSatisfy { $0.utf8.count == 2 && UInt8($0, radix: 16) != nil }
+        return isAddress ? .address(text) : .name(text)
+    }
+}
+
+extension BoardSearch {
+    var filter: BoardFilter {
+        if let name { return .named(name) }
+        if prefix != nil || !services.isEmpty { return .prefix(prefix ?? "", services: services) }
+        return .anyBoard
+    }
+}
+
+extension FoundBoard {
+    init(_ board: DiscoveredBoard, adapter: String?) {
+        self.init(
+            .bluetooth(board.address, adapter: adapter), name: board.name, signal: board.rssi,
+            services: board.serviceUUIDs, isConnected: board.isConnected)
+    }
+}
+
+extension ProvisioningError {
+    /// What BlueZ, or the link through it, said.
+    init(_ error: BluetoothError) {
+        let code: Code =
+            switch error.code {
+            case .linkLost, .timeout: .deviceLost
+            case .cancelled: .cancelled
+            case .refused, .notAllowed, .tooLong, .pairingFailed: .rejected
+            default: .unavailable
+            }
+        self.init(code, message: error.message, reason: error.code.name)
+    }
+}
+
+/// The one board that is heard, and that no program on this machine is connected to. Once the first is heard, others get a moment to be
+/// heard as well.
+func onlyBoard(
+    _ central: BluetoothCentral, by end: ContinuousClock.Instant
+) async throws(ProvisioningError) -> BoardFilter {
+    let heard = HeardBoards()
+    do throws(BluetoothError) {
+        let limit = min(.seconds(20), ContinuousClock.now.duration(to: end))
+        try await central.discover(.anyBoard, for: limit, includesConnected: false) {
+            await heard.add($0)
+            return false
+        }
+        if await !heard.boards.isEmpty {
+            try await central.discover(.anyBoard, for: .milliseconds(1500), includesConnected: false) {
+                await heard.add($0)
+                return true
+            }
+        }
+    } catch {
+        throw ProvisioningError(error)
+    }
+    let boards = await heard.boards
+    guard let first = boards.first else {
+        throw ProvisioningError(
+            .unavailable,
+            message: "No board was heard over Bluetooth: check that it is powered, near, and in provisioning mode. "
+                + "One that this machine is connected to is taken only by its name.", reason: "not_found",
+            remedies: [.boardName([])])
+    }
+    guard boards.count == 1 else {
+        throw ProvisioningError(
+            .invalidArgument, message: "Several boards are heard.", reason: "several_boards",
+            remedies: [.boardName(boards.map(\.label).sorted())])
+    }
+    return .address(first.address)
+}
+
+/// What was heard so far.
+private actor HeardBoards {
+    private(set) var boards: [DiscoveredBoard] = []
+
+    func add(_ board: DiscoveredBoard) {
+        if !boards.contains(where: { $0.address == board.address }) { boards.append(board) }
+    }
+}
+
+/// The connections to BlueZ that a transport has open: one for each adapter that was named, made when it is first needed.
+actor BluetoothCentrals {
+    private let bus: DBusAddress
+    private var opening: [String: Task<Result<BluetoothCentral, BluetoothError>, Never>] = [:]
+
+    init(bus: DBusAddress) { self.bus = bus }
+
+    /// Throws what `BluetoothCentral` throws where it cannot be opened; the next caller tries again.
+    func central(_ adapter: String?, logger: Logger) async throws(BluetoothError) -> BluetoothCentral {
+        let key = adapter ?? ""
+        // Not the caller's: others wait for it as well. It is done within two seconds.
+        let task =
+            opening[key]
+            ?? Task { [bus] in
+                do throws(BluetoothError) {
+                    return .success(try await BluetoothCentral.open(adapter: adapter, bus: bus, logger: logger))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        opening[key] = task
+        let result = await task.value
+        if case .failure = result, opening[key] == task { opening[key] = nil }
+        if Task.isCancelled { throw BluetoothError(.cancelled, message: "Cancelled.") }
+        return try result.get()
+    }
+
+    func close() async {
+        let open = opening.values
+        opening = [:]
+        for task in open {
+            if case .success(let central) = await task.value { central.close() }
+        }
     }
 }

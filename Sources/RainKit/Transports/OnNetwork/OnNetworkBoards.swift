@@ -121,3 +121,115 @@ private actor HeardOnNetwork {
 
     func take(_ board: AnnouncedBoard) -> Bool { boards.take(board) }
 }
+
+/// A board that announces itself on the network: `_esp_rmaker_chal_resp._tcp`, as `esp_rmaker_on_network_chal_resp.c` of esp-rainmaker does,
+/// and its local control.
+struct AnnouncedBoard: Equatable {
+    static let serviceType = "_esp_rmaker_chal_resp._tcp"
+
+    /// The instance: the node's id, unless the firmware's maker has chosen another.
+    var name: String
+    /// Its id in the cloud, which no other board has, where the board announces it.
+    var nodeID: String?
+    /// Such as `node1.local`.
+    var host: String
+    /// `HOST:PORT`.
+    var place: String
+    /// `sec_version` and `pop_required`, where the board announces the former.
+    var security: SecurityRequirement?
+
+    init(_ service: DiscoveredService) {
+        name = service.name
+        nodeID = service.text["node_id"].flatMap { $0.isEmpty ? nil : $0 }
+        host = service.host
+        place = service.place
+        guard let version = service.text["sec_version"].flatMap({ Int($0) }), (0...2).contains(version) else { return }
+        security = SecurityRequirement(
+            version: version,
+            // Firmware leaves it away for Security 2, which always wants one.
+            needsProofOfPossession: version == 2
+                || version == 1 && service.text["pop_required"]?.lowercased() != "false")
+    }
+
+    /// Whether both are one board, heard at several interfaces.
+    func isSame(as other: AnnouncedBoard) -> Bool {
+        if let nodeID, let id = other.nodeID { return nodeID == id }
+        return name == other.name && host == other.host
+    }
+
+    /// What tells it from all others.
+    var label: String { nodeID ?? "\(name) (\(place))" }
+
+    /// Whether a person may mean it by this: its node id, its host or its name. On a network where names are taken, a host gives its
+    /// services other ones: `Lamp #2` (Avahi), `Lamp-2` (ESP-IDF's mdns).
+    func answers(to text: String) -> Bool {
+        let text = text.lowercased()
+        return isNamed(exactly: text) || Self.withoutNumber(name.lowercased()) == text
+    }
+
+    /// Whether the text names this board and no other: `Lamp` may stand for `Lamp #2` as well.
+    func isNamed(exactly text: String) -> Bool {
+        let text = text.lowercased()
+        let host = host.lowercased()
+        return nodeID?.lowercased() == text || name.lowercased() == text || host == text || host == "\(text).local"
+    }
+
+    private static func withoutNumber(_ name: String) -> String? {
+        let digits = name.reversed().prefix { $0.isASCII && $0.isNumber }.count
+        let rest = name.dropLast(digits)
+        guard (1...3).contains(digits) else { return nil }
+        if rest.hasSuffix(" #") { return String(rest.dropLast(2)) }
+        return rest.hasSuffix("-") ? String(rest.dropLast()) : nil
+    }
+}
+
+/// The boards that a search has heard so far, and which one is meant.
+struct BoardsHeard {
+    /// What the board is called by the user; nil where the only one is meant.
+    let wanted: String?
+    /// Those that may be meant, in the order of their coming.
+    private(set) var candidates: [AnnouncedBoard] = []
+
+    init(wanted: String?) { self.wanted = wanted }
+
+    /// - Returns: whether it is new, and may be meant.
+    mutating func take(_ board: AnnouncedBoard) -> Bool {
+        guard wanted.map({ board.answers(to: $0) }) ?? true, !candidates.contains(where: { board.isSame(as: $0) })
+        else {
+            return false
+        }
+        candidates.append(board)
+        return true
+    }
+
+    /// The board of that very node id: no other has it, so nothing else is waited for.
+    var unmistakable: AnnouncedBoard? {
+        guard let wanted else { return nil }
+        return candidates.first { $0.nodeID?.lowercased() == wanted.lowercased() }
+    }
+
+    /// The one board that is meant. Throws `unavailable` where none is there, and `invalidArgument` with the choices where there are several.
+    func choice() throws(ProvisioningError) -> AnnouncedBoard {
+        if let unmistakable { return unmistakable }
+        guard let first = candidates.first else {
+            let name = wanted.map { " \($0)" } ?? ""
+            throw ProvisioningError(
+                .unavailable,
+                message:
+                    "No board\(name) announces itself on this machine's network: check that it is powered, on this network, and not in an "
+                    + "account already.", reason: "not_found", remedies: [.boardName([]), .host])
+        }
+        guard candidates.count == 1 else {
+            // "Lamp #2" names one; "Lamp" may be meant for any of them.
+            if let wanted, wanted.contains("#"), let exact = candidates.first(where: { $0.isNamed(exactly: wanted) }) {
+                return exact
+            }
+            throw ProvisioningError(
+                .invalidArgument,
+                message: wanted.map { "Several boards on the network are called \($0)." }
+                    ?? "Several boards announce themselves on the network.", reason: "several_boards",
+                remedies: [.boardName(candidates.map(\.label).sorted())])
+        }
+        return first
+    }
+}

@@ -2,6 +2,7 @@
 import ESPProvisioning
 import Logging
 import ProtocommTransports
+import RainCore
 import RainIO
 
 /// A board on a serial port, in whichever dialect its console speaks: protocomm's, or RainMaker's own commands. One that takes no commands
@@ -196,5 +197,257 @@ actor SerialBoard: Board {
             metadata: ["port": "\(peer)", "board": "\(address)"])
         let inner = try await opening.other(address, try printed.credentials(opening.credentials))
         return LoggedBoard(inner, at: address, log: log, port: port, ports: ports)
+    }
+}
+
+/// A board whose log is heard: it is reached another way than by the cable, or by the console that the log comes from.
+///
+/// What the log says completes what the board answers: a crash is the reason why it fell silent, and an address is a board that has joined
+/// its network, whatever became of the answer that says so.
+actor LoggedBoard: Board {
+    nonisolated let peer: String
+    private let inner: any Board
+    /// Where it is reached, if that is not where its log comes from.
+    private let address: String?
+    private let log: DeviceLog
+    /// Reads the log, where nobody else reads the port.
+    private let reading: Task<Void, Never>?
+    /// What it was asked to join, and whether the log told of an address before that.
+    private var asked: (network: WiFiNetwork, earlier: String?)?
+
+    /// A board behind a console, which reads the port.
+    init(_ inner: any Board, log: DeviceLog) {
+        self.inner = inner
+        self.log = log
+        address = nil
+        peer = inner.peer
+        reading = nil
+    }
+
+    /// A board that is reached at another address.
+    init(
+        _ inner: any Board, at address: BoardAddress, log: DeviceLog, port: PortOpening.OpenPort, ports: PortOpening
+    ) {
+        self.inner = inner
+        self.address = "\(address)"
+        self.log = log
+        peer = inner.peer
+        // Handed to the log by the port itself.
+        reading = Task {
+            var open: PortOpening.OpenPort? = port
+            while let current = open {
+                while (try? await current.port.read()) != nil {}
+                await current.port.close()
+                open = current.port.isGone ? try? await ports.reopen(current.description, heard: { log.take($0) }) : nil
+            }
+        }
+    }
+
+    var isOffline: Bool { get async { await inner.isOffline } }
+
+    func identify() async throws(ProvisioningError) -> BoardIdentity {
+        var identity = try await told { () async throws(ProvisioningError) in try await inner.identify() }
+        if let address { identity.reachedAt = address }
+        identity.nodeID = identity.nodeID ?? log.moment.summary.nodeID
+        return identity
+    }
+
+    func secure() async throws(ProvisioningError) {
+        try await told { () async throws(ProvisioningError) in try await inner.secure() }
+    }
+    func scan() async throws(ProvisioningError) -> [AccessPoint] {
+        try await told { () async throws(ProvisioningError) in try await inner.scan() }
+    }
+    func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+        asked = (network, log.moment.summary.address)
+        try await told { () async throws(ProvisioningError) in try await inner.join(network) }
+    }
+    func join(
+        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) {
+        asked = (network, log.moment.summary.address)
+        try await told { () async throws(ProvisioningError) in try await inner.join(network, report: report) }
+    }
+
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
+        do throws(ProvisioningError) {
+            return try await told { () async throws(ProvisioningError) in try await inner.watch(report: report) }
+        } catch {
+            guard [.deviceLost, .neverAnswered].contains(error.code), let asked, asked.earlier == nil,
+                let address = log.moment.summary.address
+            else { throw error }
+            return JoinedNetwork(address: address, ssid: asked.network.ssid)
+        }
+    }
+
+    func cloudContact() async throws(ProvisioningError) -> CloudContact? {
+        if let host = log.moment.summary.cloudHost { return .connecting(to: host) }
+        return try await inner.cloudContact()
+    }
+
+    func reset() async throws(ProvisioningError) {
+        try await told { () async throws(ProvisioningError) in try await inner.reset() }
+    }
+    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
+        try await told { () async throws(ProvisioningError) in try await inner.associate(request) }
+    }
+    func endAssociation() async throws(ProvisioningError) { try await inner.endAssociation() }
+    func startClaim() async throws(ProvisioningError) -> [UInt8] {
+        try await told { () async throws(ProvisioningError) in try await inner.startClaim() }
+    }
+    func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
+        try await told { () async throws(ProvisioningError) in try await inner.requestCertificate(reply) }
+    }
+    func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
+        try await told { () async throws(ProvisioningError) in try await inner.storeCertificate(reply) }
+    }
+    func abortClaim() async -> Bool { await inner.abortClaim() }
+    func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
+        try await told { () async throws(ProvisioningError) in try await inner.send(payload, to: endpoint) }
+    }
+
+    func close() async {
+        await inner.close()
+        reading?.cancel()
+        await reading?.value
+    }
+
+    /// Runs a step. Where the board is lost in it, what its log complains of meanwhile is the reason.
+    private func told<Result: Sendable>(
+        _ step: () async throws(ProvisioningError) -> Result
+    ) async throws(ProvisioningError) -> Result {
+        _ = log.takeTrouble()
+        do throws(ProvisioningError) {
+            return try await step()
+        } catch {
+            let isLoss = [.deviceLost, .mayBeJoining, .neverAnswered, .unavailable].contains(error.code)
+            guard isLoss, let trouble = log.takeTrouble() else { throw error }
+            var told = error
+            told.message = "\(trouble.description) \(error.message)"
+            told.reason = error.reason ?? trouble.code
+            told.remedies += trouble.remedies
+            throw told
+        }
+    }
+}
+
+/// A board that only prints: where it is reached, by what its log says.
+struct PrintedBoard {
+    let summary: DeviceSummary
+    let port: String
+
+    /// The way to the board that its log names.
+    ///
+    /// - Parameter given: the parameters of the port's address: a host or an adapter that the user has named for this.
+    /// - Throws: `unavailable` where the log says why there is none, or does not say what the board is called.
+    func address(_ given: [String: String]) throws(ProvisioningError) -> BoardAddress {
+        try checkUp()
+        if summary.isProvisioned {
+            throw ProvisioningError(
+                .unavailable,
+                message:
+                    "The board at \(port) has a Wi-Fi network already and starts no provisioning. Hold its BOOT button for 3 s to make it "
+                    + "forget that, and run this again.", reason: "already_provisioned")
+        }
+        if summary.isUnnamed, summary.serviceName == nil {
+            throw ProvisioningError(
+                .unavailable,
+                message:
+                    "The Arduino sketch on the board at \(port) starts provisioning, and does not print the board's name. Add WiFiProv.printQR "
+                    + "to the sketch, or name the board yourself.", reason: "unnamed_board",
+                remedies: [.boardName([]), .anyOtherTransport])
+        }
+        guard let name = summary.code?.name ?? summary.serviceName else {
+            throw ProvisioningError(
+                .unavailable,
+                message:
+                    "The board at \(port) takes no commands, and its log does not say what it is called. Press its RESET button while this "
+                    + "runs, or use another transport.", reason: "log_only", remedies: [.anyOtherTransport])
+        }
+        // Firmware that says no transport is RainMaker's from before its codes; Bluetooth is what its examples are built with.
+        guard (summary.code?.transport ?? summary.announcedTransport) == .softap else {
+            return .bluetooth(name, adapter: given["adapter"])
+        }
+        return .softAP(given["device-host"], name: name)
+    }
+
+    /// Throws `unavailable` with the cause where the board does not come up.
+    func checkUp() throws(ProvisioningError) {
+        if summary.isDown, let trouble = summary.verdict {
+            throw ProvisioningError(
+                .unavailable, message: trouble.description, reason: trouble.code, remedies: trouble.remedies)
+        }
+    }
+
+    /// The same for a board that goes on printing while it is talked to: its code may come behind its prompt.
+    func credentials(
+        _ given: BoardCredentials, from log: DeviceLog
+    ) throws(ProvisioningError) -> BoardCredentials {
+        var credentials = try credentials(given)
+        guard !credentials.hasProofOfPossession, !given.leastSecurity.needsProofOfPossession else { return credentials }
+        credentials.proofOfPossession = {
+            let summary = log.moment.summary
+            if let proof = summary.code?.proofOfPossession ?? summary.announcedProof { return proof }
+            return await given.proofOfPossession()
+        }
+        return credentials
+    }
+
+    /// What the log says, where the user has not said it.
+    ///
+    /// - Throws: `malformed` if the log prints a code that cannot be used. Without it nobody knows how the board is protected.
+    func credentials(_ given: BoardCredentials) throws(ProvisioningError) -> BoardCredentials {
+        var credentials = given
+        credentials.accessPointPassphrase =
+            given.accessPointPassphrase ?? summary.code?.accessPointPassphrase ?? summary.announcedPassphrase
+        let isKnown = given.hasProofOfPossession || given.leastSecurity.needsProofOfPossession
+        guard !isKnown else { return credentials }
+        if let fault = summary.codeFault, summary.code == nil, given.securityVersion == nil {
+            throw ProvisioningError(
+                .malformed, message: "\(fault) The board at \(port) prints it.",
+                remedies: [.proofOfPossession])
+        }
+        if let proof = summary.code?.proofOfPossession ?? summary.announcedProof {
+            credentials.proofOfPossession = { proof }
+            credentials.hasProofOfPossession = true
+        }
+        guard let code = summary.code, given.securityVersion == nil else { return credentials }
+        credentials.leastSecurity = code.leastSecurity
+        if given.username == BoardCredentials.defaultUsername, let name = code.username { credentials.username = name }
+        return credentials
+    }
+}
+
+/// A board that takes no commands on its cable, and that is asked nothing but what it is.
+struct LogOnlyBoard: Board {
+    let peer: String
+    /// Where its log says that it is reached.
+    let reachedAt: BoardAddress?
+    let port: SerialPort
+
+    func identify() async throws(ProvisioningError) -> BoardIdentity {
+        var identity = BoardIdentity(association: .challengeResponse, needsClaim: nil)
+        identity.takesCommands = false
+        identity.reachedAt = reachedAt.map { "\($0)" }
+        return identity
+    }
+
+    func secure() async throws(ProvisioningError) { throw takesNone }
+    func scan() async throws(ProvisioningError) -> [AccessPoint] { throw takesNone }
+    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
+        throw takesNone
+    }
+    func join(_ network: WiFiNetwork) async throws(ProvisioningError) { throw takesNone }
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
+        throw takesNone
+    }
+    func reset() async throws(ProvisioningError) { throw takesNone }
+    func close() async { await port.close() }
+
+    private var takesNone: ProvisioningError {
+        ProvisioningError(
+            .unsupported, message: "The board at \(peer) only prints its log and takes no commands.",
+            reason: "log_only",
+            remedies: [.anyOtherTransport])
     }
 }

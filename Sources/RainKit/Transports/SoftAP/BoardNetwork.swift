@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
+import Glibc
 import Logging
 import RainCore
 import RainDBus
+import RainIO
 import RainPrivateFiles
+import Synchronization
 
 /// The network that a board opens: this machine joins it, and goes back afterwards.
 actor BoardNetwork {
@@ -156,5 +159,115 @@ actor BoardNetwork {
         let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         return [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
             .map { $0.joined() }.joined(separator: "-")
+    }
+}
+
+/// Looks for the network of a board.
+struct BoardNetworkSearch: Sendable {
+    /// The board's name; nil for the only board in reach.
+    let name: String?
+    let foundBy: ContinuousClock.Instant
+
+    /// What boards call their networks, unless their firmware was changed (RainMaker's `app_network`).
+    static let prefix = "PROV_"
+    /// Once one is heard, others get a moment to be heard as well.
+    private static let others = Duration.seconds(3)
+
+    func find(_ manager: NetworkManagerClient) async throws(ProvisioningError) -> NetworkManagerClient.Sighting {
+        var heard: [NetworkManagerClient.Sighting] = []
+        do throws(NetworkManagerError) {
+            heard = try await look(manager, for: max(.milliseconds(500), foundBy - ContinuousClock.now)) {
+                !$0.isEmpty
+            }
+            if name == nil, !heard.isEmpty { heard = try await look(manager, for: Self.others) { _ in false } }
+        } catch {
+            throw ProvisioningError(error)
+        }
+        guard let first = heard.first else {
+            let what = name.map { "No Wi-Fi network \($0) is heard" } ?? "No Wi-Fi network of a board is heard"
+            throw ProvisioningError(
+                .unavailable, message: "\(what): check that the board is powered, near, and in provisioning mode.",
+                reason: "not_found", remedies: name == nil ? [.boardName([])] : [])
+        }
+        let names = Set(heard.map(\.network.name))
+        guard names.count == 1 else {
+            throw ProvisioningError(
+                .invalidArgument, message: "The networks of several boards are heard.", reason: "several_boards",
+                remedies: [.boardName(names.sorted())])
+        }
+        return first
+    }
+
+    /// What is heard of boards, strongest first, as of when it is enough or the time is over.
+    private func look(
+        _ manager: NetworkManagerClient, for limit: Duration,
+        until isEnough: @escaping @Sendable ([NetworkManagerClient.Sighting]) -> Bool
+    ) async throws(NetworkManagerError) -> [NetworkManagerClient.Sighting] {
+        let latest = Mutex<[NetworkManagerClient.Sighting]>([])
+        try await manager.look(for: limit) { (all) throws(NetworkManagerError) in
+            let boards = all.filter { isMeant($0.network) }.sorted { $0.network.strength > $1.network.strength }
+            latest.withLock { $0 = boards }
+            return !isEnough(boards)
+        }
+        return latest.withLock { $0 }
+    }
+
+    private func isMeant(_ network: HeardNetwork) -> Bool {
+        if let name { return network.ssid == Array(name.utf8) }
+        return network.ssid.starts(with: Array(Self.prefix.utf8))
+    }
+}
+
+/// Whether this machine has an address in the network that boards open, 192.168.4.0/24 (ESP-IDF, `esp_netif_defaults.h`).
+enum BoardNetworkAddress {
+    static var isHere: Bool {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return false }
+        defer { freeifaddrs(first) }
+        var next = first
+        while let entry = next {
+            next = entry.pointee.ifa_next
+            guard let address = entry.pointee.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET) else {
+                continue
+            }
+            let number = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                UInt32(bigEndian: $0.pointee.sin_addr.s_addr)
+            }
+            if number >> 8 == 0xC0A804 { return true }
+        }
+        return false
+    }
+
+    /// Returns once there is one. Throws when it is cancelled.
+    static func appearance() async throws {
+        while !isHere { try await Task.sleep(for: .milliseconds(250)) }
+    }
+}
+
+/// What happens to this machine's own network for the sake of a board that is reached over its access point.
+public enum NetworkChange: Sendable, Hashable {
+    /// The board's network is looked for; without a name the only one in reach.
+    case looking(for: String?)
+    /// This machine leaves its own network, if it has one, for the board's.
+    case joining(String, leaving: String?)
+    /// This machine goes back to its own network; nil for none.
+    case returning(to: String?)
+    /// This machine is back on its own network, or on none, as before.
+    case restored(String?)
+    /// This machine could not be brought back; the text says why.
+    case notRestored(String?, why: String)
+    /// Nobody but the user can join the board's network here.
+    case joinByHand(String?, hasPassword: Bool, why: String)
+}
+
+/// The name of the user whom this process runs as.
+enum UserName {
+    /// Nil for one that has none.
+    static var current: String? {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: 1 << 14)
+        guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil else { return nil }
+        return String(cString: entry.pw_name)
     }
 }

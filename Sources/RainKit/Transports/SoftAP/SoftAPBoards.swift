@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
+import Glibc
 import ProtocommTransports
 import RainDBus
+import RainIO
+import Synchronization
 
 /// Boards that answer HTTP: on their own access point, which this machine joins through NetworkManager or has joined, or elsewhere.
 public struct SoftAPBoards: BoardTransport {
@@ -42,5 +45,195 @@ extension BoardAddress {
     ///   effect with a host.
     public static func softAP(_ host: String? = nil, name: String? = nil) -> BoardAddress {
         BoardAddress(scheme: "softap", location: host, parameters: name.map { ["device-name": $0] } ?? [:])
+    }
+}
+
+extension SoftAPBoards {
+    /// The networks in reach that are called as boards call theirs. Throws `unavailable` where NetworkManager does not run or has no Wi-Fi.
+    public func discover(
+        _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
+    ) async throws(ProvisioningError) {
+        // A network advertises no services.
+        guard search.services.isEmpty else { return }
+        let seen = Mutex<Set<[UInt8]>>([])
+        do throws(NetworkManagerError) {
+            let manager = try await NetworkManagerClient.open(bus: bus)
+            defer { manager.close() }
+            try await manager.look(for: search.time) { (all) throws(NetworkManagerError) in
+                for sighting in all where search.means(sighting.network) {
+                    guard seen.withLock({ $0.insert(sighting.network.ssid).inserted }) else { continue }
+                    guard await found(FoundBoard(sighting.network)) else { return false }
+                }
+                return true
+            }
+        } catch {
+            throw ProvisioningError(error)
+        }
+    }
+}
+
+extension BoardSearch {
+    fileprivate func means(_ network: HeardNetwork) -> Bool {
+        if let name { return network.ssid == Array(name.utf8) }
+        return network.ssid.starts(with: Array((prefix ?? BoardNetworkSearch.prefix).utf8))
+    }
+}
+
+extension FoundBoard {
+    fileprivate init(_ network: HeardNetwork) {
+        self.init(.softAP(name: network.name), name: network.name, signal: network.signal)
+    }
+}
+
+/// A board that is reached over its own access point.
+///
+/// The first question joins its network, and this machine is back on its own before the cloud is asked anything again: once the board has
+/// said what came of its Wi-Fi, or is lost, and in any case in the end.
+actor SoftAPBoard: Board {
+    nonisolated let peer: String
+    private let network: BoardNetwork
+    private let name: String?
+    private let hasPassword: Bool
+    private let tell: @Sendable (NetworkChange) -> Void
+    /// Another conversation with the board, of which nothing is asked yet.
+    private let connect: @Sendable () -> any Board
+    private var board: any Board
+    private var hasLeft = false
+    private var hasAskedUser = false
+
+    init(_ request: BoardNetwork.Request, peer: String, connect: @escaping @Sendable () -> any Board) {
+        self.peer = peer
+        self.connect = connect
+        name = request.name
+        hasPassword = request.password != nil
+        tell = request.tell
+        network = BoardNetwork(request)
+        board = connect()
+    }
+
+    var isOffline: Bool { get async { await network.isAway && !DefaultRoute.exists } }
+
+    func identify() async throws(ProvisioningError) -> BoardIdentity {
+        switch try await network.enter() {
+        case .here: return try await board.identify()
+        case .byHand(let why): return try await identifyOnceJoined(why)
+        }
+    }
+
+    func secure() async throws(ProvisioningError) { try await board.secure() }
+    func scan() async throws(ProvisioningError) -> [AccessPoint] { try await board.scan() }
+    func reset() async throws(ProvisioningError) { try await board.reset() }
+    func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await join(network) { _ in } }
+
+    func join(
+        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) {
+        do throws(ProvisioningError) {
+            try await board.join(network, report: report)
+        } catch {
+            if error.code == .mayBeJoining { await leave() }
+            throw error
+        }
+    }
+
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
+        do throws(ProvisioningError) {
+            let joined = try await board.watch(report: report)
+            await leave()
+            return joined
+        } catch {
+            // After a verdict the same session may be handed another network.
+            if error.code == .deviceLost { await leave() }
+            throw error
+        }
+    }
+
+    func cloudContact() async throws(ProvisioningError) -> CloudContact? {
+        hasLeft ? nil : try await board.cloudContact()
+    }
+
+    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
+        try await board.associate(request)
+    }
+
+    func startClaim() async throws(ProvisioningError) -> [UInt8] { try await board.startClaim() }
+    func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
+        try await board.requestCertificate(reply)
+    }
+    func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
+        try await board.storeCertificate(reply)
+    }
+    func abortClaim() async -> Bool { await board.abortClaim() }
+
+    func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
+        try await board.send(payload, to: endpoint)
+    }
+
+    func close() async { await leave() }
+
+    private func leave() async {
+        hasLeft = true
+        await board.close()
+        await network.leave()
+    }
+
+    // MARK: where the user joins the network
+
+    /// Asks the board, and begins anew when this machine gets an address in the network of boards meanwhile: what was under way went
+    /// elsewhere.
+    private func identifyOnceJoined(_ why: NetworkManagerError) async throws(ProvisioningError) -> BoardIdentity {
+        if !hasAskedUser, !BoardNetworkAddress.isHere {
+            hasAskedUser = true
+            tell(.joinByHand(name, hasPassword: hasPassword, why: why.message))
+        }
+        let result: Result<BoardIdentity, ProvisioningError>?
+        if BoardNetworkAddress.isHere {
+            result = nil
+        } else {
+            let board = board
+            result = await race(against: { try await BoardNetworkAddress.appearance() }) {
+                () async throws(ProvisioningError) in try await board.identify()
+            }
+        }
+        if case .success(let identity)? = result { return identity }
+        if case .failure(let error)? = result, ![.unavailable, .neverAnswered].contains(error.code) { throw error }
+        // A board that did not answer, or not here, is asked by a new conversation.
+        await board.close()
+        board = connect()
+        guard case .failure(var error)? = result else { return try await board.identify() }
+        let network = name.map { "the board's Wi-Fi network \($0)" } ?? "the board's Wi-Fi network (PROV_…)"
+        // Whatever answered is not the board: this machine is on another network.
+        error.message =
+            "This machine is not on \(network), and this program cannot join it: \(why.message) Join it, and run this again. "
+            + "(\(error.message))"
+        if error.reason == "not_a_board" { error.reason = nil }
+        throw error
+    }
+}
+
+/// Whether this machine has a way to the internet, or to whatever is beyond its own networks (`/proc/net`, proc(5)).
+enum DefaultRoute {
+    static var exists: Bool {
+        // Destination and gateway; the kernel's own columns.
+        let four = rows("/proc/net/route").contains { $0.count > 1 && $0[1] == "00000000" }
+        // Every machine has one over the loopback that leads nowhere.
+        return four || rows("/proc/net/ipv6_route").contains { $0.count == 10 && $0[1] == "00" && $0[9] != "lo" }
+    }
+
+    /// The words of each line, of as many lines as a table of routes in good faith has.
+    private static func rows(_ path: String) -> [[Substring]] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 14)
+        while text.count < 1 << 20 {
+            let count = read(descriptor, &piece, piece.count)
+            guard count > 0 else { break }
+            text += piece[..<count]
+        }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").map {
+            $0.split { $0 == " " || $0 == "\t" }
+        }
     }
 }

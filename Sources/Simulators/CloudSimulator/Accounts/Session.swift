@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCrypto
+import RainCryptoOpenSSL
+import RainJSON
 
 /// The session of one sign-in. It ends with a sign-out everywhere, or when its refresh token is revoked or expires.
 struct Session: Codable, Sendable, Equatable {
@@ -21,4 +24,254 @@ struct Session: Codable, Sendable, Equatable {
         endedAccess = endedAccess.filter { $0.value > now / 1000 }
         endedAccess[tokenID] = expiresAt
     }
+}
+
+extension CloudAPI {
+    struct Begun {
+        var tokens: TokenIssuer.Tokens
+        var refreshToken: String
+    }
+
+    /// A new session for a user who has just been authenticated.
+    func beginSession(
+        for user: User, id: String = makeUUID(), clientID: String = TokenIssuer.clientID, scope: String? = nil,
+        nonce: String? = nil
+    ) throws(APIError) -> Begun {
+        let now = now
+        var session = Session(id: id, userID: user.id, startedAt: now)
+        session.clientID = clientID
+        session.scope = scope
+        let refresh = RefreshToken.issue(session: id, expiresAt: now + options.refreshLifetime.milliseconds)
+        session.refreshToken = refresh.token
+        let begun = session
+        let tokens = try issue(user, begun, nonce: nonce)
+        try change { $0.begin(begun) }
+        return Begun(tokens: tokens, refreshToken: refresh.text)
+    }
+
+    /// New tokens for a refresh token. One that was replaced long ago ends its session: whoever presents it may have
+    /// stolen it, or the one who replaced it has.
+    ///
+    /// - Parameter clientID: the client that presents it, which must be the session's own; nil for `login2`, which knows
+    ///   no clients.
+    func renew(
+        _ text: String, clientID: String? = nil
+    ) throws(APIError) -> (tokens: TokenIssuer.Tokens, refreshToken: String?) {
+        let now = now
+        let rotation = options.rotation
+        let (verdict, session, user) = try change { state -> (RefreshToken.Verdict, Session?, User?) in
+            guard let id = RefreshToken.session(of: text), var session = state.sessions[id],
+                var token = session.refreshToken, clientID == nil || clientID == session.clientID
+            else { return (.unknown, nil, nil) }
+            let verdict = token.redeem(text, at: now, rotation: rotation)
+            session.refreshToken = token
+            state.sessions[id] = verdict == .reused ? nil : session
+            return (verdict, session, state.users[session.userID])
+        }
+        journal.refresh(user: user?.userName, outcome: verdict.outcome)
+        switch verdict {
+        case .accepted, .rotated, .grace: break
+        case .reused, .unknown, .expired: throw .refreshFailed
+        }
+        guard let session, let user else { throw .refreshFailed }
+        return (try issue(user, session), verdict.replacement)
+    }
+
+    private func issue(
+        _ user: User, _ session: Session, nonce: String? = nil
+    ) throws(APIError) -> TokenIssuer.Tokens {
+        do throws(SimulatorError) {
+            return try issuer.issue(for: user, in: session, nonce: nonce, at: now)
+        } catch {
+            throw APIError(error)
+        }
+    }
+
+    /// As ``changeState(_:)``, with the API's own error.
+    func change<Result: Sendable>(_ body: (inout CloudState) -> Result) throws(APIError) -> Result {
+        do throws(SimulatorError) {
+            return try changeState(body)
+        } catch {
+            throw APIError(error)
+        }
+    }
+}
+
+/// Makes the tokens of a sign-in or a refresh, and finds the user of an access token.
+struct TokenIssuer: Sendable {
+    let signer: JSONWebTokenSigner
+    /// How long an access token and an id token are good.
+    let lifetime: Duration
+    let issuer: String
+
+    /// The OAuth client id of the phone apps; it is the token's audience.
+    static let clientID = "1h7ujqjs8140n17v0ahb4n51m2"
+
+    struct Tokens {
+        var id: String
+        var access: String
+    }
+
+    struct Access {
+        var userID: String
+        var sessionID: String
+        var tokenID: String
+        var generation: Int64
+        /// Seconds since 1970.
+        var expiresAt: Int64
+    }
+
+    /// - Parameter nonce: the client's nonce, which the id token repeats (OpenID Connect Core, 2).
+    func issue(
+        for user: User, in session: Session, nonce: String? = nil, at now: Int64
+    ) throws(SimulatorError) -> Tokens {
+        let seconds = now / 1000
+        let expires = seconds + lifetime.components.seconds
+        let common: [JSONValue.Member] = [
+            .init("sub", .string(user.id)), .init("iss", .string(issuer)), .init("origin_jti", .string(session.id)),
+            .init("auth_time", .integer(session.startedAt / 1000)), .init("iat", .integer(seconds)),
+            .init("exp", .integer(expires)), .init("jti", .string(makeUUID())), .init("event_id", .string(makeUUID())),
+        ]
+        let contact: [JSONValue.Member] =
+            user.userName.hasPrefix("+")
+            ? [.init("phone_number", .string(user.userName))]
+            : [.init("email", .string(user.userName)), .init("email_verified", true)]
+        let id =
+            common + contact + [
+                .init("token_use", "id"), .init("aud", .string(session.clientID)),
+                .init("cognito:username", .string(user.id)), .init("custom:user_id", .string(user.id)),
+            ] + (nonce.map { [.init("nonce", .string($0))] } ?? [])
+        let access =
+            common + [
+                .init("token_use", "access"), .init("client_id", .string(session.clientID)),
+                .init("username", .string(user.id)),
+                .init("scope", .string(session.scope ?? "aws.cognito.signin.user.admin")),
+                .init("generation", .integer(session.generation)),
+            ]
+        return Tokens(id: try signer.sign(.object(id)), access: try signer.sign(.object(access)))
+    }
+
+    /// The claims of an access token that was issued here and has not expired; nil for an id token.
+    func access(_ token: String, at now: Int64) -> Access? {
+        guard let claims = signer.verify(token), claims["token_use"]?.string == "access",
+            let user = claims["sub"]?.string, let session = claims["origin_jti"]?.string,
+            let identifier = claims["jti"]?.string, let expires = claims["exp"]?.integer, now / 1000 < expires,
+            let generation = claims["generation"]?.integer
+        else { return nil }
+        return Access(
+            userID: user, sessionID: session, tokenID: identifier, generation: generation, expiresAt: expires)
+    }
+}
+
+/// The refresh token of one session, as the cloud remembers it: what is accepted now, and until when.
+///
+/// Only hashes are kept. This is the one place that decides what a presented token is worth. With rotation each token is
+/// replaced as it is used (RFC 9700, 4.14.2). If an old one is used again, it was stolen, or its replacement was lost on the way.
+/// Within the grace period it gets another replacement, beside the first; after that the caller must end the session.
+struct RefreshToken: Codable, Sendable, Equatable {
+    enum Verdict: Equatable {
+        /// Accepted, and stays as it is.
+        case accepted
+        /// Accepted, and replaced by this one.
+        case rotated(String)
+        /// It was replaced a short while ago, and is replaced again.
+        case grace(String)
+        /// It was replaced before, and that is too long ago.
+        case reused
+        /// Never issued here.
+        case unknown
+        case expired
+
+        /// The token that the client must keep from now on.
+        var replacement: String? {
+            switch self {
+            case .rotated(let text), .grace(let text): text
+            case .accepted, .reused, .unknown, .expired: nil
+            }
+        }
+
+        /// The outcome as the journal writes it.
+        var outcome: String {
+            switch self {
+            case .accepted: "accepted"
+            case .rotated: "rotated"
+            case .grace: "grace"
+            case .reused: "reused"
+            case .unknown: "unknown"
+            case .expired: "expired"
+            }
+        }
+    }
+
+    struct Rotation {
+        /// How long a replaced token still works, in milliseconds.
+        var grace: Int64
+    }
+
+    private struct Replaced: Codable, Equatable {
+        var hash: [UInt8]
+        var at: Int64
+    }
+
+    /// The most replaced tokens that are remembered for a session, and the most that can be live at once.
+    static let remembered = 16
+
+    private var live: [[UInt8]]
+    private var replaced: [Replaced] = []
+    private var expiresAt: Int64
+
+    /// The first token of the session, which the client is given, and what is kept of it. Times are in milliseconds.
+    static func issue(session: String, expiresAt: Int64) -> (text: String, token: RefreshToken) {
+        let text = makeText(session: session)
+        return (text, RefreshToken(live: [hash(text)], expiresAt: expiresAt))
+    }
+
+    /// The session that a token says it belongs to.
+    static func session(of text: String) -> String? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 2 ? String(parts[0]) : nil
+    }
+
+    /// Whether it is one that works now, without using it.
+    func accepts(_ text: String, at now: Int64) -> Bool {
+        let presented = Self.hash(text)
+        return now < expiresAt && live.contains { equalInConstantTime($0, presented) }
+    }
+
+    /// - Parameter rotation: nil if tokens stay as they are.
+    mutating func redeem(_ text: String, at now: Int64, rotation: Rotation?) -> Verdict {
+        let presented = Self.hash(text)
+        if let old = replaced.first(where: { equalInConstantTime($0.hash, presented) }) {
+            guard let rotation, now < old.at + rotation.grace, now < expiresAt, let next = add(to: text) else {
+                return .reused
+            }
+            return .grace(next)
+        }
+        guard live.contains(where: { equalInConstantTime($0, presented) }) else { return .unknown }
+        guard now < expiresAt else { return .expired }
+        guard rotation != nil, let next = add(to: text) else { return .accepted }
+        live.removeAll { equalInConstantTime($0, presented) }
+        replaced = (replaced + [Replaced(hash: presented, at: now)]).suffix(Self.remembered)
+        return .rotated(next)
+    }
+
+    /// One more live token, for the session that `text` belongs to.
+    private mutating func add(to text: String) -> String? {
+        guard let session = Self.session(of: text) else { return nil }
+        let next = Self.makeText(session: session)
+        live = (live + [Self.hash(next)]).suffix(Self.remembered)
+        return next
+    }
+
+    private init(live: [[UInt8]], expiresAt: Int64) {
+        self.live = live
+        self.expiresAt = expiresAt
+    }
+
+    private static func makeText(session: String) -> String {
+        var random = OpenSSLRandom()
+        return session + "." + base64URL(random.bytes(48))
+    }
+
+    private static func hash(_ text: String) -> [UInt8] { OpenSSLHashes.sha256(Array(text.utf8)) }
 }

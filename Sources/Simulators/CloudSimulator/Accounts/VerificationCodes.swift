@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainCrypto
 import RainCryptoOpenSSL
+import RainJSON
+import Synchronization
 
 /// The codes that were sent to users and not yet used, by what they are for. A value without a clock; times are in
 /// milliseconds.
@@ -77,5 +80,122 @@ struct VerificationCodes: Codable, Sendable, Equatable {
 
     private static func hash(_ code: String, _ key: Key) -> [UInt8] {
         OpenSSLHashes.sha256(Array("\(key.text) \(code)".utf8))
+    }
+}
+
+extension CloudAPI {
+    /// Sends a user a code that ``redeem(_:for:holder:refusals:then:)`` will ask for.
+    ///
+    /// - Parameters:
+    ///   - holder: who must enter it: a user's id, or the handle of a sign-in that waits for the code.
+    ///   - target: the value that takes effect with the right code, such as a new phone number.
+    func sendCode(
+        to receiver: String, for kind: Mailbox.Kind, holder: String, userID: String, target: String? = nil
+    ) throws(APIError) {
+        let now = now
+        let lifetime = options.verificationLifetime.milliseconds
+        let code = try change { state in
+            state.codes.issue(.init(kind, holder), userID: userID, target: target, lifetime: lifetime, at: now)
+        }
+        mailbox.send(code, to: receiver, for: kind, at: now)
+        journal.account("code_sent", user: receiver, kind: kind.rawValue)
+    }
+
+    /// The errors of a call for a code that is wrong, expired, missing or has been tried too often.
+    struct CodeRefusals {
+        var wrong = APIError.wrongCode
+        var expired = APIError.wrongCode
+        var missing = APIError.wrongCode
+        var exhausted = APIError.attemptsExceeded
+    }
+
+    /// Checks a code and, if it is right, runs `effect` in the same change of the state.
+    func redeem(
+        _ code: String, for kind: Mailbox.Kind, holder: String, refusals: CodeRefusals = CodeRefusals(),
+        then effect: (inout CloudState, VerificationCodes.Pending) -> APIError?
+    ) throws(APIError) {
+        let now = now
+        let refusal = try change { state -> APIError? in
+            switch state.codes.redeem(.init(kind, holder), code: code, at: now) {
+            case .right(let pending): effect(&state, pending)
+            case .wrong: refusals.wrong
+            case .expired: refusals.expired
+            case .missing: refusals.missing
+            case .exhausted: refusals.exhausted
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// The user name of a body, if it may be one.
+    func validName(_ body: Fields) throws(APIError) -> String {
+        let name = try body.string("user_name")
+        switch AccountRules.problem(ofName: name) {
+        case .missing: throw .userNameMissing
+        case .email: throw .badEmail
+        case .phone: throw .badPhone
+        case nil: return name ?? ""
+        }
+    }
+
+    /// `?locale=` of calls that send mail.
+    func checkLocale(_ call: Call) throws(APIError) {
+        guard AccountRules.accepts(locale: call.request.query("locale") ?? AccountRules.noLocale) else {
+            throw .badLocale
+        }
+    }
+}
+
+/// Where codes go that a cloud would send by e-mail or SMS: one JSON object a line, in a file that only its owner reads.
+///
+/// No other file has codes in clear.
+public final class Mailbox: Sendable {
+    /// Why the user gets a code.
+    enum Kind: String, Sendable {
+        case signUp = "signup"
+        case signIn = "login"
+        case secondStep = "mfa"
+        case passwordReset = "password_reset"
+        case deletion = "delete"
+        case phone = "phone"
+        case tags = "tags"
+        case guestConversion = "guest_conversion"
+    }
+
+    /// Drops everything.
+    public static let none = Mailbox(descriptor: -1)
+
+    private let descriptor: Int32
+    private let turn = Mutex(())
+
+    /// Appends to the file at `path`; without a path it drops everything.
+    public convenience init(path: String?) throws(SimulatorError) {
+        guard let path else {
+            self.init(descriptor: -1)
+            return
+        }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        // The file may have been there, with other rights.
+        guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
+            let reason = String(cString: strerror(errno))
+            if descriptor >= 0 { close(descriptor) }
+            throw SimulatorError(.storage, "cannot write the mailbox \(path): \(reason); choose another --mailbox")
+        }
+        self.init(descriptor: descriptor)
+    }
+
+    private init(descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// - Parameter time: in milliseconds since 1970.
+    func send(_ code: String, to receiver: String, for kind: Kind, at time: Int64) {
+        guard descriptor >= 0 else { return }
+        let message: JSONValue = [
+            "time": .integer(time), "to": .string(receiver), "kind": .string(kind.rawValue), "code": .string(code),
+        ]
+        let line = message.serialized() + [0x0A]
+        // One write for one line, so that a reader never sees half of one.
+        turn.withLock { _ in _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) } }
     }
 }

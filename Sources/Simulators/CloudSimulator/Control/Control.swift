@@ -70,3 +70,118 @@ extension CloudAPI {
         return success("Second step set")
     }
 }
+
+/// A fault that a test has set for requests with a method and path.
+struct Fault: Sendable, Equatable {
+    enum Action: String, Sendable, CaseIterable { case status, reset, hang, html, truncate, cut, delay }
+
+    /// Nil for every method.
+    var method: String?
+    /// A path, or the beginning of one with a `*` at its end.
+    var path: String
+    var action: Action
+    var status: Int
+    var retryAfter: Int64?
+    /// The cloud's own code, in its envelope.
+    var errorCode: Int64?
+    /// How many more requests it affects; nil for all.
+    var count: Int64?
+    /// Whether the request is carried out first, so that only its answer is lost.
+    var isProcessed: Bool
+    /// The body of a failure: any JSON.
+    var body: JSONValue?
+    /// Where a failure redirects to.
+    var location: String?
+    /// How long the answer of ``Action/delay`` takes.
+    var delayMilliseconds: Int64 = 0
+
+    func matches(_ request: Request) -> Bool {
+        if let method, method != request.method { return false }
+        return path.hasSuffix("*") ? request.path.hasPrefix(path.dropLast()) : request.path == path
+    }
+
+    /// What the client gets when the request is not carried out.
+    ///
+    /// - Parameter failure: the failure as an identity system answers it; nil for the cloud's own format.
+    func response(failure: Response? = nil) -> Response {
+        let answer: JSONValue = ["status": "success", "description": "The fault answers in place of the cloud"]
+        return applied(to: Response(answer), failure: failure)
+    }
+
+    /// The cloud's answer, changed by the fault.
+    func applied(to answer: Response, failure: Response? = nil) -> Response {
+        var response = answer
+        switch action {
+        case .status: response = body == nil && errorCode == nil ? failure ?? ownFailure : ownFailure
+        case .html:
+            response = Response(
+                status: status,
+                content: .html("<!DOCTYPE html><html><body>Welcome. Accept the terms to go on.</body></html>"))
+        case .reset: response.delivery = .reset
+        case .hang: response.delivery = .never
+        case .truncate: response.delivery = .halved
+        case .cut: response.delivery = .cut
+        case .delay: response.delayMilliseconds = delayMilliseconds
+        }
+        if let location { response.headers.append(.init("Location", location)) }
+        if let retryAfter { response.headers.append(.init("Retry-After", "\(retryAfter)")) }
+        return response
+    }
+
+    private var ownFailure: Response {
+        if let body { return Response(status: status, body) }
+        guard let errorCode else { return Response(status: status, ["message": .string(reasonPhrase(status))]) }
+        return APIError(status, errorCode, "A fault that was asked for").response
+    }
+}
+
+/// The faults that are set. The first one that matches a request applies.
+struct FaultTable: Sendable {
+    /// More rules than that are refused.
+    static let maximumRules = 64
+
+    private(set) var rules: [Fault] = []
+
+    init(rules: [Fault] = []) { self.rules = rules }
+
+    /// The fault for this request, if any. It is removed once its count is used up.
+    mutating func next(for request: Request) -> Fault? {
+        guard let index = rules.firstIndex(where: { $0.matches(request) }) else { return nil }
+        let fault = rules[index]
+        if let count = fault.count {
+            if count > 1 { rules[index].count = count - 1 } else { rules.remove(at: index) }
+        }
+        return fault
+    }
+}
+
+extension FaultTable {
+    /// The body of `POST /_sim/faults`.
+    init(_ body: Fields) throws(APIError) {
+        guard let list = body.value["rules"]?.array, list.count <= Self.maximumRules else { throw .invalidBody }
+        for element in list { rules.append(try Fault(element)) }
+    }
+}
+
+extension Fault {
+    /// One of the `rules` of `POST /_sim/faults`.
+    init(_ value: JSONValue) throws(APIError) {
+        let fields = Fields(value: value)
+        guard value.members != nil, let path = try fields.string("path"), path.hasPrefix("/"),
+            let action = try fields.string("action").flatMap(Action.init(rawValue:))
+        else { throw .invalidBody }
+        let status = try fields.integer("status") ?? (action == .status ? 500 : 200)
+        let count = try fields.integer("count")
+        let retryAfter = try fields.integer("retry_after")
+        let location = try fields.string("location")
+        let delay = try fields.integer("delay_ms") ?? 0
+        guard (200...599).contains(status), count ?? 1 > 0, retryAfter ?? 0 >= 0, (0...60_000).contains(delay),
+            location?.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) != false
+        else { throw .invalidBody }
+        self.init(
+            method: try fields.string("method"), path: path, action: action, status: Int(status),
+            retryAfter: retryAfter, errorCode: try fields.integer("error_code"), count: count,
+            isProcessed: try fields.bool("processed") ?? (action == .delay), body: fields.value["body"]?.unlessNull,
+            location: location, delayMilliseconds: delay)
+    }
+}

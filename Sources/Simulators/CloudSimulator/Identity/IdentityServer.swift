@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import Synchronization
 
 /// A simulated system that people sign in to, on a port of its own; it serves the real system's paths.
 ///
@@ -30,4 +32,146 @@ public final class IdentityServer: Sendable {
     }
 
     public func stop() { listener.stop() }
+}
+
+/// A simulated identity system as a function from a request to a response. It does no network I/O.
+public final class IdentityAPI: Sendable {
+    public let system: IdentitySystem
+    private let journal: Journal
+    private let clock: @Sendable () -> Int64
+    private let service: Mutex<any IdentityService>
+    private let faults = Mutex(FaultTable())
+    /// How far the system's clock is ahead, in milliseconds.
+    private let clockOffset = Atomic<Int64>(0)
+    private let base = Mutex("http://127.0.0.1")
+
+    /// - Parameter clock: milliseconds since 1970.
+    public init(
+        system: IdentitySystem, journal: Journal, clock: @escaping @Sendable () -> Int64 = wallClock
+    ) throws(SimulatorError) {
+        self.system = system
+        self.journal = journal
+        self.clock = clock
+        service = Mutex(try system.service())
+    }
+
+    /// The system's time, in milliseconds since 1970.
+    var now: Int64 { clock() + clockOffset.load(ordering: .relaxed) }
+
+    /// Where clients reach it; set when it is known.
+    var url: String {
+        get { base.withLock { $0 } }
+        set { base.withLock { $0 = newValue } }
+    }
+
+    /// Answers one request, and notes it in the journal.
+    public func respond(to request: Request) -> Response {
+        if request.path.hasPrefix(CloudAPI.controlPrefix) { return control(request) }
+        let fault = faults.withLock { $0.next(for: request) }
+        var call = IdentityCall(request: request, now: now, base: url)
+        var response: Response
+        if let fault {
+            let failed = service.withLock { $0.failure(status: fault.status) }
+            if fault.isProcessed {
+                response = fault.applied(to: answer(&call), failure: failed)
+            } else {
+                response = fault.response(failure: failed)
+            }
+        } else {
+            response = answer(&call)
+        }
+        journal.identity(call, system: system, status: response.status, fault: fault?.action.rawValue)
+        return response
+    }
+
+    /// Answers bytes that are not an HTTP request.
+    public func refuse(status: Int, reason: String) -> Response {
+        journal.malformed(status: status, reason: reason)
+        return Response(status: status, ["message": .string(reason)])
+    }
+
+    private func answer(_ call: inout IdentityCall) -> Response {
+        service.withLock { $0.answer(&call) }
+    }
+
+    /// The user of an access token; nil if the token is not valid.
+    func user(ofAccessToken token: String) -> TokenUser? {
+        let now = now
+        return service.withLock { $0.user(ofAccessToken: token, at: now) }
+    }
+
+    // MARK: Control
+
+    /// `POST /_sim/…`, as the simulated cloud has it.
+    private func control(_ request: Request) -> Response {
+        let what = String(request.path.dropFirst(CloudAPI.controlPrefix.count))
+        var user: String?
+        let response: Response
+        do throws(APIError) {
+            guard request.method == "POST" else { throw .methodNotAllowed }
+            let body = try Call(request: request).body()
+            switch what {
+            case "expire", "revoke":
+                let person = try known(try body.string("user"))
+                user = person.email
+                let now = now
+                service.withLock { if what == "expire" { $0.expire(person, at: now) } else { $0.revoke(person) } }
+            case "faults":
+                let table = try FaultTable(body)
+                faults.withLock { $0 = table }
+            case "clock":
+                guard let seconds = try body.integer("offset"), seconds.magnitude <= 1_000_000_000 else {
+                    throw .invalidBody
+                }
+                clockOffset.store(seconds * 1000, ordering: .relaxed)
+            case "settings":
+                let outcome = service.withLock { service -> APIError? in
+                    do throws(APIError) {
+                        try service.change(body)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                if let outcome { throw outcome }
+            default: throw .notFound
+            }
+            response = Response(["status": "success", "description": "Done"])
+        } catch {
+            response = error.response
+        }
+        journal.control(what, user: user, status: response.status, provider: system.rawValue)
+        return response
+    }
+
+    private func known(_ name: String?) throws(APIError) -> Person {
+        guard let name, !name.isEmpty else { throw .userNameMissing }
+        guard let person = service.withLock({ $0.person(named: name) }) else { throw .userMissing }
+        return person
+    }
+}
+
+/// A system that people sign in to, of those that are simulated.
+public enum IdentitySystem: String, Sendable, CaseIterable {
+    /// Schibsted's account platform.
+    case spid
+    /// A company's portal.
+    case liferay
+    /// The libraries' network.
+    case oclc
+    /// Any server that speaks OpenID Connect.
+    case oidc
+    /// RainMaker Neo's accounts.
+    case neo
+
+    /// The system with the people and applications that every test knows.
+    func service() throws(SimulatorError) -> any IdentityService {
+        switch self {
+        case .spid: SPiDService()
+        case .liferay: LiferayService()
+        case .oclc: OCLCService()
+        case .oidc: try OIDCService()
+        case .neo: try NeoService()
+        }
+    }
 }

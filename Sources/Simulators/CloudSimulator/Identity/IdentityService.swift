@@ -90,3 +90,128 @@ struct IdentityNote: Sendable {
     /// Whether an authorization request has a code challenge (RFC 7636) and a state.
     var isProtected: (pkce: Bool, state: Bool)?
 }
+
+/// The user of an access token.
+struct TokenUser: Sendable, Equatable {
+    /// As the system names the user to clients.
+    var id: String
+    var email: String
+}
+
+extension Journal {
+    /// One request to a simulated system, and what came of it.
+    func identity(_ call: IdentityCall, system: IdentitySystem, status: Int, fault: String?) {
+        let head: [JSONValue.Member] = [.init("provider", .string(system.rawValue))]
+        for note in call.notes {
+            write(note.event.rawValue, head + note.members)
+        }
+        var members =
+            head + [
+                .init("method", .string(String(call.method.prefix(16)))),
+                .init("path", .string(call.route ?? String(call.path.prefix(256)))),
+                .init("status", .integer(Int64(status))),
+            ]
+        if let client = call.client { members.append(.init("client", .string(client))) }
+        if let person = call.person { members.append(.init("user", .string(person))) }
+        if let fault { members.append(.init("fault", .string(fault))) }
+        write("request", members)
+    }
+}
+
+extension IdentityNote {
+    fileprivate var members: [JSONValue.Member] {
+        var members: [JSONValue.Member] = [.init("outcome", .string(outcome))]
+        if let client { members.append(.init("client", .string(client))) }
+        if let person { members.append(.init("user", .string(person))) }
+        if let kind { members.append(.init("kind", .string(kind))) }
+        if let reason { members.append(.init("reason", .string(reason))) }
+        if let isProtected {
+            members += [.init("pkce", .bool(isProtected.pkce)), .init("state", .bool(isProtected.state))]
+        }
+        return members
+    }
+}
+
+/// Sign-in and consent as plain HTML: no script, no picture, nothing from elsewhere, every text escaped.
+///
+/// All systems use the same names, so that one test driver fits all: `#username`, `#password`, `#remember`, `#allow`, `#deny`,
+/// and `#failure` for what went wrong.
+enum IdentityPage {
+    /// The sign-in form. It is sent to the address that the page came from; `extra` is HTML inside of it, `note` before it.
+    static func signIn(
+        title: String, userLabel: String = "E-mail", userField: String = "username", query: [Request.Field],
+        hidden: [Request.Field] = [], extra: String = "", canRemember: Bool = false, failure: String? = nil,
+        note: String = "", button: String = "Sign in"
+    ) -> Response {
+        let remember =
+            canRemember
+            ? "<label><input id=\"remember\" name=\"remember\" type=\"checkbox\" value=\"1\"> Remember me</label>\n"
+            : ""
+        return page(
+            status: failure == nil ? 200 : 400, title: title,
+            """
+            \(notice(failure))\(note)<form method="post" action="?\(escaped(formEncoded(query)))">
+            \(inputs(hidden))\(extra)<label>\(escaped(userLabel)) <input id="username" name="\(userField)" \
+            autocomplete="username" required autofocus></label>
+            <label>Password <input id="password" name="password" type="password" autocomplete="current-password"></label>
+            \(remember)<button id="allow" name="action" value="allow">\(escaped(button))</button>
+            <button id="deny" name="action" value="deny" formnovalidate>Cancel</button>
+            </form>
+            """)
+    }
+
+    /// The consent form of an application. `handle` names the request, and can be used once.
+    static func consent(
+        title: String, person: String, application: String, wants: [String], query: [Request.Field], handle: String,
+        headers: [Request.Field] = []
+    ) -> Response {
+        let list = wants.map { "<li class=\"scope\">\(escaped($0))</li>" }.joined(separator: "\n")
+        var response = page(
+            status: 200, title: title,
+            """
+            <p>You are <b id="person">\(escaped(person))</b>. <b id="application">\(escaped(application))</b> asks for:</p>
+            <ul>
+            \(list)
+            </ul>
+            <form method="post" action="?\(escaped(formEncoded(query)))">
+            \(inputs([.init("handle", handle)]))<button id="allow" name="action" value="allow" autofocus>Allow</button>
+            <button id="deny" name="action" value="deny">Deny</button>
+            </form>
+            """)
+        response.headers += headers
+        return response
+    }
+
+    static func message(status: Int, title: String, _ text: String, id: String = "failure") -> Response {
+        page(status: status, title: title, "<p id=\"\(id)\">\(escaped(text)).</p>")
+    }
+
+    static func page(status: Int, title: String, head: String = "", _ body: String) -> Response {
+        var response = SignInPage.page(status: status, title: title, head: head, body)
+        // No form-action: it would also forbid where the answer redirects to, an application's own scheme for one.
+        response.headers.append(.init("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"))
+        return response
+    }
+
+    static func inputs(_ fields: [Request.Field]) -> String {
+        fields.map { "<input type=\"hidden\" name=\"\(escaped($0.name))\" value=\"\(escaped($0.value))\">\n" }.joined()
+    }
+
+    static func notice(_ failure: String?) -> String {
+        failure.map { "<p id=\"failure\" role=\"alert\">\(escaped($0)).</p>\n" } ?? ""
+    }
+
+    static func escaped(_ text: String) -> String { SignInPage.escaped(text) }
+}
+
+/// A redirect to `target` with these parameters in its query, or behind a `#`.
+func redirect(
+    to target: String, _ parameters: [Request.Field], inFragment: Bool = false, headers: [Request.Field] = []
+) -> Response {
+    var location = target
+    if !parameters.isEmpty {
+        location += (inFragment ? "#" : target.contains("?") ? "&" : "?") + formEncoded(parameters)
+    }
+    return Response(
+        status: 302, content: .none, headers: [.init("Location", location)] + OAuthFailure.uncached + headers)
+}

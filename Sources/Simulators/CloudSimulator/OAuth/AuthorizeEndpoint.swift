@@ -150,3 +150,209 @@ extension CloudAPI {
         return SignInPage.password(providers: options.identityProviders, query: query, failure: failure)
     }
 }
+
+/// An authorization request: the query of `GET /authorize`.
+struct ReceivedAuthorization {
+    var client: OAuthClient
+    var redirectURI: String
+    var state: String?
+    var challenge: String?
+    var nonce: String?
+    var scope: String
+    /// Nil: the page lets the user choose.
+    var identityProvider: String?
+
+    static let defaultScope = "aws.cognito.signin.user.admin email openid phone profile"
+
+    /// The address that the browser is redirected to with the answer.
+    func redirect(_ parameters: [Request.Field]) -> Response {
+        let all = parameters + (state.map { [Request.Field("state", $0)] } ?? [])
+        let target = redirectURI + (redirectURI.contains("?") ? "&" : "?") + formEncoded(all)
+        return Response(status: 302, content: .none, headers: [.init("Location", target)] + OAuthFailure.uncached)
+    }
+}
+
+extension ReceivedAuthorization {
+    /// Why a request gets no sign-in page.
+    enum Refusal: Error {
+        /// Shown to the user, as no redirect URI can be trusted yet.
+        case page(String)
+        /// The application is told, through the browser.
+        case redirect(Response, OAuthFailure)
+    }
+
+    /// The client and its redirect are checked first: until they are known, nobody is redirected (RFC 6749, 4.1.2.1).
+    init(query: [Request.Field], clients: [OAuthClient], relay: String, providers: [String]) throws(Refusal) {
+        let parameters: OAuthParameters
+        do throws(OAuthFailure) {
+            parameters = try OAuthParameters(query)
+        } catch {
+            throw .page(error.description)
+        }
+        guard let id = parameters["client_id"], let client = clients.first(where: { $0.id == id }) else {
+            throw .page("The client is not known here")
+        }
+        guard let redirect = parameters["redirect_uri"],
+            client.accepts(redirect: redirect) || redirect == relay && client.id == OAuthClient.shared.id
+        else {
+            throw .page("The redirect URI is not registered for this client")
+        }
+        self.client = client
+        redirectURI = redirect
+        state = parameters["state"]
+        nonce = parameters["nonce"]
+        challenge = parameters["code_challenge"]
+        scope = parameters["scope"] ?? Self.defaultScope
+        identityProvider = parameters["identity_provider"]
+        do throws(OAuthFailure) {
+            try check(parameters, providers: providers)
+        } catch {
+            throw .redirect(self.redirect(error.parameters), error)
+        }
+    }
+
+    private func check(_ parameters: OAuthParameters, providers: [String]) throws(OAuthFailure) {
+        // The phone apps and the official client say CODE.
+        let type = try parameters.required("response_type").lowercased()
+        guard type == "code" else { throw OAuthFailure(.unsupportedResponseType, "Only code is supported") }
+        let method = parameters["code_challenge_method"]
+        guard challenge == nil && method == nil || challenge?.utf8.count == 43 && method == "S256" else {
+            throw OAuthFailure(.invalidRequest, "Only the code_challenge_method S256 is supported")
+        }
+        guard [state, nonce, scope].allSatisfy({ $0?.utf8.count ?? 0 <= 2048 }) else {
+            throw OAuthFailure(.invalidRequest, "A parameter is too long")
+        }
+        if let identityProvider, identityProvider != SignInPage.ownProvider, !providers.contains(identityProvider) {
+            throw OAuthFailure(.invalidRequest, "The identity provider is not known here")
+        }
+    }
+}
+
+/// The hosted pages: plain HTML without scripts, so that a browser, a test and `curl` can use them.
+enum SignInPage {
+    /// The user pool itself, as `identity_provider` names it.
+    static let ownProvider = "COGNITO"
+
+    /// User and password, and a button for each identity provider.
+    static func password(providers: [String], query: String, failure: String?) -> Response {
+        let buttons = providers.map { provider in
+            """
+            <li><a id="provider-\(escaped(provider))" href="?\(escaped(query))&amp;identity_provider=\(percentEncoded(provider))">\
+            Continue with \(escaped(provider))</a></li>
+            """
+        }
+        return page(
+            status: failure == nil ? 200 : 400, title: "Sign in",
+            """
+            \(notice(failure))<form method="post" action="?\(escaped(query))">
+            <label>User <input id="username" name="username" autocomplete="username" required autofocus></label>
+            <label>Password <input id="password" name="password" type="password" autocomplete="current-password"></label>
+            <button id="allow" name="action" value="allow">Sign in</button>
+            <button id="deny" name="action" value="deny" formnovalidate>Cancel</button>
+            </form>
+            <ul>
+            \(buttons.joined(separator: "\n"))
+            </ul>
+            """)
+    }
+
+    /// The page of an identity provider: user name and consent.
+    static func consent(provider: String, user: String, query: String, failure: String?) -> Response {
+        page(
+            status: failure == nil ? 200 : 400, title: "\(provider) (simulated)",
+            """
+            \(notice(failure))<p>RainMaker wants to know your \(escaped(provider)) account.</p>
+            <form method="post" action="?\(escaped(query))">
+            <label>Account <input id="username" name="username" value="\(escaped(user))" required></label>
+            <button id="allow" name="action" value="allow">Allow</button>
+            <button id="deny" name="action" value="deny" formnovalidate>Deny</button>
+            </form>
+            """)
+    }
+
+    /// The code that was sent to the user, after the password.
+    static func secondStep(session: String, query: String, failure: String?) -> Response {
+        page(
+            status: failure == nil ? 200 : 400, title: "Enter the code",
+            """
+            \(notice(failure))<p>A code was sent to you.</p>
+            <form method="post" action="?\(escaped(query))">
+            <input type="hidden" name="session" value="\(escaped(session))">
+            <label>Code <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required></label>
+            <button id="allow" name="action" value="allow">Go on</button>
+            <button id="deny" name="action" value="deny" formnovalidate>Cancel</button>
+            </form>
+            """)
+    }
+
+    static func failure(_ reason: String) -> Response {
+        page(status: 400, title: "This sign-in cannot begin", "<p id=\"failure\">\(escaped(reason)).</p>")
+    }
+
+    static func page(status: Int, title: String, head: String = "", _ body: String) -> Response {
+        let text = """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><title>\(escaped(title))</title>\(head)</head>
+            <body><h1>\(escaped(title))</h1>
+            \(body)
+            </body></html>
+
+            """
+        return Response(
+            status: status, content: .html(text),
+            headers: OAuthFailure.uncached + [.init("Referrer-Policy", "no-referrer")])
+    }
+
+    private static func notice(_ failure: String?) -> String {
+        failure.map { "<p id=\"failure\" role=\"alert\">\(escaped($0)).</p>\n" } ?? ""
+    }
+
+    /// For text and quoted attributes.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
+
+/// The page that RainMaker has registered as the redirect of command-line tools (`welcome.html`): it sends the browser on
+/// to the tool on this machine, whose port stands in the state (`port:N`).
+enum RelayPage {
+    static let path = "/welcome.html"
+
+    /// The parameters that are passed on. A state that is longer than `port:N` is among them, as the tool has put something into it.
+    private static let handedOn = ["code", "error", "error_description"]
+
+    static func respond(to request: Request) -> Response {
+        guard let state = request.query("state"), let port = port(in: state) else {
+            return SignInPage.page(
+                status: 400, title: "Nobody waits for this sign-in",
+                "<p id=\"failure\">The state does not say which port to go to.</p>")
+        }
+        var fields = request.query.filter { handedOn.contains($0.name) }
+        if state.split(separator: ":").count > 2 { fields.append(.init("state", state)) }
+        let target = SignInPage.escaped("http://localhost:\(port)/?\(formEncoded(fields))")
+        return SignInPage.page(
+            status: 200, title: "Welcome to RainMaker",
+            head: "<meta http-equiv=\"refresh\" content=\"0;url=\(target)\">",
+            "<p><a id=\"onward\" href=\"\(target)\">Go on to the program that asked</a></p>")
+    }
+
+    /// The N of `port:N`, and of `port:N:anything`.
+    static func port(in state: String) -> UInt16? {
+        let parts = state.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, parts[0] == "port", parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = UInt16(parts[1]), port > 0
+        else { return nil }
+        return port
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 import RainCryptoOpenSSL
+import RainJSON
 
 /// An application that may sign users in through the hosted pages: its id, its secret if it can keep one, and where the
 /// browser may be sent afterwards.
@@ -101,4 +102,135 @@ public struct RegisteredRedirect: Sendable, Equatable {
         return isScheme && !["javascript", "data", "file", "vbscript"].contains(text[..<colon].lowercased())
             && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !Array("\"<>\\^`{|}#".utf8).contains($0) }
     }
+}
+
+/// The parameters of an OAuth request: each at most once (RFC 6749, 3.1 and 3.2), an empty one counting as absent.
+struct OAuthParameters {
+    private var fields: [String: String] = [:]
+
+    init(_ fields: [Request.Field]) throws(OAuthFailure) {
+        for field in fields where !field.value.isEmpty {
+            guard self.fields.updateValue(field.value, forKey: field.name) == nil else {
+                throw OAuthFailure(.invalidRequest, "A parameter is given twice")
+            }
+        }
+    }
+
+    /// Of a body that is `application/x-www-form-urlencoded`.
+    init(form request: Request) throws(OAuthFailure) {
+        let type = request.header("Content-Type")?.split(separator: ";").first?.lowercased() ?? ""
+        guard type.trimmingSpaces() == "application/x-www-form-urlencoded" else {
+            throw OAuthFailure(.invalidRequest, "The body must be application/x-www-form-urlencoded")
+        }
+        guard request.body.count <= 16 << 10 else { throw OAuthFailure(.invalidRequest, "The body is too long") }
+        let text = String(decoding: request.body, as: UTF8.self)
+        try self.init(Request.fields(ofQuery: Substring(text)))
+    }
+
+    subscript(name: String) -> String? { fields[name] }
+
+    func required(_ name: String) throws(OAuthFailure) -> String {
+        guard let value = fields[name] else { throw OAuthFailure(.invalidRequest, "\(name) is missing") }
+        return value
+    }
+}
+
+extension StringProtocol {
+    func trimmingSpaces() -> String {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        let rest = drop(while: isSpace)
+        return String(String(rest.reversed().drop(while: isSpace)).reversed())
+    }
+}
+
+/// `name=value&…`, everything but RFC 3986's unreserved characters quoted.
+func formEncoded(_ fields: [Request.Field]) -> String {
+    fields.map { "\(percentEncoded($0.name))=\(percentEncoded($0.value))" }.joined(separator: "&")
+}
+
+func percentEncoded(_ text: String) -> String {
+    var encoded = ""
+    for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            encoded.unicodeScalars.append(Unicode.Scalar(byte))
+        default: encoded += "%" + lowercaseHex([byte]).uppercased()
+        }
+    }
+    return encoded
+}
+
+/// User and password of an `Authorization: Basic` header (RFC 7617).
+struct BasicCredentials: Equatable {
+    var user: String
+    var password: String
+
+    init(user: String, password: String) { (self.user, self.password) = (user, password) }
+
+    /// - Parameter isFormEncoded: as OAuth clients do it (RFC 6749, 2.3.1).
+    init?(_ header: String, isFormEncoded: Bool = false) {
+        guard header.lowercased().hasPrefix("basic ") else { return nil }
+        // base64 of the standard alphabet, padded, as base64url without.
+        let digits = header.dropFirst(6).filter { $0 != "=" && $0 != " " }
+            .map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
+        guard let bytes = decodedBase64URL(String(digits)), let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
+            return nil
+        }
+        let text = { (part: ArraySlice<UInt8>) in
+            let text = String(decoding: part, as: UTF8.self)
+            return isFormEncoded ? percentDecoded(Substring(text)) : text
+        }
+        (user, password) = (text(bytes[..<colon]), text(bytes[(colon + 1)...]))
+    }
+}
+
+/// A refusal in OAuth's own words (RFC 6749, 4.1.2.1 and 5.2).
+struct OAuthFailure: Error, Equatable {
+    enum Code: String {
+        case invalidRequest = "invalid_request"
+        case invalidClient = "invalid_client"
+        case invalidGrant = "invalid_grant"
+        case unauthorizedClient = "unauthorized_client"
+        case unsupportedGrantType = "unsupported_grant_type"
+        case unsupportedResponseType = "unsupported_response_type"
+        case accessDenied = "access_denied"
+        case serverError = "server_error"
+        case invalidScope = "invalid_scope"
+        /// Of resources (RFC 6750, 3.1).
+        case invalidToken = "invalid_token"
+        case insufficientScope = "insufficient_scope"
+        /// Of devices (RFC 8628, 3.5).
+        case authorizationPending = "authorization_pending"
+        case slowDown = "slow_down"
+        case expiredToken = "expired_token"
+        /// Of revocation (RFC 7009, 2.2.1).
+        case unsupportedTokenType = "unsupported_token_type"
+        /// Of OpenID Connect (Core, 3.1.2.6).
+        case loginRequired = "login_required"
+        case consentRequired = "consent_required"
+    }
+
+    var code: Code
+    var description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// As the token endpoint answers.
+    func response(status: Int = 400) -> Response {
+        var response = Response(
+            status: code == .serverError ? 500 : status,
+            ["error": .string(code.rawValue), "error_description": .string(description)])
+        response.headers = Self.uncached
+        return response
+    }
+
+    /// The parameters of the redirect.
+    var parameters: [Request.Field] { [.init("error", code.rawValue), .init("error_description", description)] }
+
+    static let uncached = [Request.Field("Cache-Control", "no-store")]
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainDBus
+import Glibc
 import Logging
+import RainDBus
 
 /// This machine's Bluetooth, as far as boards need it: one adapter of BlueZ's, what it hears, and the connections through it.
 ///
@@ -72,5 +73,60 @@ public final class BluetoothCentral: Sendable {
         return try await withAdapter(until: end) { (adapter) async throws(BluetoothError) in
             try await adapter.connect(filter, within: end - ContinuousClock.now, isFresh: isFresh)
         }
+    }
+}
+
+/// Looking for boards.
+extension BluetoothCentral {
+    /// Scans, and hands over each board that fits as soon as it is heard, once, until `found` answers false or the time is over.
+    ///
+    /// It goes on after an outage of up to five seconds: of the adapter, of BlueZ, of a scan that BlueZ does not begin, of D-Bus itself,
+    /// for which it opens another connection. A longer outage is an error.
+    ///
+    /// - Parameter includesConnected: whether boards that a program on this machine is connected to are reported as well, though they do
+    ///   not advertise.
+    /// - Throws: a problem with this machine's Bluetooth (``BluetoothError/isOfThisMachine``), also where that comes about meanwhile, unless it is over
+    ///   within seconds; `connectionFailed` where BlueZ does not scan; `radioLost` where time was over before it was clear whether the bus
+    ///   comes back; `cancelled`. Hearing nothing is no error.
+    public func discover(
+        _ filter: BoardFilter, for time: Duration, includesConnected: Bool = true,
+        found: @Sendable (DiscoveredBoard) async -> Bool
+    ) async throws(BluetoothError) {
+        let end = ContinuousClock.now + time
+        var heard: Set<String> = []
+        try await withAdapter(until: end) { (adapter) async throws(BluetoothError) in
+            try await adapter.discover(
+                filter, until: end, except: &heard, where: { includesConnected || !$0.isConnected }, found: found)
+        }
+    }
+}
+
+/// Whether rfkill holds Bluetooth off, as the kernel tells it in sysfs (Documentation/ABI/stable/sysfs-class-rfkill).
+enum RadioSwitch {
+    static func isBlocked(_ folder: String = "/sys/class/rfkill") -> Bool {
+        guard let entries = opendir(folder) else { return false }
+        defer { closedir(entries) }
+        var blocked = false
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix("rfkill"), read("\(folder)/\(name)/type") == "bluetooth" else { continue }
+            if read("\(folder)/\(name)/soft") == "1" || read("\(folder)/\(name)/hard") == "1" {
+                blocked = true
+            } else {
+                return false
+            }
+        }
+        return blocked
+    }
+
+    private static func read(_ path: String) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 32)
+        let count = Glibc.read(descriptor, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(count, 0)).prefix { $0 > 0x20 }, as: UTF8.self)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainDBus
 import Logging
+import ProtocommCore
+import RainDBus
 import Synchronization
 
 /// One adapter of BlueZ's, as one connection to the bus reaches it: what it hears, and the links through it.
@@ -170,5 +171,461 @@ final class OpenAdapter: Sendable {
 
     private func endIfMoved() {
         if watch.read({ chosen.hasMoved(in: $0) }) { watch.end(.adapterMoved(path)) }
+    }
+}
+
+/// Listening for boards, in the scan that all share.
+extension OpenAdapter {
+    /// Scans, and hands over each board that is wanted as soon as it is heard.
+    ///
+    /// - Parameter heard: the addresses of boards that were handed over before; those that are now are added.
+    func discover(
+        _ filter: BoardFilter, until end: ContinuousClock.Instant, except heard: inout Set<String>,
+        where isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool,
+        found: @Sendable (DiscoveredBoard) async -> Bool
+    ) async throws(BluetoothError) {
+        try await discovery.join()
+        let result = await listen(filter, until: end, &heard, isWanted, found)
+        await discovery.leave()
+        try result.get()
+    }
+
+    private enum News {
+        case boards([DiscoveredBoard])
+        case trouble(BluetoothError?)
+    }
+
+    private func listen(
+        _ filter: BoardFilter, until end: ContinuousClock.Instant, _ heard: inout Set<String>,
+        _ isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool,
+        _ found: @Sendable (DiscoveredBoard) async -> Bool
+    ) async -> Result<Void, BluetoothError> {
+        var outage = AdapterLoss()
+        let (chosen, adapter) = (chosen, path)
+        let only = filter.path(below: adapter)
+        while true {
+            let (known, trouble) = (heard, outage.error?.code)
+            let left = end - ContinuousClock.now
+            do throws(BluetoothError) {
+                guard left > .zero else { throw BluetoothError(.timeout, message: "The time is over.") }
+                let news = try await watch.wait(
+                    forAny: only.map { [$0, adapter] }, within: outage.left(of: left)
+                ) { tree, change -> News? in
+                    if change == .everything || change == .object(adapter) {
+                        let now = chosen.trouble(in: tree) ?? tree.scanTrouble
+                        if now?.code != trouble { return .trouble(now) }
+                    }
+                    // What is in the tree then was heard before.
+                    guard trouble == nil else { return nil }
+                    let boards = Self.boards(in: tree, after: change, below: adapter, only: only).filter {
+                        !known.contains($0.address) && $0.isPresent && filter.matches($0) && isWanted($0)
+                    }
+                    return boards.isEmpty ? nil : .boards(boards.sorted(by: DiscoveredBoard.isLouder))
+                }
+                switch news {
+                case .trouble(let error): outage.note(error)
+                case .boards(let fresh):
+                    for board in fresh {
+                        heard.insert(board.address)
+                        guard await found(board) else { return .success(()) }
+                    }
+                }
+            } catch {
+                guard error.code == .timeout else { return .failure(error) }
+                return outage.error.map { .failure($0) } ?? .success(())
+            }
+        }
+    }
+
+    /// Those that a change may have to do with.
+    private static func boards(
+        in tree: ObjectTree, after change: ObjectTree.Change, below adapter: String, only: String?
+    ) -> [DiscoveredBoard] {
+        let paths: [String]
+        switch (only, change) {
+        case (let only?, _): paths = [only]
+        case (nil, .object(let path)): paths = path.hasPrefix(adapter + "/dev_") ? [path] : []
+        case (nil, _): paths = tree.paths(with: BlueZName.device, below: adapter)
+        }
+        return paths.compactMap { DiscoveredBoard(path: $0, in: tree) }
+    }
+}
+
+/// From a name to a connection whose endpoints are known.
+extension OpenAdapter {
+    /// Reading one endpoint's name.
+    private static let nameLimit = Duration.seconds(10)
+
+    /// Finds the board and connects to it, again and again while attempts are aborted or the board vanishes.
+    ///
+    /// - Parameters:
+    ///   - filter: which board; of several, the first that is heard.
+    ///   - limit: for everything, all attempts together; what is left of the last one may take a few seconds more to end.
+    ///   - isFresh: has BlueZ forget what it remembers of the board first. That also happens, once, where a connection has not the
+    ///     endpoints of a board.
+    /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `radioLost` where this adapter is over, `cancelled`.
+    func connect(
+        _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
+    ) async throws(BluetoothError) -> BoardLink {
+        var tried: String?
+        do {
+            return try await keepTrying(filter, within: limit, isFresh: isFresh, &tried)
+        } catch {
+            // An attempt that was called off is still ending.
+            if let tried, error.code != .cancelled { await leave(tried, isOurs: false) }
+            if let tried { await forbidPairing(tried) }
+            throw error
+        }
+    }
+
+    private func keepTrying(
+        _ filter: BoardFilter, within limit: Duration, isFresh: Bool, _ tried: inout String?
+    ) async throws(BluetoothError) -> BoardLink {
+        var attempts = ConnectAttempts(within: limit, hasForgotten: isFresh)
+        if isFresh {
+            let known = try await find(filter, until: attempts.end)
+            await forget(known.board.path)
+            known.hold.release()
+        }
+        var candidate: Candidate?
+        while true {
+            let target: Candidate
+            if let candidate {
+                target = candidate
+            } else {
+                do { target = try await find(filter, until: attempts.end) } catch { throw attempts.unfound(error) }
+            }
+            candidate = nil
+            tried = target.board.path
+            let next: ConnectAttempts.Next
+            do {
+                return try await attempt(target, until: attempts.end)
+            } catch {
+                logger.debug(
+                    "connection failed",
+                    metadata: ["board": "\(target.board.label)", "attempt": "\(attempts.number)"])
+                let isBonded = watch.read { $0.isBonded(target.board.path) }
+                next = try attempts.failed(error, board: target.board.label, isBonded: isBonded)
+            }
+            switch next {
+            case .sameBoard(let pause):
+                candidate = target
+                try await rest(pause)
+            case .listenAgain(let pause): try await rest(pause)
+            case .forget: await forget(target.board.path)
+            }
+        }
+    }
+
+    private func rest(_ pause: Duration) async throws(BluetoothError) {
+        guard pause > .zero else { return }
+        do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+    }
+
+    /// A board, for this transport alone.
+    private struct Candidate {
+        var board: DiscoveredBoard
+        var hold: BoardHold
+    }
+
+    // MARK: finding
+
+    /// Waits until a board is heard that no transport of this process has.
+    ///
+    /// One that this machine is connected to already is taken only where it was named, since nothing tells whether another program talks
+    /// to it or left it behind (the official client does after a failure): that connection is ended, its session is not ours.
+    private func find(
+        _ filter: BoardFilter, until end: ContinuousClock.Instant
+    ) async throws(BluetoothError) -> Candidate {
+        while true {
+            guard let board = try await firstHeard(filter, until: end) else {
+                throw nothingHeard(filter)
+            }
+            // Another transport of this process may have been faster.
+            guard let hold = holds.take(board.path, isConnected: board.isConnected) else { continue }
+            guard board.isConnected else { return Candidate(board: board, hold: hold) }
+            logger.debug("ending another program's connection", metadata: ["board": "\(board.label)"])
+            await disconnect(board.path)
+            hold.release()
+        }
+    }
+
+    /// How long a board that was found before is listened for under its address, before another with its name is taken for it.
+    private static let addressLimit = Duration.seconds(4)
+
+    private func firstHeard(
+        _ filter: BoardFilter, until end: ContinuousClock.Instant
+    ) async throws(BluetoothError) -> DiscoveredBoard? {
+        guard let renewed = filter.underAnotherAddress else { return try await hear(filter, until: end) }
+        if let board = try await hear(filter, until: min(end, .now + Self.addressLimit)) { return board }
+        return try await hear(renewed, until: end)
+    }
+
+    private func hear(
+        _ filter: BoardFilter, until end: ContinuousClock.Instant
+    ) async throws(BluetoothError) -> DiscoveredBoard? {
+        let heard = FirstHeard()
+        let (holds, mayBeConnected) = (holds, filter.isUnique)
+        var heardBefore: Set<String> = []
+        try await discover(
+            filter, until: end, except: &heardBefore,
+            where: { board in
+                (mayBeConnected || !board.isConnected) && holds.isFree(board.path, isConnected: board.isConnected)
+            }
+        ) { board in
+            await heard.take(board)
+            return false
+        }
+        return await heard.board
+    }
+
+    private func nothingHeard(_ filter: BoardFilter) -> BluetoothError {
+        let adapter = path
+        let occupied = watch.read { tree in
+            tree.paths(with: BlueZName.device, below: adapter).compactMap { DiscoveredBoard(path: $0, in: tree) }
+                .first { $0.isConnected && filter.matches($0) }
+        }
+        guard let occupied else {
+            return BluetoothError(
+                .notFound,
+                message: "No Bluetooth board \(filter.isUnique ? filter.label + " " : "")was heard: check that it is "
+                    + "powered, near, and in provisioning mode.")
+        }
+        guard filter.isUnique else {
+            return BluetoothError(
+                .notFound,
+                message: "No free Bluetooth board was heard, and this machine is connected to \(occupied.label): name "
+                    + "that one to take it from whoever uses it.")
+        }
+        return BluetoothError(
+            .connectionFailed,
+            message:
+                "\(occupied.label) is in use by this very program: wait until it is done with it, or use one transport for both."
+        )
+    }
+
+    // MARK: one attempt
+
+    private func attempt(
+        _ target: Candidate, until end: ContinuousClock.Instant
+    ) async throws(AttemptError) -> BoardLink {
+        let board = target.board
+        let device = board.path
+        watch.change { tree in
+            tree.adopt(device)
+            return .nothing
+        }
+        await allowPairing(device)
+        do throws(DBusError) {
+            try await call(device, BlueZName.device, "Connect", within: ConnectShare.connect(of: end - .now))
+        } catch {
+            // BlueZ goes on trying otherwise, and refuses the next attempt.
+            if error.code == .timeout { await release(device) }
+            if error.code == .cancelled { await letGo(device) }
+            if error.name != BlueZErrorName.alreadyConnected {
+                throw .failed(ConnectFailure(error, adapter: path), error)
+            }
+        }
+        do throws(AttemptError) {
+            try await resolve(device, until: .now + ConnectShare.resolve(of: end - .now))
+            let map = try await endpoints(of: device, until: end)
+            guard map.isComplete else { throw .stale }
+            let mtu = watch.read { tree in
+                map[.session].flatMap { tree[$0, BlueZName.characteristic]?["MTU"]?.integer }
+            }
+            logger.debug(
+                "connected", metadata: ["board": "\(board.label)", "mtu": "\(mtu.map(String.init) ?? "unknown")"])
+            target.hold.connected()
+            return BoardLink(adapter: self, board: board, hold: target.hold, endpoints: map, mtu: mtu)
+        } catch {
+            // Nobody waits for the end of a link after a cancellation.
+            if error.isCancellation { await letGo(device) } else { await release(device) }
+            throw error
+        }
+    }
+
+    /// Waits for the services. The signals that tell of them are not all there is: the first connection after BlueZ started often gets
+    /// none, so the properties are read as well.
+    private func resolve(_ device: String, until end: ContinuousClock.Instant) async throws(AttemptError) {
+        var pause = Duration.milliseconds(250)
+        while true {
+            do throws(DBusError) {
+                try await refresh(device, BlueZName.device, within: min(end - .now, Self.callLimit))
+            } catch {
+                switch error.code {
+                case .cancelled: throw .other(.cancelled)
+                case .remote: throw .lost
+                default: throw .failed(ConnectFailure(error, adapter: path), error)
+                }
+            }
+            let isUp: Bool
+            do {
+                isUp = try await watch.wait(for: device, within: min(pause, end - ContinuousClock.now)) {
+                    tree, _ -> Bool? in
+                    guard BoardLink.isConnected(device, tree) else { return false }
+                    return tree[device, BlueZName.device]?["ServicesResolved"]?.boolean == true ? true : nil
+                }
+            } catch {
+                guard error.code == .timeout else { throw .other(error) }
+                guard ContinuousClock.now < end else {
+                    throw .failed(.again, DBusError(.timeout, message: "its services were not found"))
+                }
+                pause = min(pause * 2, .seconds(2))
+                continue
+            }
+            guard isUp else { throw .lost }
+            return
+        }
+    }
+
+    /// Reads the names of all endpoints.
+    private func endpoints(
+        of device: String, until end: ContinuousClock.Instant
+    ) async throws(AttemptError) -> EndpointMap {
+        let characteristics = watch.read { EndpointMap.characteristics(of: device, in: $0) }
+        var map = EndpointMap()
+        for characteristic in characteristics {
+            map.add(characteristic, name: try await name(characteristic, of: device, until: end))
+        }
+        return map
+    }
+
+    /// Nil where the board has no name for it, or keeps it to itself. One that is late says nothing about its endpoints: another connection
+    /// may be better.
+    private func name(
+        _ characteristic: EndpointMap.Characteristic, of device: String, until end: ContinuousClock.Instant
+    ) async throws(AttemptError) -> [UInt8]? {
+        guard let path = characteristic.description else { return nil }
+        do throws(GATTOperation.Failure) {
+            var question = GATTOperation.read(path, BlueZName.descriptor, of: device)
+            question.doubtsRefusals = false
+            let answer = try await question.run(through: self, until: min(end, .now + Self.nameLimit))
+            return answer.first?.byteArray
+        } catch {
+            switch error {
+            case .notPaired(let error): throw .other(error)
+            case .failed(.cancelled, _): throw .other(.cancelled)
+            case .failed(.linkLost, _), .failed(.timeout, _), .failed(.busy, _): throw .lost
+            // The board keeps it to itself, or answers nonsense.
+            case .failed: return nil
+            }
+        }
+    }
+}
+
+private actor FirstHeard {
+    private(set) var board: DiscoveredBoard?
+    func take(_ board: DiscoveredBoard) { self.board = board }
+}
+
+/// Boards that demand an encrypted link.
+extension OpenAdapter {
+    /// How long BlueZ may take for what it does about an agent, which most boards do not need.
+    private static let agentLimit = Duration.seconds(2)
+
+    /// Sees to it that BlueZ may pair with a board that is about to be connected to. A board that demands no encryption is met without it.
+    func allowPairing(_ device: String) async {
+        do {
+            try await pairing.allow(device, or: otherEnd(of: device)) { (call) async throws(DBusError) in
+                try await self.agentCall(call)
+            }
+        } catch {
+            logger.debug("no agent for pairing", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    func forbidPairing(_ device: String) async {
+        await pairing.forbid(device) { (call) async throws(DBusError) in try await self.agentCall(call) }
+    }
+
+    private func agentCall(_ call: DBusCall) async throws(DBusError) {
+        try await self.call(call.path, call.interface, call.member, call.arguments, within: Self.agentLimit)
+    }
+
+    /// Where the board is played by another adapter of this machine, BlueZ asks the same agent for its side: the device that has this
+    /// adapter's address, at the adapter that has the board's.
+    private func otherEnd(of device: String) -> Set<String> {
+        let adapter = path
+        return watch.read { tree in
+            guard let board = tree[device, BlueZName.device]?["Address"]?.text,
+                let own = tree[adapter, BlueZName.adapter]?["Address"]?.text,
+                let other = tree.paths(with: BlueZName.adapter, below: BlueZName.root).first(where: {
+                    tree[$0, BlueZName.adapter]?["Address"]?.text == board
+                }), let path = BoardFilter.address(own).path(below: other)
+            else { return [] }
+            return [path]
+        }
+    }
+
+    /// Pairs by Just Works, which is all that boards can; for versions of BlueZ that leave it to their client.
+    func pair(_ device: String, within limit: Duration) async throws(BluetoothError) {
+        await allowPairing(device)
+        do {
+            try await call(device, BlueZName.device, "Pair", within: min(limit, .seconds(30)))
+        } catch {
+            if error.name == BlueZErrorName.alreadyExists { return }
+            if error.code == .cancelled { throw .cancelled }
+            if error.code == .disconnected { throw .busLost }
+            throw BluetoothError(
+                .pairingFailed,
+                message: "The board wants an encrypted link, and pairing failed (\(error.message)). Remove old "
+                    + "pairings with `bluetoothctl remove`, restart the board, and try again.")
+        }
+    }
+}
+
+/// The end of a connection, and of what BlueZ remembers of it.
+extension OpenAdapter {
+    /// Ends the connection, and waits until it has ended: BlueZ keeps it for two seconds.
+    func disconnect(_ device: String) async {
+        guard (try? await call(device, BlueZName.device, "Disconnect", within: Self.callLimit)) != nil else { return }
+        _ = try? await watch.wait(for: device, within: Self.callLimit) { tree, _ -> Bool? in
+            BoardLink.isConnected(device, tree) ? nil : true
+        }
+    }
+
+    /// The same for a caller that may have been cancelled, which must not leave the board occupied.
+    func release(_ device: String) async {
+        await Task { await disconnect(device) }.value
+    }
+
+    /// Has BlueZ end the connection, and returns when the bus has the message: the two seconds are BlueZ's own.
+    func letGo(_ device: String) async {
+        await Task {
+            await sendWithoutReply([DBusCall(BlueZName.service, device, BlueZName.device, "Disconnect")])
+        }.value
+    }
+
+    /// The same at the end of a transport. What BlueZ keeps of a board that it had not known before is given up with it, or every board
+    /// that was ever provisioned would stay in its tree and on its disk, with attributes that another firmware may not have.
+    ///
+    /// BlueZ does both in their order and by itself: it forgets a device once the link has ended (`remove_device` in src/adapter.c).
+    /// One that still advertises is heard anew.
+    ///
+    /// - Parameter isOurs: whether there is a link, and it is the caller's; another's is left alone, and so is the board.
+    func leave(_ device: String, isOurs: Bool) async {
+        let isFree = isOurs || holds.isFree(device, isConnected: false)
+        let mayForget = watch.read { tree in
+            tree.isDispensable(device) && (isOurs || isFree && !BoardLink.isConnected(device, tree))
+        }
+        var calls = isOurs ? [DBusCall(BlueZName.service, device, BlueZName.device, "Disconnect")] : []
+        if mayForget {
+            logger.debug("having BlueZ forget the board", metadata: ["device": "\(device)"])
+            calls.append(
+                DBusCall(BlueZName.service, path, BlueZName.adapter, "RemoveDevice", [.objectPath(device)]))
+        }
+        await Task { [calls] in
+            if !calls.isEmpty { await sendWithoutReply(calls) }
+            await forbidPairing(device)
+        }.value
+    }
+
+    /// Makes BlueZ forget what it remembers of a board, its attributes above all.
+    func forget(_ device: String) async {
+        logger.debug("forgetting what BlueZ remembers of the board", metadata: ["device": "\(device)"])
+        _ = try? await call(path, BlueZName.adapter, "RemoveDevice", [.objectPath(device)], within: Self.callLimit)
+        _ = try? await watch.wait(for: device, within: .seconds(2)) { tree, _ -> Bool? in
+            tree[device, BlueZName.device] == nil ? true : nil
+        }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainIO
 import Synchronization
 
 /// The adapter of a long-running process. After it was lost, the next caller opens it again, and callers that come meanwhile share that
@@ -106,5 +107,101 @@ final class ReconnectingAdapter: Sendable {
         }
         if isClosed, case .success(let adapter) = outcome { adapter.close() }
         opening.make(isClosed ? .failure(.cancelled) : outcome)
+    }
+}
+
+/// When lost Bluetooth is opened again: at once, then at growing intervals for as long as an outage is waited out, and after that once for
+/// each caller. A value, so that the policy can be read and tested by itself.
+struct Reconnecting {
+    static let shortestPause = Duration.milliseconds(50)
+    static let longestPause = Duration.seconds(1)
+
+    private var pause = shortestPause
+    private let end: ContinuousClock.Instant
+    /// Before the first attempt. A bus that disconnects this program each time is not asked without a pause.
+    let first: Duration
+
+    /// - Parameter opened: when what was lost had been opened.
+    init(opened: ContinuousClock.Instant, lost: ContinuousClock.Instant) {
+        end = lost + AdapterLoss.patience
+        first = opened.duration(to: lost) < .seconds(1) ? Self.shortestPause : .zero
+    }
+
+    /// The pause before the next attempt; nil where the failure is to be reported.
+    mutating func next(now: ContinuousClock.Instant = .now) -> Duration? {
+        guard now < end else { return nil }
+        defer { pause = min(pause * 2, Self.longestPause) }
+        return min(pause, now.duration(to: end))
+    }
+}
+
+/// What to do when Bluetooth is lost during a scan. A value, so that the policy can be read and tested by itself.
+///
+/// A restart of BlueZ, or an adapter that is switched on again, is waited for. A longer outage is reported, because otherwise it would look
+/// as if no board were in reach. A scan that BlueZ does not begin is waited for as long as there is time.
+struct AdapterLoss {
+    /// An adapter that is switched on again may have its firmware to load.
+    static let patience = Duration.seconds(5)
+    /// BlueZ that crashed is started by the next message to it, and then takes up its adapters; D-Bus names errors of the start meanwhile.
+    static let restartPatience = Duration.seconds(15)
+
+    /// The problem at the moment; nil for none.
+    private(set) var error: BluetoothError?
+    private var began: ContinuousClock.Instant?
+
+    mutating func note(_ error: BluetoothError?, now: ContinuousClock.Instant = .now) {
+        // A scan that does not begin is no outage yet.
+        if error == nil || self.error == nil || self.error?.code == .scanFailed { began = now }
+        self.error = error
+    }
+
+    /// How much of the time may be waited.
+    func left(of limit: Duration, now: ContinuousClock.Instant = .now) -> Duration {
+        guard let error, let began else { return limit }
+        let patience: Duration
+        switch error.code {
+        // Another client's scan may keep the kernel from it for long.
+        case .scanFailed: return limit
+        case .noBlueZ: patience = Self.restartPatience
+        default: patience = Self.patience
+        }
+        return max(.zero, min(limit, began + patience - now))
+    }
+}
+
+/// A value that comes once, and that any number of tasks wait for, each with a time limit of its own.
+final class Announcement<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value?
+        var waiters: [Waiter<Value?>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Gives the value to all tasks that wait. Only the first call has an effect.
+    func make(_ value: Value) {
+        // No task is resumed while the lock is held: a task that is being cancelled holds a lock of the runtime's while its handler waits
+        // for this one.
+        let waiters = state.withLock { state -> [Waiter<Value?>] in
+            guard state.value == nil else { return [] }
+            state.value = value
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume(returning: value) }
+    }
+
+    /// Nil where the time is over first, or the calling task is cancelled.
+    func value(until end: ContinuousClock.Instant) async -> Value? {
+        let waiter = Waiter<Value?>()
+        let now = state.withLock { state in
+            if state.value == nil { state.waiters.append(waiter) }
+            return state.value
+        }
+        if let now { return now }
+        return await waiter.value(within: ContinuousClock.now.duration(to: end)) { [self] _ in
+            state.withLock { state in state.waiters.removeAll { $0 === waiter } }
+            waiter.resume(returning: nil)
+        }
     }
 }

@@ -45,3 +45,289 @@ struct BoardLink: Sendable {
         }
     }
 }
+
+/// Which characteristic carries which endpoint of a board.
+///
+/// The names stand in the descriptors 0x2901 of the characteristics (ESP-IDF, protocomm_nimble.c): ids are given in order of
+/// creation and say nothing. Only where no descriptor can be read is the id in the UUID taken for what it usually means.
+struct EndpointMap: Sendable, Equatable {
+    struct Characteristic: Sendable, Equatable {
+        var path: String
+        /// Lower case.
+        var uuid: String
+        /// The service's, lower case.
+        var service: String
+        /// The path of the descriptor with the endpoint's name.
+        var description: String?
+    }
+
+    /// A board has a handful; a hundred is a mistake or an attack.
+    static let maximumCharacteristics = 64
+
+    private(set) var paths: [Endpoint: String] = [:]
+
+    subscript(endpoint: Endpoint) -> String? { paths[endpoint] }
+
+    /// The characteristics of a device, without those of standard services.
+    static func characteristics(of device: String, in tree: ObjectTree) -> [Characteristic] {
+        var found: [Characteristic] = []
+        for service in tree.paths(with: BlueZName.gattService, below: device) {
+            guard let serviceUUID = tree[service, BlueZName.gattService]?["UUID"]?.text, !isStandard(serviceUUID) else {
+                continue
+            }
+            for path in tree.paths(with: BlueZName.characteristic, below: service) {
+                guard found.count < maximumCharacteristics else { return found }
+                guard let uuid = tree[path, BlueZName.characteristic]?["UUID"]?.text else { continue }
+                let description = tree.paths(with: BlueZName.descriptor, below: path).first {
+                    tree[$0, BlueZName.descriptor]?["UUID"]?.text?.asciiLowercased == userDescription
+                }
+                found.append(
+                    Characteristic(
+                        path: path, uuid: uuid.asciiLowercased, service: serviceUUID.asciiLowercased,
+                        description: description))
+            }
+        }
+        return found
+    }
+
+    /// Takes what the descriptor of a characteristic says; nil where there is none, or it cannot be read.
+    mutating func add(_ characteristic: Characteristic, name: [UInt8]?) {
+        if let name, (1...64).contains(name.count), name.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            paths[Endpoint(name: name)] = characteristic.path
+        } else if name == nil, let endpoint = Self.usualEndpoint(characteristic), paths[endpoint] == nil {
+            paths[endpoint] = characteristic.path
+        }
+    }
+
+    /// Whether a provisioning board can be talked to with this.
+    var isComplete: Bool { paths[.session] != nil && paths[.version] != nil && paths[.config] != nil }
+
+    static let userDescription = "00002901-0000-1000-8000-00805f9b34fb"
+
+    /// Of the Bluetooth SIG, such as 0x1800 and 0x1801.
+    private static func isStandard(_ uuid: String) -> Bool {
+        uuid.asciiLowercased.hasSuffix("-0000-1000-8000-00805f9b34fb") && uuid.hasPrefix("0000")
+    }
+
+    /// A characteristic's UUID is the service's with a 16-bit id in it (characters 5 to 8).
+    private static func usualEndpoint(_ characteristic: Characteristic) -> Endpoint? {
+        let (uuid, service) = (Array(characteristic.uuid.utf8), Array(characteristic.service.utf8))
+        guard uuid.count == 36, service.count == 36, uuid[..<4] == service[..<4], uuid[8...] == service[8...] else {
+            return nil
+        }
+        return switch String(decoding: uuid[4..<8], as: UTF8.self) {
+        case "ff4f": .control
+        case "ff50": .scan
+        case "ff51": .session
+        case "ff52": .config
+        case "ff53": .version
+        // The first of the application's own, which in RainMaker's firmware without challenge-response is this one.
+        case "ff54": .userMapping
+        default: nil
+        }
+    }
+}
+
+/// A read or a write of one attribute of a board's: done again while the board is busy with another, and once after pairing where it wants
+/// that.
+struct GATTOperation: Sendable {
+    /// The board whose link it needs.
+    var device: String
+    /// The attribute.
+    var path: String
+    var interface: String
+    var member: String
+    var arguments: [DBusValue]
+    /// Whether an attribute that may not be used is one of a link that is about to end. Reading the names of endpoints does without: a name
+    /// that the board keeps to itself is guessed, and each would cost the wait.
+    var doubtsRefusals = true
+
+    static func read(_ path: String, _ interface: String, of device: String) -> GATTOperation {
+        GATTOperation(
+            device: device, path: path, interface: interface, member: "ReadValue", arguments: [.properties([])])
+    }
+
+    static func write(_ value: [UInt8], to path: String, of device: String) -> GATTOperation {
+        GATTOperation(
+            device: device, path: path, interface: BlueZName.characteristic, member: "WriteValue",
+            arguments: [.bytes(value), .properties([("type", .string("request"))])])
+    }
+
+    enum Failure: Error {
+        /// Never `ambiguous`: by then it is known what became of the link.
+        case failed(GATTFailure, DBusError)
+        /// Pairing failed, or was called off.
+        case notPaired(BluetoothError)
+    }
+
+    /// Ends with the link at the latest, whatever BlueZ does about it.
+    @discardableResult
+    func run(
+        through adapter: OpenAdapter, until end: ContinuousClock.Instant
+    ) async throws(Failure) -> [DBusValue] {
+        var hasPaired = false
+        var wasBusy = false
+        var pause = Duration.milliseconds(2)
+        while true {
+            let left = max(end - ContinuousClock.now, .milliseconds(1))
+            switch await race(adapter, left) {
+            case .success(let answer): return answer
+            case .failure(let error):
+                switch GATTFailure(error) {
+                case .busy where ContinuousClock.now < end:
+                    // An operation that was given up is still under way at the board.
+                    wasBusy = true
+                    do { try await Task.sleep(for: pause) } catch { throw .failed(.cancelled, .cancelled) }
+                    pause = min(pause * 2, .milliseconds(50))
+                case .wantsPairing where !hasPaired:
+                    hasPaired = true
+                    do { try await adapter.pair(device, within: left) } catch {
+                        // BlueZ had keys that the board has lost: the link ends as it is to be encrypted.
+                        if adapter.watch.read({ $0.isBonded(device) }), await isCutOff(adapter) {
+                            throw .failed(.linkLost, .notConnected)
+                        }
+                        throw .notPaired(error)
+                    }
+                // A link that stayed busy to the end is stuck, whichever of the two is said last: another one helps.
+                case .timeout where wasBusy: throw .failed(.busy, error)
+                case .ambiguous: throw .failed(await isCutOff(adapter) ? .linkLost : .unclear, error)
+                // The attributes of a board that goes can be gone a moment before its link, and so can the right to use them.
+                case .notAllowed where doubtsRefusals:
+                    throw .failed(await isCutOff(adapter) ? .linkLost : .notAllowed, error)
+                case .timeout where error.code == .remote:
+                    throw .failed(await isCutOff(adapter) ? .linkLost : .timeout, error)
+                case let failure: throw .failed(failure, error)
+                }
+            }
+        }
+    }
+
+    /// Whether the link or the attribute is gone, or goes in a moment: BlueZ says what it cut off before it says that the link has ended.
+    /// A board that takes its services away and stays connected is of no more use than one that left.
+    private func isCutOff(_ adapter: OpenAdapter) async -> Bool {
+        let (device, path, interface) = (device, path, interface)
+        return await adapter.isTrue(within: .seconds(1), of: [device, path]) { tree in
+            !BoardLink.isConnected(device, tree) || tree[path, interface] == nil
+        }
+    }
+
+    private func race(_ adapter: OpenAdapter, _ limit: Duration) async -> Result<[DBusValue], DBusError> {
+        let device = device
+        return await withTaskGroup(of: Result<[DBusValue], DBusError>?.self) { group in
+            group.addTask {
+                do throws(DBusError) {
+                    return .success(try await adapter.call(path, interface, member, arguments, within: limit))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                let isDown = await adapter.isTrue(within: limit + .seconds(1), of: [device]) { tree in
+                    !BoardLink.isConnected(device, tree)
+                }
+                return isDown ? .failure(.notConnected) : nil
+            }
+            defer { group.cancelAll() }
+            for await result in group { if let result { return result } }
+            return .failure(.cancelled)
+        }
+    }
+}
+
+extension OpenAdapter {
+    /// Waits until that holds of those objects, or until the adapter is gone; false where neither comes in time.
+    fileprivate func isTrue(
+        within limit: Duration, of paths: [String], _ holds: @escaping @Sendable (ObjectTree) -> Bool
+    ) async -> Bool {
+        do {
+            return try await watch.wait(forAny: paths, within: limit) { tree, _ -> Bool? in holds(tree) ? true : nil }
+        } catch {
+            return error.code == .radioLost
+        }
+    }
+}
+
+extension DBusError {
+    fileprivate static let cancelled = DBusError(.cancelled, message: "Cancelled.")
+    fileprivate static let notConnected = DBusError(
+        .remote, name: BlueZErrorName.notConnected, message: "Not connected")
+}
+
+/// What BlueZ's answer to a read or write means (BlueZ 5.66, `create_gatt_dbus_error` in src/gatt-client.c).
+enum GATTFailure: Equatable {
+    case busy
+    case wantsPairing
+    case tooLong
+    /// A handler of the firmware failed.
+    case refused
+    /// The board, or BlueZ, does not let that attribute be used so.
+    case notAllowed
+    /// An error that says nothing of the request (ATT error 0x0e, "unlikely", and BlueZ's own), over a link that stays: the board may have
+    /// acted on it.
+    case unclear
+    case linkLost
+    case timeout
+    case cancelled
+    /// A firmware's refusal, or what BlueZ says of an operation that the end of the link cut off: ATT error 0x0e ("unlikely") from
+    /// 5.66, other words from other versions.
+    case ambiguous
+
+    init(_ error: DBusError) {
+        switch error.code {
+        case .cancelled: self = .cancelled
+        case .timeout: self = .timeout
+        case .disconnected: self = .linkLost
+        case .remote: self.init(name: error.name ?? "", text: error.message)
+        default: self = .ambiguous
+        }
+    }
+
+    private init(name: String, text: String) {
+        switch name {
+        case BlueZErrorName.inProgress: self = .busy
+        case BlueZErrorName.invalidArguments where text == "Invalid Length": self = .tooLong
+        case BlueZErrorName.notPermitted where text == "Not paired": self = .wantsPairing
+        case BlueZErrorName.notPermitted, BlueZErrorName.notSupported, BlueZErrorName.notAuthorized,
+            BlueZErrorName.invalidArguments:
+            self = .notAllowed
+        case BlueZErrorName.notConnected, DBusErrorName.unknownObject: self = .linkLost
+        // BlueZ gave up waiting for its own answer, or ended.
+        case DBusErrorName.noReply: self = .timeout
+        // What a BlueZ had that is gone is gone with it.
+        case let name where DBusErrorName.isAbsence(name): self = .linkLost
+        case BlueZErrorName.failed where text == "Not connected": self = .linkLost
+        case BlueZErrorName.failed where Self.isHandlers(text): self = .refused
+        default: self = .ambiguous
+        }
+    }
+
+    /// What a failed handler of the firmware is over the air: 0x04 from NimBLE, 0x85 from Bluedroid, an application's 0x80 to 0x9f from others
+    /// (ESP-IDF, protocomm_nimble.c and simple_ble.c).
+    private static func isHandlers(_ text: String) -> Bool {
+        let words = "Operation failed with ATT error: 0x"
+        guard text.hasPrefix(words), let code = UInt8(text.dropFirst(words.count).prefix(2), radix: 16) else {
+            return false
+        }
+        return code == 0x04 || (0x80...0x9F).contains(code)
+    }
+
+    func error(_ cause: DBusError) -> BluetoothError {
+        switch self {
+        case .cancelled: .cancelled
+        case .timeout: BluetoothError(.timeout, message: "The board did not answer in time.")
+        case .tooLong: BluetoothError(.tooLong, message: "The board does not take a value of this length.")
+        case .refused: BluetoothError(.refused, message: "The board refused: \(cause.message).")
+        case .notAllowed:
+            BluetoothError(
+                .notAllowed, message: "The board does not let this be read or written (\(cause.message)).")
+        case .unclear, .ambiguous:
+            BluetoothError(
+                .linkLost,
+                message: "The board answered with an error that says nothing of the request (\(cause.message)).")
+        case .wantsPairing:
+            BluetoothError(.pairingFailed, message: "The board wants an encrypted link, even after pairing.")
+        case .linkLost, .busy:
+            BluetoothError(.linkLost, message: "The Bluetooth connection to the board broke.")
+        }
+    }
+}

@@ -107,3 +107,75 @@ struct ConnectAttempts: Sendable {
         error.code == .notFound ? last ?? error : error
     }
 }
+
+/// What to do about a connection that did not come about. A value, so that the policy can be read and tested by itself.
+enum ConnectFailure: Equatable {
+    /// The device left BlueZ's tree meanwhile: it must be heard again first.
+    case rescan
+    /// The radio lost the attempt: the same once more.
+    case again
+    /// This machine's Bluetooth says that it is not ready, which passes where BlueZ or the adapter has just come back.
+    case passing(BluetoothError)
+    /// No attempt through this adapter can mend it.
+    case machine(BluetoothError)
+    case cancelled
+
+    /// - Parameter adapter: its path.
+    init(_ error: DBusError, adapter: String) {
+        switch (error.code, error.name) {
+        case (.cancelled, _): self = .cancelled
+        case (_, DBusErrorName.unknownObject), (_, DBusErrorName.unknownMethod), (_, BlueZErrorName.doesNotExist),
+            (_, BlueZErrorName.notAvailable):
+            self = .rescan
+        default:
+            let meaning = BluetoothError(adapter: adapter, error)
+            switch meaning.code {
+            case .poweredOff, .noBlueZ, .noAdapter: self = .passing(meaning)
+            // le-connection-abort-by-local, Software caused connection abort, timeouts: all of these come and go.
+            case .connectionFailed: self = .again
+            default: self = .machine(meaning)
+            }
+        }
+    }
+}
+
+/// How often and how fast a connection is tried again, within a time.
+///
+/// A value, so that the policy can be read and tested by itself.
+struct RetryBudget: Sendable {
+    /// With half of all attempts aborted, so many in a row fail once in 16 million connections: it is not the radio's chance then.
+    static let maximumAttempts = 24
+    private(set) var attempts = 0
+    private var pause = Duration.milliseconds(50)
+    let end: ContinuousClock.Instant
+
+    init(within limit: Duration, now: ContinuousClock.Instant = .now) { end = now + limit }
+
+    func left(now: ContinuousClock.Instant = .now) -> Duration { max(end - now, .zero) }
+
+    /// The pause before the next attempt, or nil when there is none: at once at first, then growing to a second.
+    mutating func next(now: ContinuousClock.Instant = .now) -> Duration? {
+        attempts += 1
+        guard attempts < Self.maximumAttempts, now < end else { return nil }
+        guard attempts > 1 else { return .zero }
+        defer { pause = min(pause * 3 / 2, .seconds(1)) }
+        return min(pause, end - now)
+    }
+}
+
+/// How long one part of an attempt at a connection may take, of the time that is left: a part that hangs leaves enough for another link.
+/// A value, so that the policy can be read and tested by itself.
+enum ConnectShare {
+    /// A board that advertises is connected to within a second; BlueZ itself gives up after some 20 s.
+    static func connect(of left: Duration) -> Duration { share(left, parts: 3, atMost: .seconds(10)) }
+
+    /// From the connection to the resolved services.
+    static func resolve(of left: Duration) -> Duration { share(left, parts: 2, atMost: .seconds(12)) }
+
+    /// With less, a slow link would never be given its time.
+    private static let least = Duration.seconds(4)
+
+    private static func share(_ left: Duration, parts: Int, atMost most: Duration) -> Duration {
+        max(.zero, min(left, most, max(least, left / parts)))
+    }
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainKit
 
 /// The account, beyond signing in and out.
 struct AccountCommand: ParsableCommand {
@@ -13,4 +14,93 @@ struct AccountCommand: ParsableCommand {
             AccountList.self, AccountProviders.self, AccountRefresh.self, AccountStatus.self,
             AccountToken.self, AccountUse.self, AccountWebSession.self,
         ])
+}
+
+struct AccountList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the accounts on this machine; the one in use has a star.",
+        discussion: "Example: rainctl account list --json")
+
+    @Flag(help: "Those of all deployments, not only of the one in use.")
+    var all = false
+
+    @OptionGroup var which: ProviderOption
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let known = try context.accounts.known.load()
+        let deployment = try context.providerName(which.provider) ?? context.deployment().name
+        let entries = all ? known.entries : known.entries(at: deployment)
+        let accounts = entries.map { entry in
+            AccountListResult.Entry(
+                profile: entry.deployment, account: entry.name, userName: entry.userName, userID: entry.userID,
+                store: entry.store.rawValue,
+                current: entry.name == context.accountName ?? known.current(at: entry.deployment)?.name)
+        }
+        context.output.result(AccountListResult(accounts: accounts, showsProfile: all))
+        if entries.isEmpty { context.output.say("Nobody is signed in\(all ? "" : " to \(deployment)").") }
+    }
+}
+
+/// The accounts on this machine.
+struct AccountListResult: CommandResult {
+    let accounts: [Entry]
+    /// Whether the lines say at which deployment each is.
+    let showsProfile: Bool
+
+    private enum CodingKeys: CodingKey { case accounts }
+
+    var text: String { accounts.map { $0.line(showsProfile: showsProfile) }.joined(separator: "\n") }
+
+    struct Entry: Encodable, Sendable {
+        let profile: String
+        let account: String
+        let userName: String
+        let userID: String
+        let store: String
+        let current: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case profile, account
+            case userName = "user_name"
+            case userID = "user_id"
+            case store, current
+        }
+
+        fileprivate func line(showsProfile: Bool) -> String {
+            let place = showsProfile ? "\(profile)  " : ""
+            let user = userName == account ? "" : "  \(userName.onOneLine)"
+            return "\(current ? "*" : " ") \(place)\(account.onOneLine)\(user)  (\(store))"
+        }
+    }
+}
+
+struct AccountUse: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "use", abstract: "Use this account from now on, at its deployment.",
+        discussion: "Example: rainctl account use me@example.com")
+
+    @Argument(help: "Its name (see: rainctl account list).", completion: .accounts)
+    var name: String
+
+    @OptionGroup var which: ProviderOption
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let deployment = try context.providerName(which.provider) ?? context.deployment().name
+        try context.accounts.known.change { known throws(AccountError) in try known.use(name, at: deployment) }
+        context.output.result(AccountUseResult(profile: deployment, account: name))
+    }
+}
+
+/// An account is in use from now on, at its deployment.
+struct AccountUseResult: CommandResult {
+    let profile: String
+    let account: String
+
+    var text: String { "Using \(account.onOneLine) at \(profile)." }
 }

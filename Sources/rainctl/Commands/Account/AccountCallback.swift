@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainKit
 import RainCore
+import RainKit
 
 /// Started by the desktop when a browser opens an address with the custom scheme that a sign-in waits for.
 struct AccountCallback: AsyncParsableCommand {
@@ -33,4 +33,11 @@ struct AccountCallback: AsyncParsableCommand {
                 .badData, reason: "wrong_answer", message: "A sign-in waits, and this address is not its answer.")
         }
     }
+}
+
+/// The sign-in that waited has taken the address.
+struct CallbackResult: CommandResult {
+    let taken = true
+
+    var text: String { "" }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainKit
 import RainCore
+import RainKit
 
 struct AccountDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -67,5 +67,30 @@ struct AccountDelete: AsyncParsableCommand {
         let account = try client.account()
         try client.forget(account)
         context.output.result(DeletionResult(profile: account.name, userName: user, isDeleted: true))
+    }
+}
+
+/// An account is deleted, or that waits for the code that was sent.
+struct DeletionResult: CommandResult {
+    let profile: String
+    let userName: String
+    let deleted: Bool
+    let next: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case profile
+        case userName = "user_name"
+        case deleted, next
+    }
+
+    init(profile: String, userName: String, isDeleted: Bool) {
+        (self.profile, self.userName, deleted) = (profile, userName, isDeleted)
+        next = isDeleted ? nil : "rainctl account delete --code-stdin"
+    }
+
+    var text: String {
+        let user = userName.onOneLine
+        guard let next else { return "The account of \(user) is deleted, and you are signed out." }
+        return "A code was sent to \(user). Delete the account with it: \(next)"
     }
 }

@@ -1,8 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainCore
+import RainKit
 
 struct AccountPassword: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password", abstract: "Change your password, or set a new one when it is forgotten.",
         subcommands: [AccountPasswordChange.self, AccountPasswordReset.self])
+}
+
+struct AccountPasswordChange: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change", abstract: "Change your password. Every session of yours ends, this one too.",
+        discussion: "Example: rainctl account password change --password-file old.txt --new-password-file new.txt")
+
+    @OptionGroup var password: PasswordOptions
+
+    @OptionGroup var newPassword: NewPasswordOptions
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws { try checkStandardInput(password.passwordStdin, newPassword.newPasswordStdin) }
+
+    func run() async throws {
+        let context = try Context(options)
+        let time = TimeBudget(timeout)
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
+        let user = try await account.session.userName()
+        let old = try password.read(context, within: time)
+        let new = try newPassword.read(context, within: time)
+        try await time.run { try await rainMaker.changePassword(from: old, to: new) }
+        context.output.result(PasswordChangedResult(profile: account.name, userName: user))
+    }
+}
+
+/// The password is another one, and no session is left.
+struct PasswordChangedResult: CommandResult {
+    let profile: String
+    let userName: String
+
+    private enum CodingKeys: String, CodingKey {
+        case profile
+        case userName = "user_name"
+    }
+
+    var text: String {
+        "The password is changed and all your sessions have ended. Sign in: rainctl login \(userName.asShellWord)"
+    }
+}
+
+struct AccountPasswordReset: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reset", abstract: "Set a new password with a code that is sent to you.",
+        discussion: """
+            Example: rainctl account password reset me@example.com
+
+            Without --code-stdin or --code-file a code is sent first; with one of them it is not. Where nobody can be asked, \
+            the same command with the code finishes it.
+            """)
+
+    @Argument(help: "Your user name.")
+    var user: String
+
+    @OptionGroup var code: CodeOptions
+
+    @OptionGroup var newPassword: NewPasswordOptions
+
+    @OptionGroup var locale: LocaleOption
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws { try checkStandardInput(code.codeStdin, newPassword.newPasswordStdin) }
+
+    func run() async throws {
+        let context = try Context(options)
+        let time = TimeBudget(timeout)
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
+        let (user, locale) = (user, locale.locale)
+        if !code.isGiven {
+            try await time.run {
+                try await rainMaker.requestPasswordReset(user, locale: locale)
+            }
+        }
+        guard let entered = try code.read(sentTo: user, within: time, context) else {
+            return context.output.result(
+                PasswordResetResult(profile: account.name, userName: user, isReset: false))
+        }
+        let new = try newPassword.read(context, within: time)
+        try await code.entering(entered, sentTo: user, within: time, context) {
+            try await rainMaker.resetPassword(user, to: new, code: $0)
+        }
+        context.output.result(PasswordResetResult(profile: account.name, userName: user, isReset: true))
+    }
+}
+
+/// A forgotten password has been replaced, or that waits for the code that was sent.
+struct PasswordResetResult: CommandResult {
+    let profile: String
+    let userName: String
+    let reset: Bool
+    let next: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case profile
+        case userName = "user_name"
+        case reset, next
+    }
+
+    init(profile: String, userName: String, isReset: Bool) {
+        (self.profile, self.userName, reset) = (profile, userName, isReset)
+        next =
+            isReset
+            ? nil : "rainctl account password reset \(userName.asShellWord) --code-file FILE --new-password-stdin"
+    }
+
+    var text: String {
+        let user = userName.onOneLine
+        guard let next else { return "The new password is set. Sign in: rainctl login \(userName.asShellWord)" }
+        return "A code was sent to \(user). Set the new password with it: \(next)"
+    }
 }

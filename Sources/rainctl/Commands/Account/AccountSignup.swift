@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainCore
 import RainJSON
 import RainKit
-import RainCore
 
 struct AccountSignup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,4 +44,148 @@ struct AccountSignup: AsyncParsableCommand {
         }
         try await Confirmation(user: user, tags: tag, code: code, time: time).orNext(account, context)
     }
+}
+
+struct AccountConfirm: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "confirm", abstract: "Confirm a new account with the code that was sent.",
+        discussion: "Example: rainctl account confirm me@example.com --code-stdin")
+
+    @Argument(help: "The user name of the sign-up.")
+    var user: String
+
+    @OptionGroup var code: CodeOptions
+
+    @Option(help: ArgumentHelp("Mark the account with this tag (repeatable).", valueName: "key:value"))
+    var tag: [String] = []
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let time = TimeBudget(timeout)
+        let account = try context.client().account()
+        let entered = try code.required(sentTo: user, within: time, context)
+        try await Confirmation(user: user, tags: tag, code: code, time: time).confirm(entered, account, context)
+    }
+}
+
+/// The second half of a sign-up: the code that was sent, entered now or by a later command.
+struct Confirmation {
+    let user: String
+    let tags: [String]
+    let code: CodeOptions
+    let time: TimeBudget
+
+    /// Confirms with a code that is given or asked for. Without one, prints the command that takes it later.
+    func orNext(_ account: AccountAccess, _ context: Context) async throws {
+        guard let entered = try code.read(sentTo: user, within: time, context) else {
+            return context.output.result(
+                ConfirmationResult(profile: account.name, userName: user, isConfirmed: false))
+        }
+        try await confirm(entered, account, context)
+    }
+
+    func confirm(_ entered: Secret, _ account: AccountAccess, _ context: Context) async throws {
+        let (user, tags) = (user, tags)
+        let rainMaker = try account.rainMakerAccount()
+        do {
+            try await code.entering(entered, sentTo: user, within: time, context) {
+                try await rainMaker.confirmSignUp(user, code: $0, tags: tags)
+            }
+        } catch let error as AccountError where [.wrongCode, .codeExpired].contains(error.code) {
+            var failure = CommandFailure(error)
+            let word = user.onOneLine.asShellWord
+            failure.message +=
+                " Enter it with rainctl account confirm \(word), or have another one sent: "
+                + "rainctl account resend \(word)."
+            throw failure
+        }
+        context.output.result(
+            ConfirmationResult(profile: account.name, userName: user, isConfirmed: true))
+    }
+}
+
+/// A new account is confirmed, or waits for the code that was sent.
+struct ConfirmationResult: CommandResult {
+    let profile: String
+    let userName: String
+    let confirmed: Bool
+    let next: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case profile
+        case userName = "user_name"
+        case confirmed, next
+    }
+
+    init(profile: String, userName: String, isConfirmed: Bool) {
+        (self.profile, self.userName, confirmed) = (profile, userName, isConfirmed)
+        next = isConfirmed ? nil : Self.next(userName)
+    }
+
+    /// The command that takes the code.
+    static func next(_ userName: String) -> String { "rainctl account confirm \(userName.asShellWord) --code-stdin" }
+
+    var text: String {
+        let user = userName.onOneLine
+        guard let next else {
+            return "The account of \(user) is confirmed. Sign in: rainctl login \(userName.asShellWord)"
+        }
+        return "A code was sent to \(user). Confirm the account with it: \(next)"
+    }
+}
+
+struct AccountResend: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resend", abstract: "Have the code of a sign-up sent once more.",
+        discussion: "Example: rainctl account resend me@example.com --password-file password.txt")
+
+    @Argument(help: "The user name of the sign-up.")
+    var user: String
+
+    @OptionGroup var password: PasswordOptions
+
+    @OptionGroup var locale: LocaleOption
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let time = TimeBudget(timeout)
+        let account = try context.client().account()
+        let rainMaker = try account.rainMakerAccount()
+        let (user, locale) = (user, locale.locale)
+        // For the cloud this is the same sign-up once more, so it needs the password again.
+        let password = try password.read(context, within: time)
+        try await time.run {
+            try await rainMaker.resendSignUpCode(user, password: password, locale: locale)
+        }
+        context.output.result(CodeResentResult(profile: account.name, userName: user))
+    }
+}
+
+/// The code of a sign-up was sent once more.
+struct CodeResentResult: CommandResult {
+    let profile: String
+    let userName: String
+    let next: String
+
+    private enum CodingKeys: String, CodingKey {
+        case profile
+        case userName = "user_name"
+        case next
+    }
+
+    init(profile: String, userName: String) {
+        (self.profile, self.userName, next) = (profile, userName, ConfirmationResult.next(userName))
+    }
+
+    var text: String { "A new code was sent to \(userName.onOneLine). Confirm the account with it: \(next)" }
 }

@@ -17,3 +17,109 @@ struct AccountStatus: AsyncParsableCommand {
         context.output.result(SessionResult(account, try await account.session.status()))
     }
 }
+
+struct AccountRefresh: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh", abstract: "Renew the tokens now, however long the old ones would still live.",
+        discussion: "Example: rainctl account refresh")
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup var which: ProviderOption
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.client(which).account()
+        let status = try await withTimeout(timeout.duration) { try await account.session.renew() }
+        context.output.result(RenewalResult(session: SessionResult(account, status)))
+    }
+}
+
+/// A session with new tokens: the members of the session.
+struct RenewalResult: CommandResult {
+    let session: SessionResult
+
+    func encode(to encoder: any Encoder) throws { try session.encode(to: encoder) }
+
+    var text: String { "Renewed: the access token is good \(session.validity)." }
+}
+
+/// A stored session as people and scripts are shown it: no secrets.
+struct SessionResult: CommandResult {
+    let profile: String
+    let baseURL: String
+    let provider: String
+    let userName: String
+    let userID: String
+    let store: String
+    let account: String?
+    let storePath: String?
+    let receivedAt: String
+    let expiresAt: String?
+    /// Whole seconds, rounded down.
+    let expiresIn: Int64?
+    let expired: Bool
+    let renewable: Bool
+    /// When the refresh token ends, where the provider says so.
+    let refreshExpiresAt: String?
+    /// Whole seconds, rounded down.
+    let refreshExpiresIn: Int64?
+
+    private enum CodingKeys: String, CodingKey {
+        case profile
+        case baseURL = "base_url"
+        case provider
+        case userName = "user_name"
+        case userID = "user_id"
+        case store, account
+        case storePath = "store_path"
+        case receivedAt = "received_at"
+        case expiresAt = "expires_at"
+        case expiresIn = "expires_in"
+        case expired, renewable
+        case refreshExpiresAt = "refresh_expires_at"
+        case refreshExpiresIn = "refresh_expires_in"
+    }
+
+    var text: String {
+        let renewal = renewable ? "renewed when needed" : "cannot be renewed: sign in again then"
+        return """
+            \(userName.onOneLine)
+            user id: \(userID.onOneLine)
+            profile: \(profile) (\(baseURL))
+            store: \(store)\(storePath.map { ", \($0)" } ?? "")
+            access token: \(validity); \(renewal)\(refreshExpiresAt.map { "\nrefresh token: \(refreshValidity($0))" } ?? "")
+            """
+    }
+
+    private func refreshValidity(_ end: String) -> String {
+        (refreshExpiresIn ?? 0) < 0 ? "expired since \(end)" : "until \(end)"
+    }
+
+    /// `until …` or `expired since …`.
+    var validity: String {
+        guard let expiresAt else { return "without a stated end" }
+        return "\(expired ? "expired since" : "until") \(expiresAt)"
+    }
+}
+
+extension SessionResult {
+    init(_ session: AccountAccess, _ status: SessionStatus, now: UnixTime = SystemWallClock().now) {
+        self.init(
+            profile: session.name, baseURL: session.base, provider: status.provider, userName: status.userName,
+            userID: status.userID.rawValue, store: session.place.kind.rawValue, account: session.place.account,
+            storePath: session.place.path, receivedAt: Timestamp.text(status.received),
+            expiresAt: status.expires.map { Timestamp.text($0) },
+            expiresIn: status.expires.map { Self.seconds(from: now, to: $0) },
+            expired: status.hasExpired, renewable: status.isRenewable,
+            refreshExpiresAt: status.refreshExpires.map { Timestamp.text($0) },
+            refreshExpiresIn: status.refreshExpires.map { Self.seconds(from: now, to: $0) })
+    }
+
+    private static func seconds(from now: UnixTime, to end: UnixTime) -> Int64 {
+        Int64(min(max(end.seconds - now.seconds, -1e15), 1e15).rounded(.down))
+    }
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainKit
 import RainCore
+import RainKit
 
 struct AccountToken: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,4 +20,135 @@ struct AccountToken: AsyncParsableCommand {
         let token = try await withTimeout(timeout.duration) { try await account.session.accessToken() }
         StandardStreams.out(token.revealString() + "\n")
     }
+}
+
+struct AccountHeader: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "header", abstract: "Print the Authorization header for a request, and nothing else.",
+        discussion: "Example: rainctl account header | curl -H @- https://api.rainmaker.espressif.com/v1/user2")
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup var which: ProviderOption
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let account = try context.client(which).account()
+        let (place, header) = try await withTimeout(timeout.duration) {
+            (try await account.session.requestProof().query.first, try await account.session.authorization())
+        }
+        if let place {
+            context.output.say(
+                "note: \(account.provider?.title ?? account.name) takes the token as \(place.name) in the URL, too: rainctl account curl does that."
+            )
+        }
+        StandardStreams.out("\(header.name): \(header.value.revealString())\n")
+    }
+}
+
+struct AccountExchange: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exchange", abstract: "Print a code that signs another client in as you, and nothing else.",
+        discussion: """
+            Example: rainctl account exchange --provider spid --for-client backend-1 | ssh gateway receive-code
+
+            The code is good once, for 30 seconds, and only for that client, which redeems it with its own secret: \
+            rainctl login --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. \
+            Tokens are never handed over: that is why a code is.
+            """)
+
+    enum Kind: String, ExpressibleByArgument, CaseIterable { case code, session }
+
+    @Option(help: "What the code is for: another client (code), or a browser (session).")
+    var type = Kind.code
+
+    @Option(help: ArgumentHelp("The client that is to have it; for a browser, usually yourself.", valueName: "id"))
+    var forClient: String?
+
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp("Where that client is registered to be sent; a browser needs it.", valueName: "uri"))
+    var redirectURI: String?
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+
+    @OptionGroup var which: ProviderOption
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if type == .code, forClient == nil {
+            throw ValidationError("A code is for somebody: --for-client ID says whom.")
+        }
+        if type == .session, redirectURI == nil {
+            throw ValidationError("A browser is sent somewhere when it is signed in: --redirect-uri URI says where.")
+        }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let access = try context.client(which).account()
+        let (account, provider) = try access.spid()
+        let client: String
+        if let forClient {
+            client = forClient
+        } else {
+            // Without a session a client id is not what is missing.
+            _ = try await access.session.userID()
+            client = try provider.clientID()
+        }
+        let exchange =
+            switch (type, redirectURI) {
+            case (.session, let uri?): SPiDExchange.session(forClient: client, redirectURI: uri)
+            default: SPiDExchange.code(forClient: client, redirectURI: redirectURI)
+            }
+        let code = try await withTimeout(timeout.duration) { try await account.code(for: exchange) }
+        context.output.result(
+            ExchangeResult(
+                profile: access.name, type: type.rawValue, forClient: client, code: code, expiresIn: exchange.lifetime))
+    }
+}
+
+extension AccountAccess {
+    /// What only SPiD has.
+    /// - Throws: `unsupported` for any other provider.
+    func spid() throws -> (SPiDAccount, ConfiguredProvider) {
+        guard let provider else {
+            throw AccountError(
+                .unsupported, message: "RainMaker has no codes by which one client signs another in; SPiD has")
+        }
+        return (try SPiDAccount(session, provider), provider)
+    }
+}
+
+/// A code that signs another client in, once: the one secret that this command is there to print.
+struct ExchangeResult: CommandResult {
+    let profile: String
+    let type: String
+    let forClient: String
+    let code: Secret
+    /// In seconds.
+    let expiresIn: Double
+
+    private enum CodingKeys: String, CodingKey {
+        case profile, type
+        case forClient = "for_client"
+        case code
+        case expiresIn = "expires_in"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(profile, forKey: .profile)
+        try container.encode(type, forKey: .type)
+        try container.encode(forClient, forKey: .forClient)
+        try container.encode(code.revealString(), forKey: .code)
+        try container.encode(expiresIn, forKey: .expiresIn)
+    }
+
+    var text: String { code.revealString() }
 }

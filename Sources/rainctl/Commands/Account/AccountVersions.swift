@@ -20,3 +20,38 @@ struct AccountVersions: AsyncParsableCommand {
         context.output.result(VersionsResult(profile: account.name, versions))
     }
 }
+
+/// The versions of its interface that a deployment speaks.
+struct VersionsResult: CommandResult {
+    let profile: String
+    let versions: [Version]
+
+    var text: String { versions.map(\.line).joined(separator: "\n") }
+
+    struct Version: Encodable, Sendable {
+        let version: String
+        let used: Bool
+        let build: String?
+        let releaseNotes: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case version, used, build
+            case releaseNotes = "release_notes"
+        }
+
+        fileprivate var line: String {
+            "\(used ? "*" : " ") \(version.onOneLine)\(build.map { "  \($0.onOneLine)" } ?? "")"
+        }
+    }
+}
+
+extension VersionsResult {
+    init(profile: String, _ versions: [RainMakerVersion]) {
+        self.profile = profile
+        self.versions = versions.map { version in
+            Version(
+                version: version.name, used: version.name == RainMakerAccount.spokenVersion, build: version.build,
+                releaseNotes: version.releaseNotes)
+        }
+    }
+}

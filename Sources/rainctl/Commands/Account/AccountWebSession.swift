@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainKit
 import RainCore
+import RainKit
 
 struct AccountWebSession: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -70,4 +70,42 @@ struct AccountWebSession: AsyncParsableCommand {
         }
         context.output.result(WebSessionOpenedResult(profile: access.name))
     }
+}
+
+/// An address that signs a browser in, once: the one secret that this command is there to print.
+struct WebSessionResult: CommandResult {
+    let profile: String
+    let url: Secret
+    /// In seconds.
+    let expiresIn = 60
+
+    private enum CodingKeys: String, CodingKey {
+        case profile, url
+        case expiresIn = "expires_in"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(profile, forKey: .profile)
+        try container.encode(url.revealString(), forKey: .url)
+        try container.encode(expiresIn, forKey: .expiresIn)
+    }
+
+    var text: String { url.revealString() }
+}
+
+/// A browser was opened at the address that signs it in.
+struct WebSessionOpenedResult: CommandResult {
+    let profile: String
+    let opened = true
+
+    var text: String { "" }
+}
+
+/// The address at which a browser's session at the provider ends.
+struct WebSessionEndResult: CommandResult {
+    let profile: String
+    let url: String
+
+    var text: String { url }
 }

@@ -46,3 +46,185 @@ extension DeviceCommand {
         return (answer, context.output)
     }
 }
+
+struct DeviceInfo: DeviceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "info", abstract: "Ask a board what it is.",
+        discussion: "Example: rainctl device info --transport serial --port /dev/ttyUSB0")
+
+    @OptionGroup var device: DeviceOptions
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let (identity, output) = try await withBoard(followsLog: false) { board in try await board.identify() }
+        output.result(DeviceInfoResult(identity))
+    }
+}
+
+/// What a board says that it is.
+struct DeviceInfoResult: CommandResult {
+    private var values = LabelledValues()
+
+    var text: String { values.text }
+    func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
+
+    init(_ identity: BoardIdentity) {
+        if identity.takesCommands { addAnswer(identity) } else { addWay(identity) }
+        if let printed = identity.printed { values.add(printed) }
+    }
+
+    /// What it has answered.
+    private mutating func addAnswer(_ identity: BoardIdentity) {
+        let version = identity.version.onOneLine
+        values.add("version", identity.version, line: "version: \(version.isEmpty ? "unknown" : version)")
+        // The scheme, with its patch and whether it takes a proof of possession: all three, or none where the board did not say.
+        if let security = identity.security {
+            let proof = security.needsProofOfPossession
+            values.add(
+                "security", security.version,
+                line: "security: \(security.version), \(proof ? "with" : "without") proof of possession")
+            values.add(memberOnly: "patch", security.patch)
+            values.add(memberOnly: "proof_of_possession", proof)
+        }
+        values.add("node_id", identity.nodeID?.rawValue)
+        values.add("association", identity.association.rawValue)
+        // `null` where the board does not tell.
+        values.add(memberOnly: "needs_claim", identity.needsClaim)
+        switch identity.needsClaim {
+        case true?: values.add(line: "needs to be claimed")
+        case false?: break
+        case nil: values.add(line: "needs to be claimed: unknown, its console does not tell")
+        }
+        values.add(memberOnly: "capabilities", identity.capabilities)
+        if !identity.capabilities.isEmpty {
+            values.add(line: "capabilities: \(identity.capabilities.joined(separator: " ").onOneLine)")
+        }
+    }
+
+    /// It answers nothing here, and its log may say where it does.
+    private mutating func addWay(_ identity: BoardIdentity) {
+        values.add(memberOnly: "takes_commands", false)
+        guard let way = identity.reachedAt else {
+            values.add(line: "takes no commands on this port: it only prints its log")
+            return
+        }
+        let words = String(way.prefix { $0 != ":" }).wayToBoard
+        values.add("reached_at", way, line: "takes no commands on this port; it is provisioned \(words)")
+        values.add("node_id", identity.nodeID?.rawValue)
+    }
+}
+
+extension LabelledValues {
+    /// What a board prints of itself.
+    mutating func add(_ printed: PrintedIdentity) {
+        if let chip = printed.chip {
+            let revision = printed.revision.map { " \($0)" } ?? ""
+            add("chip", chip, line: "chip: \(chip)\(revision)".onOneLine)
+            if let revision = printed.revision { add(memberOnly: "chip_revision", revision) }
+        }
+        add("mac", printed.macAddress)
+        if let application = printed.application {
+            let version = printed.applicationVersion.map { " \($0)" } ?? ""
+            add("application", application, line: "application: \(application)\(version)".onOneLine)
+            if let version = printed.applicationVersion { add(memberOnly: "application_version", version) }
+        }
+        add("esp_idf", label: "ESP-IDF", printed.framework)
+        add("started", label: "last start", printed.startReason)
+        add("name", printed.serviceName)
+        if printed.isProvisioned {
+            add("has_network", true, line: "has a Wi-Fi network already, and waits for no other")
+        }
+        add("ip", printed.address)
+    }
+}
+
+struct DeviceScan: DeviceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan", abstract: "List the networks that a board hears, strongest first.",
+        discussion: "Example: rainctl device scan --transport softap --pop-file pop.txt")
+
+    @OptionGroup var device: DeviceOptions
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(60))
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let (found, output) = try await withBoard { board in
+            _ = try await board.identify()
+            try await board.secure()
+            return try await board.scan()
+        }
+        if found.mayLackNetworks { output.warn(NetworkWords.fullScan, reason: "scan_full") }
+        output.result(ScanResult(found))
+    }
+}
+
+/// The networks that a board hears, strongest first.
+struct ScanResult: CommandResult {
+    let networks: [Network]
+
+    var text: String { networks.map(\.line).joined(separator: "\n") }
+
+    struct Network: Encodable, Sendable {
+        /// `null` where the name is not text.
+        @NullIfAbsent var ssid: String?
+        let ssidHex: String
+        let bssid: String
+        let channel: Int
+        let rssi: Int
+        let auth: String
+        /// The name as a terminal can show it.
+        fileprivate let shown: String
+
+        private enum CodingKeys: String, CodingKey {
+            case ssid
+            case ssidHex = "ssid_hex"
+            case bssid, channel, rssi, auth
+        }
+
+        fileprivate var line: String {
+            "\(rssi) dBm  ch \(channel)  \(bssid)  \(auth)  \(ssidHex.isEmpty ? "(hidden)" : shown)"
+        }
+    }
+}
+
+extension ScanResult {
+    init(_ found: [AccessPoint]) {
+        networks = found.map { point in
+            Network(
+                ssid: NullIfAbsent(wrappedValue: point.ssid.argument), ssidHex: point.ssid.hex,
+                bssid: point.bssid.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":"),
+                channel: point.channel, rssi: point.rssi, auth: point.protection.description,
+                shown: point.ssid.description)
+        }
+    }
+}
+
+struct DeviceReset: DeviceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reset", abstract: "Make a board forget failed Wi-Fi settings, so that it accepts others.",
+        discussion: "Example: rainctl device reset --transport serial --port /dev/ttyUSB0 --pop-file pop.txt")
+
+    @OptionGroup var device: DeviceOptions
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let (_, output) = try await withBoard { board in
+            _ = try await board.identify()
+            try await board.secure()
+            try await board.reset()
+        }
+        output.result(ResetResult())
+    }
+}
+
+/// A board has forgotten Wi-Fi settings that failed.
+struct ResetResult: CommandResult {
+    let reset = true
+
+    var text: String { "The board has forgotten its last Wi-Fi settings." }
+}

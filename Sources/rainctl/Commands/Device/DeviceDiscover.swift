@@ -89,3 +89,83 @@ struct DeviceDiscover: AsyncParsableCommand {
         }
     }
 }
+
+/// Every board that was found. A person has read each when it was found: only scripts wait for the list.
+struct DiscoveryResult: CommandResult {
+    let boards: [DiscoveredBoardResult]
+
+    var text: String { "" }
+}
+
+/// The line of `device discover --events ndjson` for a warning.
+struct WarningEvent: Encodable {
+    let time: String
+    let event = "warning"
+    let reason: String
+    let message: String
+
+    private enum CodingKeys: String, CodingKey {
+        case time = "ts"
+        case event, reason, message
+    }
+
+    init(_ warning: Warning, at time: String) {
+        (self.time, reason, message) = (time, warning.reason, warning.message)
+    }
+}
+
+/// The line of `device discover --events ndjson` for a board that was found.
+struct FoundEvent: Encodable {
+    let time: String
+    let board: DiscoveredBoardResult
+
+    private enum CodingKeys: String, CodingKey {
+        case time = "ts"
+        case event
+    }
+
+    init(_ board: DiscoveredBoardResult, at time: String) { (self.time, self.board) = (time, board) }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(time, forKey: .time)
+        try container.encode("found", forKey: .event)
+        try board.encode(to: encoder)
+    }
+}
+
+/// A board that was found: on a cable with its port, over Bluetooth with all that it advertises.
+struct DiscoveredBoardResult: CommandResult {
+    let transport: String
+    var port: String?
+    var address: String?
+    var name: String?
+    /// In dBm; nil for a board that somebody is connected to, which is not heard.
+    var rssi: Int?
+    var services: [String]?
+    var connected: Bool?
+    /// Its id in the cloud, where it announces that.
+    var nodeID: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case transport, port, address, name, rssi, services, connected
+        case nodeID = "node_id"
+    }
+
+    var text: String {
+        if let port { return port }
+        if let nodeID { return "\(name?.onOneLine ?? "(no name)")  \(address ?? "")  node \(nodeID.onOneLine)" }
+        let strength = rssi.map { "\($0) dBm" } ?? "connected"
+        return "\(name?.onOneLine ?? "(no name)")  \(address ?? "")  \(strength)"
+    }
+}
+
+extension DiscoveredBoardResult {
+    init(_ board: FoundBoard) {
+        let isPort = Transports.having(option: "port").contains { $0.scheme == board.address.scheme }
+        self.init(
+            transport: board.address.scheme, port: isPort ? board.address.location : nil,
+            address: isPort ? nil : board.address.location, name: board.name, rssi: board.signal,
+            services: board.services, connected: board.isConnected, nodeID: board.nodeID)
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
+import Synchronization
 
 /// Shows what a board prints on its cable.
 struct DeviceMonitor: AsyncParsableCommand {
@@ -63,5 +64,153 @@ struct DeviceMonitor: AsyncParsableCommand {
                     ?? "No line with \"\(until.onOneLine)\" came within the time (--timeout).")
         }
         if events == nil || options.json { context.output.result(MonitorResult(summary, lines: screen.lines)) }
+    }
+}
+
+/// What a board's log has told by the end. A person has read the log itself.
+struct MonitorResult: CommandResult {
+    private var values = LabelledValues()
+
+    var text: String { "" }
+    func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
+
+    init(_ summary: DeviceSummary, lines: Int) {
+        values.add(memberOnly: "lines", lines)
+        values.add(memberOnly: "starts", summary.starts)
+        values.add(summary.identity)
+        values.add("node_id", summary.nodeID?.rawValue)
+        values.add(memberOnly: "troubles", summary.troubles.map { Trouble($0) })
+    }
+
+    private struct Trouble: Encodable, Sendable {
+        let reason: String
+        let message: String
+
+        init(_ trouble: DeviceTrouble) {
+            reason = trouble.code
+            message = trouble.description.withAdvice(trouble.remedies.filter { $0 != .boardLog })
+        }
+    }
+}
+
+/// What `device monitor` prints as it comes: the board's lines on standard output, and on standard error what they mean. With
+/// `--events ndjson` both are lines of JSON; with `--json` alone nothing is printed but the result.
+final class MonitorScreen: Sendable {
+    private struct State {
+        var lines = 0
+        var hasFound = false
+        var unfinishedBytes = 0
+        var troubles: [DeviceTrouble] = []
+    }
+
+    /// A board has few ways to be broken.
+    private static let maximumTroubles = 64
+    private let output: Output
+    private let isStreaming: Bool
+    private let wanted: String?
+    private let file: DeviceLogFile?
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - wanted: the text that ends it.
+    ///   - file: where the lines are kept, too.
+    init(_ output: Output, isStreaming: Bool, until wanted: String?, file: DeviceLogFile?) {
+        self.output = output
+        self.isStreaming = isStreaming
+        self.wanted = wanted
+        self.file = file
+    }
+
+    /// How many lines have come.
+    var lines: Int { state.withLock { $0.lines } }
+    /// Whether the text that ends it has come.
+    var hasFound: Bool { state.withLock { $0.hasFound } }
+
+    /// Whether nothing more can be printed: nobody reads standard output any more, as behind `head -1`.
+    var isCut: Bool { StandardStreams.outFailure != nil }
+
+    func take(_ event: BoardMonitor.Event) {
+        switch event {
+        case .line(let line): take(line)
+        case .said(.trouble(let trouble)): take(trouble)
+        case .said: break
+        case .opened(let path): tell(MonitorEvent("opened", port: path), "Listening at \(path.onOneLine).")
+        case .unfinished(let bytes): unfinished(bytes)
+        case .gone(let path): tell(MonitorEvent("gone", port: path), "\(path.onOneLine) is gone: waiting for it.")
+        }
+    }
+
+    /// Most boards say what they are when they start, and little afterwards.
+    func tellOfSilence(mayRestart: Bool) {
+        guard lines == 0, !isStreaming, !output.isJSON else { return }
+        let also = mayRestart ? ", or end this and add --restart" : ""
+        output.say("Nothing has come yet. Press the board's RESET button\(also).")
+    }
+
+    private func take(_ line: String) {
+        let isWanted = wanted.map { line.contains($0) } ?? false
+        state.withLock { state in
+            state.lines += 1
+            if isWanted { state.hasFound = true }
+        }
+        file?.write(line)
+        if isStreaming {
+            output.event(MonitorEvent("line", text: line.withoutControls))
+        } else if !output.isJSON {
+            StandardStreams.out(line.withoutControls + "\n")
+        }
+    }
+
+    /// What came without a line end is not shown: a secret in it could not be recognized.
+    private func unfinished(_ bytes: Int) {
+        state.withLock { $0.unfinishedBytes = bytes }
+        // With --until it is the error.
+        guard wanted == nil, let withoutLineEnd else { return }
+        output.warn(withoutLineEnd, reason: "no_line_end")
+    }
+
+    /// Why nothing was shown, if the board prints and ends no line.
+    var withoutLineEnd: String? {
+        state.withLock { state in
+            guard state.lines == 0, state.unfinishedBytes > 0 else { return nil }
+            return
+                "\(state.unfinishedBytes) bytes came without a line end, so no line can be shown: it may be another baud rate, or a prompt."
+        }
+    }
+
+    private func take(_ trouble: DeviceTrouble) {
+        // A board that starts again and again has the same few each time.
+        let isNew = state.withLock { state in
+            guard !state.troubles.contains(trouble), state.troubles.count < Self.maximumTroubles else { return false }
+            state.troubles.append(trouble)
+            return true
+        }
+        guard isNew else { return }
+        // The log itself is on the screen.
+        let text = trouble.description.withAdvice(trouble.remedies.filter { $0 != .boardLog })
+        tell(MonitorEvent("trouble", text: text, reason: trouble.code), "! \(text)")
+    }
+
+    private func tell(_ event: MonitorEvent, _ words: String) {
+        if isStreaming { output.event(event) } else if !output.isJSON { output.say(words) }
+    }
+}
+
+/// A line of `device monitor --events ndjson`.
+struct MonitorEvent: Encodable {
+    let time = Timestamp.text(Timestamp.now())
+    /// `opened`, `gone`, `line` or `trouble`.
+    let event: String
+    var port: String?
+    var text: String?
+    var reason: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case time = "ts"
+        case event, port, text, reason
+    }
+
+    init(_ event: String, port: String? = nil, text: String? = nil, reason: String? = nil) {
+        (self.event, self.port, self.text, self.reason) = (event, port, text, reason)
     }
 }

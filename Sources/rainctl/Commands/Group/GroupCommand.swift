@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainJSON
 import RainKit
 
 struct GroupCommand: ParsableCommand {
@@ -163,4 +164,171 @@ struct GroupRemoveNodes: CloudCommand {
 
 extension ArgumentHelp {
     static var group: ArgumentHelp { "The group: its id, or its name." }
+}
+
+/// What a group is to be.
+struct GroupOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("What applications make of it, such as home or room.", valueName: "type"))
+    var type: String?
+
+    @Option(help: ArgumentHelp("In your words.", valueName: "text"))
+    var description: String?
+
+    @Option(help: ArgumentHelp("The group that it is to be in, by id or name.", valueName: "group"))
+    var parent: String?
+
+    @Flag(inversion: .prefixedNo, help: "A board in it may be in no other such group.")
+    var mutuallyExclusive: Bool?
+
+    @Option(help: ArgumentHelp("A JSON object for applications.", valueName: "json"))
+    var customData: String?
+
+    func validate() throws {
+        guard let customData else { return }
+        guard (try? JSONValue(parsing: Array(customData.utf8)))?.members != nil else {
+            throw ValidationError("--custom-data takes a JSON object.")
+        }
+    }
+
+    func change(name: String?, _ scene: CloudScene) async throws -> NodeGroupChange {
+        var parent: String?
+        if let named = self.parent { parent = try await GroupChoice(cloud: scene.cloud).group(named).id }
+        return NodeGroupChange(
+            name: name, type: type, summary: description, parent: parent, isMutuallyExclusive: mutuallyExclusive,
+            customData: customData.flatMap { try? JSONValue(parsing: Array($0.utf8)) })
+    }
+
+    static func check(name: String) throws {
+        guard (2...256).contains(name.utf8.count), !name.isBlank else {
+            throw ValidationError("A group's name has 2 to 256 bytes, and not spaces alone.")
+        }
+    }
+}
+
+struct GroupAdd: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Make a group.",
+        discussion: "Example: rainctl group add Kitchen --type room --parent Home --nodes 'Kitchen lamp'")
+
+    @Argument(help: "What you call it, 2 to 256 characters.")
+    var name: String
+
+    @Option(help: ArgumentHelp("The boards to put in it, by id or name.", valueName: "node[,node…]"))
+    var nodes: String?
+
+    @OptionGroup(title: "What it is") var group: GroupOptions
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws { try GroupOptions.check(name: name) }
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let (name, nodes, group) = (name, nodes, group)
+        return try await scene.time.run {
+            var ids: [NodeID] = []
+            if let nodes { ids = try await scene.choice.nodes(nodes).map(\.id) }
+            let id = try await scene.cloud.createGroup(try await group.change(name: name, scene), nodes: ids)
+            return ActionResult("made: \(name.onOneLine), \(id.onOneLine)").with("group_id", id).with("name", name)
+        }
+    }
+}
+
+struct GroupEdit: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Change a group.",
+        discussion: "Example: rainctl group edit Kitchen --name 'Big kitchen'")
+
+    @Argument(help: .group)
+    var group: String
+
+    @Option(help: "What you call it from now on, 2 to 256 characters.")
+    var name: String?
+
+    @OptionGroup(title: "What it is") var changes: GroupOptions
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if let name { try GroupOptions.check(name: name) }
+        guard
+            name != nil || changes.type != nil || changes.description != nil || changes.parent != nil
+                || changes.mutuallyExclusive != nil || changes.customData != nil
+        else { throw ValidationError("Say what is to change.") }
+    }
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let (wanted, name, changes) = (group, name, changes)
+        return try await scene.time.run {
+            let group = try await GroupChoice(cloud: scene.cloud).group(wanted)
+            try await scene.cloud.changeGroup(group.id, try await changes.change(name: name, scene))
+            return ActionResult("changed: \((name ?? group.name).onOneLine)").with("group_id", group.id)
+                .with("changed", true)
+        }
+    }
+}
+
+/// Groups, those within them indented.
+struct GroupListResult: CommandResult {
+    let groups: [Entry]
+
+    struct Entry: Encodable, Sendable {
+        let groupID: String
+        let name: String
+        let type: String?
+        let groups: [Entry]
+
+        private enum CodingKeys: String, CodingKey {
+            case groupID = "group_id"
+            case name, type, groups
+        }
+
+        init(_ group: NodeGroup) {
+            groupID = group.id
+            name = group.name
+            type = group.type
+            groups = (group.subgroups ?? []).map { Entry($0) }
+        }
+
+        fileprivate func lines(_ indent: String) -> [String] {
+            [indent + "\(groupID)  \(name)\(type.map { " (\($0))" } ?? "")".onOneLine]
+                + groups.flatMap { $0.lines(indent + "  ") }
+        }
+    }
+
+    init(_ all: [NodeGroup]) { groups = all.map { Entry($0) } }
+
+    var text: String {
+        groups.isEmpty ? "There are no groups." : groups.flatMap { $0.lines("") }.joined(separator: "\n")
+    }
+}
+
+/// One group.
+struct GroupShowResult: CommandResult {
+    private var values = LabelledValues()
+
+    var text: String { values.text }
+    func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
+
+    init(_ group: NodeGroup) {
+        values.add("group_id", label: "group", group.id)
+        values.add("name", group.name)
+        values.add("type", group.type)
+        values.add("description", group.summary)
+        values.add("parent", group.parent)
+        let nodes = (group.nodes ?? []).map(\.rawValue)
+        values.add(
+            "nodes", nodes,
+            line: nodes.isEmpty ? "no boards in it" : "boards: \(nodes.joined(separator: ", ").onOneLine)")
+        values.add(memberOnly: "mutually_exclusive", group.isMutuallyExclusive)
+        if let data = group.document["custom_data"]?.unlessNull { values.add(memberOnly: "custom_data", data) }
+        let list = GroupListResult(group.subgroups ?? [])
+        values.add(memberOnly: "groups", list.groups)
+        if !list.groups.isEmpty { values.add(line: "within it:\n" + list.text) }
+    }
 }

@@ -1,8 +1,287 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
+import RainKit
+import RainPrivateFiles
 
 struct QRCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qr", abstract: "Draw and read the QR codes of boards.",
         subcommands: [QRShow.self, QRRead.self])
+}
+
+/// Draws a board's QR code.
+struct QRShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Draw a board's QR code: on the terminal, as a picture, or as a label to print.",
+        discussion: """
+            Example: rainctl qr show --device-name PROV_a1b2c3 --pop-file pop.txt --svg label.svg
+
+            A code has the board's proof of possession in it: the files can be read by you alone.
+            """)
+
+    enum Medium: String, ExpressibleByArgument, CaseIterable { case ble, softap }
+
+    @Argument(
+        help: ArgumentHelp(
+            "A code's text, in the place of the options: text, a file, or - for standard input.", valueName: "code"))
+    var code: String?
+
+    @Option(help: ArgumentHelp("The board's name, such as PROV_a1b2c3.", valueName: "name"))
+    var deviceName: String?
+
+    @Option(help: ArgumentHelp("The proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))
+    var pop: String?
+
+    @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"), completion: .file())
+    var popFile: String?
+
+    @Flag(help: "Read the proof of possession from standard input.")
+    var popStdin = false
+
+    @Option(help: "How the board is reached: ble or softap.")
+    var transport: Medium = .ble
+
+    @Option(help: ArgumentHelp("The user name of Security 2.", valueName: "name"))
+    var username: String?
+
+    @Flag(help: "The compact form, NP:name|pop|b: a smaller code, for firmware and apps since 2025.")
+    var compact = false
+
+    @Flag(help: "An address of RainMaker's page, with the code behind it.")
+    var url = false
+
+    @Flag(help: "Draw with # instead of blocks.")
+    var ascii = false
+
+    @Flag(help: "For terminals that write dark on light.")
+    var invert = false
+
+    @Option(
+        help: ArgumentHelp("Write a picture into this file (- is standard output).", valueName: "file"),
+        completion: .file())
+    var png: String?
+
+    @Option(help: ArgumentHelp("Pixels for each module of the picture.", valueName: "n"))
+    var scale = 8
+
+    @Option(
+        help: ArgumentHelp("Write a label to print into this file (- is standard output).", valueName: "file"),
+        completion: .file())
+    var svg: String?
+
+    @Option(help: ArgumentHelp("The label's width.", valueName: "mm"))
+    var size = 25
+
+    @Option(help: ArgumentHelp("A line of text on the label; the board's name if none is given.", valueName: "text"))
+    var label: [String] = []
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if (code == nil) == (deviceName == nil) { throw ValidationError("Give a code, or the board's --device-name.") }
+        if code != nil, pop != nil || popFile != nil || popStdin || username != nil || compact || url {
+            throw ValidationError("A code that is given is drawn as it is: leave the other options away.")
+        }
+        if compact, url { throw ValidationError("--compact and --url are two forms: give one of them.") }
+        if !(1...64).contains(scale) { throw ValidationError("--scale is 1 to 64.") }
+        if !(5...500).contains(size) { throw ValidationError("--size is 5 to 500 millimetres.") }
+        if png == "-", svg == "-" { throw ValidationError("Only one thing can go to standard output.") }
+        if [png, svg].contains("-"), options.json {
+            throw ValidationError("With --json standard output is the document.")
+        }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let (text, name) = try payload(context)
+        do {
+            let matrix = try QRMatrix(text.revealBytes())
+            if let png { try write(try matrix.png(scale: scale), to: png) }
+            if let svg {
+                let lines = label.isEmpty ? [name] : label
+                try write(Array(matrix.svg(label: lines.map(\.onOneLine), side: Double(size)).utf8), to: svg)
+            }
+            if [png, svg].contains("-") { return }
+            var result = QRShowResult(name: name, png: png, svg: svg, modules: matrix.width)
+            if png == nil, svg == nil {
+                let drawing = ascii ? matrix.ascii(isInverted: invert) : matrix.halfBlocks(isInverted: invert)
+                if !options.json { try checkWidth(drawing) }
+                result.drawing = drawing
+            }
+            context.output.result(result)
+        } catch let error as QRCodeError {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Lines that wrap are a picture of nothing.
+    private func checkWidth(_ drawing: String) throws(CommandFailure) {
+        let width = drawing.prefix { $0 != "\n" }.count
+        guard let columns = TerminalSize.columnsOfOutput, width > columns else { return }
+        throw CommandFailure(
+            .usage,
+            message:
+                "The code is \(width) columns wide, and the terminal has \(columns): make it wider, or write the code into a "
+                + "file with --svg or --png.")
+    }
+
+    /// What the code says, and the board's name.
+    private func payload(_ context: Context) throws -> (Secret, String) {
+        if let code {
+            let bytes = try QRText.bytes(code, context.output)
+            do throws(ProvisioningError) {
+                return (Secret(bytes), try QRPayload(bytes).name)
+            } catch {
+                throw CommandFailure(.badData, reason: "bad_qr_code", message: error.message)
+            }
+        }
+        let source = SecretSource(
+            name: "proof of possession", flag: "--pop", value: pop, file: popFile, fromStandardInput: popStdin,
+            environmentVariable: .proofOfPossession, ifThereIsNone: "Leave it away for a board that wants none.")
+        let proof = try source.read(environment: context.environment, output: context.output)
+        let name = deviceName ?? ""
+        do throws(ProvisioningError) {
+            return (
+                try QRPayload.text(
+                    name: name, proof: proof.map { ProofOfPossession($0) },
+                    transport: transport == .ble ? .ble : .softap,
+                    username: username, form: compact ? .compact : url ? .url : .json), name
+            )
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
+        if path == "-" { return StandardStreams.out(bytes) }
+        try PrivateOutputFile.write(bytes, to: path, name: "picture")
+    }
+}
+
+/// A file that a user names for something with a secret in it.
+enum PrivateOutputFile {
+    /// Puts it in the place of what was there; only its owner reads it. Throws `cannot_write`.
+    static func write(_ bytes: [UInt8], to path: String, name: String) throws(CommandFailure) {
+        func failure() -> CommandFailure {
+            CommandFailure(
+                .cannotWrite,
+                message: "The \(name) cannot be written to \(path.onOneLine): \(systemWords(errno)).")
+        }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure() }
+        defer { close(descriptor) }
+        var status = stat()
+        // A device or a pipe is what it is; a file may be one that others read.
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+            guard fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0 else { throw failure() }
+        }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure() }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+/// Reads QR codes out of a picture.
+struct QRRead: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read", abstract: "Read the QR codes in a picture: a photo, a screenshot, a frame of a camera.",
+        discussion: """
+            Example: rainctl qr read photo.jpg | rainctl provision --qrcode - --ssid Home
+                     ffmpeg -i /dev/video0 -frames:v 1 a.jpg && rainctl qr read a.jpg
+
+            What the codes say is printed as it is, a line each: the proof of possession, too. provision, and every other command with --qrcode, \
+            takes the picture itself as well.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A PNG or JPEG file, an https address of one (http for a board's own camera), or - for standard input.",
+            valueName: "picture"),
+        completion: .file(extensions: ["png", "jpg", "jpeg"]))
+    var picture: String
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let isAddress = ["https://", "http://"].contains { picture.lowercased().hasPrefix($0) }
+        // A file of that name goes before the text.
+        if access(picture, F_OK) != 0, picture.hasPrefix("{") || (try? QRPayload(Array(picture.utf8))) != nil {
+            throw CommandFailure(
+                .badData, reason: "bad_picture",
+                message: "This is a code's text, and no picture: rainctl qr show draws it, and --qrcode takes it.")
+        }
+        let bytes = isAddress ? try await fetched(context) : try QRText.content(picture, within: timeout.duration)
+        do throws(QRCodeError) {
+            context.output.result(QRReadResult(try QRScanner.payloads(inPicture: bytes)))
+        } catch {
+            throw CommandFailure(error, of: bytes)
+        }
+    }
+
+    private func fetched(_ context: Context) async throws -> [UInt8] {
+        do throws(AccountError) { try PictureAddress.check(picture) } catch { throw CommandFailure(error) }
+        var request = HTTPRequest(
+            method: .get, url: picture, deadline: timeout.duration, maximumResponseBytes: QRScanner.maximumBytes)
+        request.headers = [HTTPHeader("User-Agent", "RainKit")]
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await RainKitTools().http(context.options.caFile).send(request)
+        } catch {
+            throw CommandFailure(AccountError(error))
+        }
+        guard response.status == 200 else {
+            throw CommandFailure(
+                .badData, reason: "no_picture",
+                message: "There is no picture at that address: the server answered \(response.status).")
+        }
+        return response.body
+    }
+}
+
+/// A code that was drawn. The document has no secret in it.
+struct QRShowResult: CommandResult {
+    let name: String
+    let png: String?
+    let svg: String?
+    /// On each side, without the quiet zone.
+    let modules: Int
+    var drawing: String?
+
+    private enum CodingKeys: String, CodingKey { case name, png, svg, modules }
+
+    var text: String { drawing ?? "" }
+}
+
+/// What the codes in a picture say.
+struct QRReadResult: CommandResult {
+    struct Entry: Encodable, Sendable {
+        let payload: String
+        /// Of a board's code.
+        let name: String?
+        let transport: String?
+        let username: String?
+        let security: Int?
+    }
+
+    let codes: [Entry]
+
+    init(_ payloads: [[UInt8]]) {
+        codes = payloads.map { bytes in
+            let board = try? QRPayload(bytes)
+            return Entry(
+                payload: String(decoding: bytes, as: UTF8.self), name: board?.name,
+                transport: board?.transport?.rawValue, username: board?.username, security: board?.securityVersion)
+        }
+    }
+
+    var text: String { codes.map(\.payload.withoutControls).joined(separator: "\n") }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainKit
+import ArgumentParser
 import RainCore
+import RainKit
 
 extension Login {
     /// Signs in to an identity provider by its definition: what is asked for follows from the grant, never from the provider's name.
@@ -186,5 +187,203 @@ extension Login {
         StandardStreams.err(
             "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)"
                 .withoutControls + "\n")
+    }
+}
+
+/// How to sign in to an identity provider other than RainMaker.
+struct ProviderSignInOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Sign in to spid, liferay, oclc, oidc, neo or a definition of your own (see: rainctl account providers).",
+            valueName: "name"))
+    var provider: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The way in: browser, implicit, device, password, client-credentials, assertion, or one of the provider's own.",
+            valueName: "mode"))
+    var mode: String?
+
+    @Option(help: ArgumentHelp("Which of the provider's systems, such as stage.", valueName: "name"))
+    var environment: String?
+
+    @Option(name: .customLong("base-url"), help: ArgumentHelp("The provider's base URL.", valueName: "url"))
+    var base: String?
+
+    @Option(name: .customLong("client-id"), help: ArgumentHelp("This client's id at the provider.", valueName: "id"))
+    var clientID: String?
+
+    @Option(
+        help: ArgumentHelp("Read the client's secret from this file, now and later.", valueName: "file"),
+        completion: .file())
+    var clientSecretFile: String?
+
+    @Option(help: ArgumentHelp("What to ask for, separated by spaces.", valueName: "scope"))
+    var scope: String?
+
+    @Option(
+        help: ArgumentHelp("One of the provider's parameters, as name=value; again for more.", valueName: "setting"))
+    var set: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Where one of the provider's secrets is, as name=file; again for more.", valueName: "setting"))
+    var secretFile: [String] = []
+
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp("Where the client is registered to be sent.", valueName: "uri"))
+    var redirectURI: String?
+
+    @Flag(help: "Sign in on another device: a code is shown to be entered there.")
+    var deviceCode = false
+
+    @Option(help: ArgumentHelp("Sign in with another provider's token, such as facebook's.", valueName: "provider"))
+    var thirdParty: String?
+
+    @Option(
+        help: ArgumentHelp("Read that token from a file; - is standard input.", valueName: "file"), completion: .file())
+    var thirdPartyTokenFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "When that token ends: a date such as 2030-01-01T12:00:00Z, or the time from now: 3600, 60m.",
+            valueName: "time"))
+    var thirdPartyExpires: EndArgument?
+
+    @Option(
+        name: .customLong("app-id"), help: ArgumentHelp("The application that the token was given to.", valueName: "id")
+    )
+    var applicationID: String?
+
+    @Option(
+        help: ArgumentHelp("Read a signed assertion from a file; - is standard input.", valueName: "file"),
+        completion: .file())
+    var assertionFile: String?
+
+    @Flag(help: "Keep a password, or cookies that are renewed with one; without this they serve this sign-in only.")
+    var saveCredentials = false
+
+    @OptionGroup var challenge: ChallengeOptions
+
+    var waitsForPerson: Bool { deviceCode || ["browser", "implicit", "device"].contains(mode) }
+
+    /// The flag, then the environment; nil for RainMaker.
+    func name(_ context: Context) -> String? {
+        context.providerName(provider)
+    }
+
+    func validate(_ web: BrowserOptions) throws {
+        for setting in set + secretFile where setting.firstIndex(of: "=").map({ $0 > setting.startIndex }) != true {
+            throw ValidationError("--set and --secret-file take name=value, and \"\(setting)\" is none.")
+        }
+        if deviceCode, web.isWanted || mode != nil {
+            throw ValidationError("--device-code needs no browser here and no --mode: it goes without.")
+        }
+        if thirdParty != nil, thirdPartyTokenFile == nil {
+            throw ValidationError("--third-party wants its token: --third-party-token-file FILE, - for standard input.")
+        }
+        if thirdPartyExpires != nil, thirdParty == nil {
+            throw ValidationError(
+                "--third-party-expires is the end of a third party's token: it goes with --third-party.")
+        }
+        if thirdParty != nil, assertionFile != nil {
+            throw ValidationError("--third-party and --assertion-file exclude each other.")
+        }
+    }
+
+    /// The settings that a later command needs too.
+    func settings(_ context: Context, for provider: String) throws(CommandFailure) -> RememberedProviders.Settings {
+        var settings = RememberedProviders.Settings(provider: provider)
+        settings.environment = environment
+        settings.base = base
+        settings.clientID = clientID
+        settings.clientSecretFile = try clientSecretFile.map { file throws(CommandFailure) in try absolute(file) }
+        settings.scope = scope.map { $0.split(separator: " ").map(String.init) }
+        var parameters: [String: String] = [:]
+        for setting in set {
+            let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            parameters[String(parts[0])] = String(parts[1])
+        }
+        settings.parameters = parameters.isEmpty ? nil : parameters
+        for setting in secretFile {
+            let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            settings.secretFiles = (settings.secretFiles ?? [:]).merging([
+                String(parts[0]): try absolute(String(parts[1]))
+            ]) { $1 }
+        }
+        return settings
+    }
+
+    /// Later commands may run in another folder.
+    private func absolute(_ path: String) throws(CommandFailure) -> String {
+        guard let found = absolutePath(path) else {
+            throw CommandFailure(
+                .badData, message: "The client secret's file \(path.onOneLine) cannot be found again later.")
+        }
+        return found
+    }
+}
+
+/// When something ends, on the command line: a date and time of day in UTC (`2030-01-01T12:00:00Z`), or the time until then.
+enum EndArgument: ExpressibleByArgument, Equatable {
+    case at(UnixTime)
+    case after(Duration)
+
+    init?(argument: String) {
+        if let duration = DurationArgument(argument: argument)?.duration {
+            self = .after(duration)
+        } else if let time = UnixTime(utc: argument) {
+            self = .at(time)
+        } else {
+            return nil
+        }
+    }
+
+    func moment(from now: UnixTime) -> UnixTime {
+        switch self {
+        case .at(let time): time
+        case .after(let duration): now + duration / .seconds(1)
+        }
+    }
+}
+
+/// User name and password for a server in front of the provider, such as a proxy, that asks for them.
+struct ChallengeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Your name at the server in front, if it asks.", valueName: "name"))
+    var gateUser: String?
+
+    @Option(
+        help: ArgumentHelp("Read the password for that server from a file.", valueName: "file"), completion: .file())
+    var gatePasswordFile: String?
+
+    /// Answers with what was given, or with what a person types. A second challenge is not answered: the password was wrong.
+    func resolver(_ context: Context) throws(CommandFailure) -> any ChallengeResolver {
+        let password = try gatePasswordFile.map { file throws(CommandFailure) in
+            try SecretSource.contents(of: file, name: "password for the server in front")
+        }
+        return OneAnswer(user: gateUser, password: password, screen: context.mayAsk ? context.screen : nil)
+    }
+}
+
+private struct OneAnswer: ChallengeResolver {
+    let user: String?
+    let password: Secret?
+    /// Nil where no one can be asked.
+    let screen: Screen?
+
+    func resolve(_ challenge: AuthenticationChallenge) async -> ChallengeAnswer {
+        guard challenge.previousFailureCount == 0 else { return .performDefaultHandling }
+        if let user, let password { return .useCredential(user: user, password: password) }
+        guard let screen else { return .performDefaultHandling }
+        let place = (challenge.realm ?? challenge.host).onOneLine
+        return await screen.asking {
+            var (user, password) = (user, password)
+            if user == nil { user = await screen.ask("User name for \(place): ") }
+            guard let user, !user.isEmpty else { return .cancel }
+            if password == nil { password = await screen.askSecret("Password for \(place): ") }
+            guard let password else { return .cancel }
+            return .useCredential(user: user, password: password)
+        }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainKit
 import RainCore
+import RainKit
 
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -213,4 +213,126 @@ struct Login: AsyncParsableCommand {
             }
         }
     }
+}
+
+extension Login {
+    func signInThroughBrowser(
+        _ context: Context, _ client: RainKitClient, _ account: AccountAccess, _ events: SignInEvents
+    ) async throws -> LoginResult {
+        let browser = try BrowserSignIn(web, context, within: timeout.duration, events: events)
+        return .signedIn(SignedInResult(try await client.signIn(with: try browser.method(), to: account), account))
+    }
+}
+
+/// Who signs in.
+struct Newcomer {
+    /// The user, where that is known before anyone is asked.
+    var user: String?
+    /// What the account is to be called; nil for the user's name.
+    var account: String?
+}
+
+extension Context {
+    /// Who signs in, and what the account is to be called.
+    ///
+    /// Only `--account` gives a session another name than its user's. A name from the environment or a file says which account is meant,
+    /// and so who signs in where no user is given; it is no name for somebody else's session.
+    ///
+    /// - Parameters:
+    ///   - user: as given.
+    ///   - deployment: the name of the deployment or provider.
+    ///   - isWanted: whether a user has to be known: not in a browser, and not for a guest.
+    func newcomer(_ user: String?, at deployment: String, isWanted: Bool) throws(AccountError) -> Newcomer {
+        guard user == nil, isWanted, let name = accountName else {
+            return Newcomer(user: user, account: options.account)
+        }
+        if let known = try accounts.known.load().entry(name, at: deployment), !known.userName.isEmpty {
+            return Newcomer(user: known.userName, account: known.name)
+        }
+        return Newcomer(user: name.isUserName ? name : nil, account: options.account)
+    }
+}
+
+extension String {
+    /// Whether a user of RainMaker may be called so.
+    var isUserName: Bool { (try? RainMakerAccount.check(userName: self)) != nil }
+}
+
+/// How `login` ends well: somebody is signed in, or a code was sent with which a later command goes on.
+enum LoginResult: CommandResult {
+    case signedIn(SignedInResult)
+    case waitsForCode(SignInPendingResult)
+
+    var text: String {
+        switch self {
+        case .signedIn(let result): result.text
+        case .waitsForCode(let result): result.text
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .signedIn(let result): try result.encode(to: encoder)
+        case .waitsForCode(let result): try result.encode(to: encoder)
+        }
+    }
+}
+
+/// Somebody is signed in, and where the session is.
+struct SignedInResult: CommandResult {
+    let profile: String
+    let signedIn = true
+    let userName: String
+    let userID: String
+    let store: String?
+    let account: String?
+    /// What to say to those who might expect to stay signed in.
+    let remark: String
+
+    private enum CodingKeys: String, CodingKey {
+        case profile
+        case signedIn = "signed_in"
+        case userName = "user_name"
+        case userID = "user_id"
+        case store, account
+    }
+
+    var text: String { "Signed in as \(userName.onOneLine) (user id \(userID.onOneLine)).\(remark)" }
+}
+
+extension SignedInResult {
+    init(_ user: UserInfo, _ session: AccountAccess) {
+        self.init(
+            profile: session.name, userName: user.userName, userID: user.userID.rawValue,
+            store: session.newSession?.storeName, account: session.newSession?.accountName,
+            remark: session.newSession?.remark ?? "")
+    }
+}
+
+/// A sign-in waits for the code that was sent.
+struct SignInPendingResult: CommandResult {
+    let profile: String
+    let signedIn = false
+    let userName: String
+    let next: String
+
+    private enum CodingKeys: String, CodingKey {
+        case profile
+        case signedIn = "signed_in"
+        case userName = "user_name"
+        case next
+    }
+
+    var text: String { "A code was sent to \(userName.onOneLine). Sign in with it: \(next)" }
+}
+
+extension NewAccountStore {
+    /// The kind of store that the session is in.
+    var storeName: String { (account?.kind ?? kind).rawValue }
+
+    /// What the account is called there.
+    var accountName: String? { account?.key.account }
+
+    /// What a person should know who might expect to stay signed in.
+    var remark: String { account?.kind == .memory ? " The session was not kept." : "" }
 }

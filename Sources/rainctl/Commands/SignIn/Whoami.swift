@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainJSON
 import RainKit
 
 struct Whoami: AsyncParsableCommand {
@@ -30,5 +31,56 @@ struct Whoami: AsyncParsableCommand {
         }
         let user = try await withTimeout(timeout.duration) { try await account.session.user() }
         return WhoamiResult(user, at: account.name)
+    }
+}
+
+/// Who is signed in. What is not set is in neither form.
+struct WhoamiResult: CommandResult {
+    private var values = LabelledValues()
+
+    var text: String { values.text }
+
+    func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
+
+    /// A user of any provider, with everything that it says about them.
+    init(_ user: UserInfo, at profile: String) {
+        addCommon(user, profile)
+        if let isOne = user.attributes.first(where: { $0.name == "is_admin" })?.value.bool {
+            values.add("is_admin", isOne, line: "administrator: \(isOne ? "yes" : "no")")
+        }
+        if !user.attributes.isEmpty { values.add(memberOnly: "attributes", JSONValue.object(user.attributes)) }
+    }
+
+    init(_ user: RainMakerUser, at profile: String) {
+        addCommon(user.common, profile)
+        values.add("picture_url", label: "picture", user.pictureURL)
+        if let isOn = user.common.usesSecondFactor {
+            values.add("second_step", isOn, line: "second step: \(isOn ? "on" : "off")")
+        }
+        if user.isSuperAdministrator || user.isAdministrator {
+            values.add("administrator", user.isSuperAdministrator ? "super" : "plain")
+        }
+        values.add("roles", user.roles)
+        values.add("tags", user.tags)
+        values.add("administrator_tags", user.administratorTags)
+        if let quota = user.quota {
+            values.add("quota", quota, line: "quota: \(quota.compact.onOneLine)")
+        }
+        if user.isGuest {
+            let end = user.guestExpires.map(Timestamp.text)
+            values.add("guest", true, line: "guest\(end.map { " until \($0)" } ?? "")")
+            if let end { values.add(memberOnly: "guest_expires_at", end) }
+        }
+    }
+
+    private mutating func addCommon(_ user: UserInfo, _ profile: String) {
+        values.add(memberOnly: "profile", profile)
+        values.add("user_name", user.userName, line: user.userName.onOneLine)
+        values.add("user_id", user.userID.rawValue)
+        values.add(line: "profile: \(profile)")
+        values.add("name", user.name)
+        values.add("email", label: "e-mail", user.email)
+        values.add("phone_number", label: "telephone", user.phoneNumber)
+        values.add("locale", user.locale)
     }
 }

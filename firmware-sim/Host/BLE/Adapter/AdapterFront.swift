@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import RainDBus
 
 /// Decides how a board starts and stops advertising on a real adapter. It does no I/O itself.
@@ -188,5 +189,219 @@ struct AdapterFront {
         var actions: [Action] = [.call(.unregisterAdvertisement), .call(.unregisterApplication)]
         if let peer { actions.append(.call(.disconnect(device: peer))) }
         return actions + lose()
+    }
+}
+
+/// Which of this machine's Bluetooth adapters plays the board.
+enum AdapterChoice: Equatable, Sendable, CustomStringConvertible {
+    /// `hci0`: the kernel's name, which may belong to another adapter after the next start of the machine.
+    case name(String)
+    /// Its address, in capitals.
+    case address(String)
+
+    var description: String {
+        switch self {
+        case .name(let text), .address(let text): text
+        }
+    }
+}
+
+extension AdapterChoice: ExpressibleByArgument {
+    init?(argument: String) {
+        if argument.hasPrefix("hci"), argument.utf8.count <= 8, let number = Int(argument.dropFirst(3)), number >= 0 {
+            self = .name("hci\(number)")
+            return
+        }
+        let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 6,
+            parts.allSatisfy({ $0.utf8.count == 2 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } })
+        else { return nil }
+        self = .address(argument.uppercased())
+    }
+}
+
+/// What a reply to `GetManagedObjects` of the Bluetooth service says about adapters.
+struct AdapterTree {
+    struct Adapter: Equatable {
+        var path: String
+        var address: String
+        var isPowered: Bool
+        /// The name it reports.
+        var alias: String
+        /// It can serve characteristics, and advertise.
+        var playsBoards: Bool
+    }
+
+    private(set) var adapters: [Adapter] = []
+
+    init(_ arguments: [DBusValue]) {
+        for object in arguments.first?.entries ?? [] {
+            guard let path = object.key.text, let adapter = object.value["org.bluez.Adapter1"],
+                let address = adapter["Address"]?.text
+            else { continue }
+            adapters.append(
+                Adapter(
+                    path: path, address: address, isPowered: adapter["Powered"]?.boolean ?? false,
+                    alias: adapter["Alias"]?.text ?? "",
+                    playsBoards: object.value["org.bluez.GattManager1"] != nil
+                        && object.value["org.bluez.LEAdvertisingManager1"] != nil))
+        }
+        adapters.sort { $0.path < $1.path }
+    }
+
+    func find(_ choice: AdapterChoice) -> Adapter? {
+        switch choice {
+        case .name(let name): adapters.first { $0.path.hasSuffix("/" + name) }
+        case .address(let address): adapters.first { $0.address.uppercased() == address }
+        }
+    }
+}
+
+/// What we ask of the Bluetooth service.
+enum AdapterCall: Equatable, Hashable {
+    case listObjects
+    case powerOn
+    /// Sets the name that the adapter reports.
+    case rename(String)
+    case registerApplication
+    case registerAdvertisement
+    case unregisterApplication
+    case unregisterAdvertisement
+    case disconnect(device: String)
+
+    static let service = "org.bluez"
+
+    func message(adapter: String) -> DBusCall {
+        switch self {
+        case .listObjects:
+            DBusCall(Self.service, "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
+        case .powerOn: set(adapter, "Powered", .bool(true))
+        case .rename(let name): set(adapter, "Alias", .string(name))
+        case .registerApplication:
+            DBusCall(
+                Self.service, adapter, "org.bluez.GattManager1", "RegisterApplication",
+                [.objectPath(BoardObjects.application), .properties([])])
+        case .registerAdvertisement:
+            DBusCall(
+                Self.service, adapter, "org.bluez.LEAdvertisingManager1", "RegisterAdvertisement",
+                [.objectPath(BoardObjects.advertisement), .properties([])])
+        case .unregisterApplication:
+            DBusCall(
+                Self.service, adapter, "org.bluez.GattManager1", "UnregisterApplication",
+                [.objectPath(BoardObjects.application)])
+        case .unregisterAdvertisement:
+            DBusCall(
+                Self.service, adapter, "org.bluez.LEAdvertisingManager1", "UnregisterAdvertisement",
+                [.objectPath(BoardObjects.advertisement)])
+        case .disconnect(let device): DBusCall(Self.service, device, "org.bluez.Device1", "Disconnect")
+        }
+    }
+
+    private func set(_ adapter: String, _ name: String, _ value: DBusValue) -> DBusCall {
+        DBusCall(
+            Self.service, adapter, "org.freedesktop.DBus.Properties", "Set",
+            [.string("org.bluez.Adapter1"), .string(name), .variant(value)])
+    }
+}
+
+/// What a signal of the Bluetooth service means for a board.
+enum AdapterSignal {
+    static func events(of signal: DBusMessage) -> [AdapterFront.Event] {
+        switch signal.member {
+        case "InterfacesAdded":
+            guard let path = signal.arguments.first?.text, let interfaces = signal.arguments.last else { return [] }
+            return interfaces["org.bluez.LEAdvertisingManager1"] == nil ? [] : [.appeared(path: path)]
+        case "InterfacesRemoved":
+            guard let path = signal.arguments.first?.text, let interfaces = signal.arguments.last?.texts,
+                !Set(interfaces).isDisjoint(with: ["org.bluez.Adapter1", "org.bluez.Device1"])
+            else { return [] }
+            return [.vanished(path: path)]
+        case "PropertiesChanged":
+            guard let path = signal.path, signal.arguments.first?.text == "org.bluez.Device1",
+                let isConnected = signal.arguments.dropFirst().first?["Connected"]?.boolean
+            else { return [] }
+            return [.connected(device: path, isConnected)]
+        default: return []
+        }
+    }
+}
+
+/// Why an adapter cannot play the board: one sentence with the remedy.
+struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
+    enum Reason: Equatable {
+        case noBus, noService, noAdapter, noRights, blocked, cannotAdvertise, nameTooLong, refused, silent
+    }
+
+    var reason: Reason
+    var description: String
+
+    init(_ reason: Reason, _ description: String) {
+        self.reason = reason
+        self.description = description
+    }
+
+    /// Why the connection to the bus itself failed.
+    init(connecting error: DBusError) {
+        switch error.code {
+        case .accessDenied:
+            self.init(.noRights, "the system's D-Bus does not let this user in: \(error.message)")
+        default:
+            self.init(
+                .noBus,
+                "there is no system D-Bus, which Bluetooth needs (\(error.message)): start it, or name it with DBUS_SYSTEM_BUS_ADDRESS"
+            )
+        }
+    }
+
+    /// What the Bluetooth service, or the bus in its place, answered to a call.
+    init(_ call: AdapterCall, _ error: DBusError, choice: AdapterChoice) {
+        switch error.name {
+        case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
+            self = .noService
+        case let name?
+        where name.hasPrefix("org.freedesktop.DBus.Error.Spawn") || name.hasPrefix("org.freedesktop.systemd1."):
+            self = .noService
+        case "org.freedesktop.DBus.Error.AccessDenied", "org.bluez.Error.NotPermitted", "org.bluez.Error.NotAuthorized":
+            self.init(
+                .noRights,
+                "this user may not use Bluetooth (\(error.message)): run as root, or join the group \"bluetooth\"")
+        case "org.bluez.Error.Blocked":
+            self.init(.blocked, "the radio of \(choice) is blocked: rfkill unblock bluetooth")
+        case "org.freedesktop.DBus.Error.UnknownObject":
+            self.init(.noAdapter, "the adapter \(choice) is gone: plug it in again")
+        default:
+            if error.code == .timeout {
+                self.init(.silent, "the Bluetooth service does not answer: systemctl restart bluetooth")
+            } else {
+                self.init(.refused, "the Bluetooth service refuses \(call.summary) on \(choice): \(error)")
+            }
+        }
+    }
+
+    static let noService = AdapterRefusal(
+        .noService, "the Bluetooth service does not run: systemctl start bluetooth (package bluez)")
+
+    init(noAdapter choice: AdapterChoice, among adapters: [AdapterTree.Adapter]) {
+        let there = adapters.map { "\($0.path.split(separator: "/").last ?? "") \($0.address)" }
+        self.init(
+            .noAdapter,
+            there.isEmpty
+                ? "this machine has no Bluetooth adapter"
+                : "there is no adapter \(choice): there is \(there.joined(separator: ", "))")
+    }
+}
+
+extension AdapterCall {
+    /// In the words of an error message.
+    var summary: String {
+        switch self {
+        case .listObjects: "to list its objects"
+        case .powerOn: "to switch the radio on"
+        case .rename: "the name"
+        case .registerApplication: "the board's characteristics"
+        case .registerAdvertisement: "the board's advertisement"
+        case .unregisterApplication, .unregisterAdvertisement: "to end serving"
+        case .disconnect: "to end the link"
+        }
     }
 }

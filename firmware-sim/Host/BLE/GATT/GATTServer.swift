@@ -73,3 +73,189 @@ final class GATTServer {
         return try values.read(characteristic, offset: offset)
     }
 }
+
+/// The GATT service of a board: one characteristic for each endpoint, each with its name in a user description.
+///
+/// protocomm gives each endpoint a 16-bit id, the fixed ones those of the provisioning service and the application's the
+/// following ones in the order in which they were made, and sets it into the service's UUID.
+struct GATTApplication: Sendable, Equatable {
+    struct Characteristic: Sendable, Equatable {
+        var endpoint: Endpoint
+        /// 128-bit, lower case.
+        var uuid: String
+        /// Of the declaration; the value has the next one.
+        var handle: UInt16
+        var descriptorHandle: UInt16
+
+        /// What the user description says: the endpoint's name, without a NUL.
+        var userDescription: [UInt8] { endpoint.name }
+    }
+
+    /// What ESP-IDF's examples and RainMaker advertise.
+    static let rainMakerService = "021a9004-0382-4aea-bff4-6b3f1c5adfb4"
+    /// Characteristic User Description (0x2901).
+    static let userDescriptionUUID = "00002901-0000-1000-8000-00805f9b34fb"
+    /// Read, and write with response. There is no write without response.
+    static let flags = ["read", "write"]
+    /// The same where the link has to be encrypted.
+    static let encryptedFlags = ["read", "write", "encrypt-read", "encrypt-write"]
+
+    var serviceUUID: String
+    var serviceHandle: UInt16
+    var characteristics: [Characteristic]
+
+    /// - Parameters:
+    ///   - endpoints: in the order in which the firmware makes them.
+    ///   - serviceHandle: the first handle after those of the stack's own services.
+    init(endpoints: [Endpoint], serviceUUID: String = rainMakerService, serviceHandle: UInt16 = 0x000C) {
+        self.serviceUUID = serviceUUID
+        self.serviceHandle = serviceHandle
+        characteristics = []
+        var handle = serviceHandle + 1
+        for (endpoint, id) in zip(endpoints, Self.shortIDs(of: endpoints)) {
+            characteristics.append(
+                Characteristic(
+                    endpoint: endpoint, uuid: Self.uuid(id, in: serviceUUID), handle: handle,
+                    descriptorHandle: handle + 2))
+            handle += 3
+        }
+    }
+
+    /// Those that a firmware without any application of its own would have.
+    var withoutApplication: GATTApplication {
+        var other = self
+        other.characteristics.removeAll { Self.fixedIDs[$0.endpoint] == nil }
+        // Where all are the service's own, the other firmware is so old that it has no prov-ctrl.
+        if other == self { other.characteristics.removeAll { $0.endpoint == .control } }
+        return other
+    }
+
+    private static let fixedIDs: [Endpoint: UInt16] = [
+        .control: 0xFF4F, .scan: 0xFF50, .session: 0xFF51, .config: 0xFF52, .version: 0xFF53,
+    ]
+
+    private static func shortIDs(of endpoints: [Endpoint]) -> [UInt16] {
+        var next: UInt16 = 0xFF54
+        return endpoints.map { endpoint in
+            if let fixed = fixedIDs[endpoint] { return fixed }
+            defer { next += 1 }
+            return next
+        }
+    }
+
+    /// The service's UUID with the 16-bit id at bytes 12 and 13 of its little-endian form: the second group of four digits.
+    static func uuid(_ id: UInt16, in service: String) -> String {
+        let digits = hexDigits([UInt8(id >> 8), UInt8(id & 0xFF)])
+        return service.prefix(4) + digits + service.dropFirst(8)
+    }
+}
+
+/// The outcome of a write.
+enum GATTWriteOutcome: Sendable, Equatable {
+    case acknowledged
+    case refused(ATTError, closesLink: Bool)
+    /// The handler occupies the board's one task; the write is answered when it is done.
+    case later
+}
+
+/// The values behind a board's characteristics while one central is connected, by the rules of ESP-IDF's protocomm.
+///
+/// A write runs the handler and is acknowledged when that is done; the answer lies in the characteristic for the reads that
+/// follow, until the next write or the end of the link.
+struct GATTValues: Sendable {
+    let stack: GATTStack
+    /// The longest value either way, in bytes.
+    let limit: Int
+    private var values: [Int: [UInt8]] = [:]
+
+    init(stack: GATTStack, limit: Int? = nil) {
+        self.stack = stack
+        self.limit = limit ?? stack.valueLimit
+    }
+
+    /// The stack's own verdict on a write; nil where the handler is to run.
+    func verdict(onWriting value: [UInt8], offset: Int) -> GATTWriteOutcome? {
+        guard offset == 0 else { return .refused(.invalidOffset, closesLink: false) }
+        // Acknowledged, and nothing changes: the next read gives the answer before.
+        guard !value.isEmpty else { return .acknowledged }
+        guard value.count <= limit else { return .refused(.invalidValueLength, closesLink: false) }
+        return nil
+    }
+
+    /// Takes what the handler answered.
+    mutating func take(_ answer: DeviceAnswer, at characteristic: Int) -> GATTWriteOutcome {
+        switch answer {
+        case .later: return .later
+        case .refused: return .refused(stack.handlerFailure, closesLink: stack.closesOnFailure)
+        case .reply(let reply):
+            guard reply.count <= limit else { return .refused(.invalidValueLength, closesLink: false) }
+            values[characteristic] = reply
+            return .acknowledged
+        }
+    }
+
+    /// A read, short or long: what follows `offset`. Empty before any write.
+    func read(_ characteristic: Int, offset: Int) throws(ATTError) -> [UInt8] {
+        let value = values[characteristic] ?? []
+        guard (0...value.count).contains(offset) else { throw .invalidOffset }
+        return Array(value[offset...])
+    }
+
+    /// The link is gone.
+    mutating func clear() { values = [:] }
+}
+
+/// The Bluetooth host in a board's firmware: ESP-IDF has two, and protocomm behaves differently on each.
+///
+/// Sources: ESP-IDF `protocomm_nimble.c`, `protocomm_ble.c` and `simple_ble.c`.
+enum GATTStack: String, Sendable, CaseIterable {
+    case nimble, bluedroid
+
+    /// The longest value of a characteristic, written or read, unless the build says otherwise (481 with Security 2
+    /// compiled in, 257 in older Bluedroid firmware without it).
+    var valueLimit: Int {
+        switch self {
+        case .nimble: 512
+        case .bluedroid: 481
+        }
+    }
+
+    /// The MTU that the device accepts: NimBLE's preferred one, Bluedroid's local one.
+    var mtu: UInt16 {
+        switch self {
+        case .nimble: 256
+        case .bluedroid: 500
+        }
+    }
+
+    /// The error that the client gets when a handler failed.
+    var handlerFailure: ATTError {
+        switch self {
+        case .nimble: .invalidPDU
+        case .bluedroid: .bluedroidError
+        }
+    }
+
+    /// Bluedroid's protocomm closes the link when a handler failed; NimBLE's keeps it.
+    var closesOnFailure: Bool { self == .bluedroid }
+}
+
+/// An error of the Attribute Protocol, as a peripheral sends it (Bluetooth Core Specification, Vol 3, Part F, 3.4.1.1).
+struct ATTError: Error, Hashable, Sendable {
+    var code: UInt8
+
+    static let readNotPermitted = ATTError(code: 0x02)
+    static let writeNotPermitted = ATTError(code: 0x03)
+    /// "Invalid PDU": what NimBLE's protocomm answers when a handler failed.
+    static let invalidPDU = ATTError(code: 0x04)
+    static let insufficientAuthentication = ATTError(code: 0x05)
+    static let requestNotSupported = ATTError(code: 0x06)
+    static let invalidOffset = ATTError(code: 0x07)
+    static let insufficientAuthorization = ATTError(code: 0x08)
+    static let insufficientKeySize = ATTError(code: 0x0C)
+    static let invalidValueLength = ATTError(code: 0x0D)
+    static let unlikely = ATTError(code: 0x0E)
+    static let insufficientEncryption = ATTError(code: 0x0F)
+    /// Bluedroid's `ESP_GATT_ERROR`: what its protocomm answers when a handler failed, before it closes the link.
+    static let bluedroidError = ATTError(code: 0x85)
+}

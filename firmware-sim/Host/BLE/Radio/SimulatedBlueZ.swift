@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainDBus
 import RainCrypto
+import RainDBus
 
 /// A stand-in for bluetoothd as a value: calls and times in, answers and signals out.
 ///
@@ -210,5 +210,282 @@ struct SimulatedBlueZ: Sendable {
         }
         entries.append(DBusEntry(.string(BlueZInterface.properties.rawValue), .properties([])))
         return .dictionary(entries, key: "s", value: "a{sv}")
+    }
+}
+
+extension SimulatedBlueZ {
+    /// Does what is due until `now`, in the order in which it was due.
+    mutating func advance(to now: UInt64) {
+        while let (timer, due) = timers.next(until: now) {
+            switch timer {
+            case .sighting(let index, let scan): if scan == self.scan { sighted(index, now: due) }
+            case .forget(let index): forget(index, now: due)
+            case .connect(let index, let attempt, let ending):
+                if devices[index].attempt == attempt { concludeConnect(index, ending, now: due) }
+            case .resolve(let index, let attempt):
+                if devices[index].attempt == attempt { resolve(index) }
+            case .disconnect(let index, let attempt):
+                if devices[index].attempt == attempt { dropLink(index, "disconnected", now: due) }
+            case .pair(let index, let attempt):
+                if devices[index].attempt == attempt { concludePairing(index) }
+            case .breakForKeys(let index, let attempt):
+                if devices[index].attempt == attempt { dropLink(index, "no keys", now: due) }
+            }
+        }
+    }
+}
+
+extension SimulatedBlueZ {
+    /// A method call came in. It is answered now or later, once.
+    mutating func receive(_ call: RadioCall, now: UInt64) {
+        advance(to: now)
+        do throws(BlueZError) { try dispatch(call, now: now) } catch { fail(call, error) }
+    }
+
+    /// A connection left the bus: its sessions, filters and agents end. Links belong to no connection, and stay.
+    mutating func senderVanished(_ sender: String, now: UInt64) {
+        advance(to: now)
+        agents[sender] = nil
+        defaultAgents.removeAll { $0 == sender }
+        let wasActive = discovery.isActive
+        discovery.removeSender(sender)
+        if wasActive { discoveryStopped() }
+    }
+
+    private mutating func dispatch(_ call: RadioCall, now: UInt64) throws(BlueZError) {
+        guard let object = object(at: call.path) else { throw .unknownObject(call.path) }
+        switch try interface(of: call, at: object) {
+        case .introspectable: reply(call, [.string(introspection(of: object))])
+        case .objectManager: reply(call, [managedObjects()])
+        case .properties: try receiveProperties(call, at: object, now: now)
+        case .agentManager: try receiveAgent(call)
+        case .adapter: try receiveAdapter(call, now: now)
+        case .device: if case .device(let index) = object { try receiveDevice(call, index, now: now) }
+        case .service: throw .unknownMethod(call)
+        case .characteristic, .descriptor: try receiveAttribute(call, at: object, now: now)
+        }
+    }
+
+    /// The interface that is meant, if the object has it and the method takes such arguments.
+    private func interface(of call: RadioCall, at object: BlueZPath) throws(BlueZError) -> BlueZInterface {
+        let found = interfaces(of: object).first { interface in
+            guard call.interface == nil || call.interface == interface.rawValue else { return false }
+            return interface.methods.contains { $0.name == call.member && $0.takes.joined() == call.signature }
+        }
+        guard let found else { throw .unknownMethod(call) }
+        return found
+    }
+
+    func interfaces(of object: BlueZPath) -> [BlueZInterface] {
+        var interfaces: [BlueZInterface] = [.introspectable]
+        if object == .root { interfaces.append(.objectManager) }
+        if let own = interface(of: object)?.0 { interfaces += [own, .properties] }
+        return interfaces
+    }
+
+    /// Sorted by path, so that parents come first.
+    private func managedObjects() -> DBusValue {
+        .dictionary(
+            objects.map { DBusEntry(.objectPath(path(of: $0)), managed($0)) }, key: "o", value: "a{sa{sv}}")
+    }
+
+    private mutating func receiveAgent(_ call: RadioCall) throws(BlueZError) {
+        switch call.member {
+        case "RegisterAgent":
+            let known = ["", "DisplayOnly", "DisplayYesNo", "KeyboardOnly", "NoInputNoOutput", "KeyboardDisplay"]
+            guard let path = call.arguments[0].text, let capability = call.arguments[1].text, known.contains(capability)
+            else { throw .invalidArguments }
+            guard agents[call.sender] == nil else { throw .alreadyExists }
+            agents[call.sender] = path
+            if defaultAgents.isEmpty { defaultAgents = [call.sender] }
+        case "UnregisterAgent":
+            guard let path = agents[call.sender], path == call.arguments[0].text else { throw .doesNotExist }
+            agents[call.sender] = nil
+            defaultAgents.removeAll { $0 == call.sender }
+        default:
+            guard let path = agents[call.sender], path == call.arguments[0].text else { throw .doesNotExist }
+            defaultAgents.removeAll { $0 == call.sender }
+            defaultAgents.insert(call.sender, at: 0)
+        }
+        reply(call)
+    }
+}
+
+extension SimulatedBlueZ {
+    mutating func receiveProperties(_ call: RadioCall, at object: BlueZPath, now: UInt64) throws(BlueZError) {
+        let asked = call.arguments[0].text ?? ""
+        guard let (interface, properties) = interface(of: object), asked == interface.rawValue else {
+            // The standard interfaces are there, without properties.
+            guard interfaces(of: object).contains(where: { $0.rawValue == asked }) else {
+                throw .noSuchInterface(asked)
+            }
+            guard call.member == "GetAll" else { throw .noSuchProperty(call.arguments[1].text ?? "") }
+            return reply(call, [.properties([])])
+        }
+        guard call.member != "GetAll" else { return reply(call, [.properties(properties)]) }
+        let name = call.arguments[1].text ?? ""
+        guard call.member == "Set" else {
+            guard let value = properties.first(where: { $0.0 == name })?.1 else { throw .noSuchProperty(name) }
+            return reply(call, [.variant(value)])
+        }
+        guard let signature = interface.writable[name] else {
+            throw properties.contains { $0.0 == name } ? .readOnly(name) : .noSuchProperty(name)
+        }
+        guard case .variant(let value) = call.arguments[2], value.signature == signature else {
+            throw .invalidArguments
+        }
+        switch object {
+        case .adapter: try setAdapter(name, value, now: now)
+        case .device(let index): setDevice(index, name, value, now: now)
+        default: break
+        }
+        reply(call)
+    }
+
+    private mutating func setAdapter(_ name: String, _ value: DBusValue, now: UInt64) throws(BlueZError) {
+        switch (name, value) {
+        case ("Powered", .bool(let isOn)):
+            if faults.adapter == .rfkill, isOn { throw .blocked }
+            return setPowered(isOn, now: now)
+        case ("Alias", .string(let alias)): adapter.alias = alias.isEmpty ? "firmware-sim" : alias
+        case ("Discoverable", .bool(let isOn)): adapter.isDiscoverable = isOn
+        case ("Pairable", .bool(let isOn)): adapter.isPairable = isOn
+        case ("DiscoverableTimeout", .uint32(let seconds)): adapter.discoverableTimeout = seconds
+        case ("PairableTimeout", .uint32(let seconds)): adapter.pairableTimeout = seconds
+        default: return
+        }
+        changed(.adapter, [(name, adapter.properties.first { $0.0 == name }?.1 ?? value)])
+    }
+
+    private mutating func setDevice(_ index: Int, _ name: String, _ value: DBusValue, now: UInt64) {
+        switch (name, value) {
+        case ("Alias", .string(let alias)): devices[index].alias = alias.isEmpty ? nil : alias
+        case ("Trusted", .bool(let isTrusted)): devices[index].isTrusted = isTrusted
+        case ("Blocked", .bool(let isBlocked)):
+            devices[index].isBlocked = isBlocked
+            if isBlocked { dropLink(index, "blocked", now: now) }
+        default: return
+        }
+        let current = devices[index].properties(faults).first { $0.0 == name }?.1 ?? value
+        changed(.device(index), [(name, current)])
+    }
+
+    private mutating func setPowered(_ isOn: Bool, now: UInt64) {
+        guard isOn != adapter.isPowered else { return }
+        if !isOn {
+            for index in devices.indices { dropLink(index, "adapter off", now: now) }
+            if discovery.isActive {
+                discovery.stopAll()
+                discoveryStopped()
+            }
+        }
+        adapter.isPowered = isOn
+        changed(.adapter, [("Powered", .bool(isOn))])
+    }
+}
+
+/// The controller that the radio pretends to have.
+struct RadioAdapter: Sendable {
+    let address = "02:00:5E:00:53:01"
+    var isPowered: Bool
+    var isDiscovering = false
+    var alias = "firmware-sim"
+    var isDiscoverable = false
+    var isPairable = true
+    var discoverableTimeout: UInt32 = 180
+    var pairableTimeout: UInt32 = 0
+
+    var properties: Properties {
+        [
+            ("Address", .string(address)), ("AddressType", .string("public")), ("Name", .string("firmware-sim")),
+            ("Alias", .string(alias)), ("Class", .uint32(0)), ("Powered", .bool(isPowered)),
+            ("Discoverable", .bool(isDiscoverable)), ("DiscoverableTimeout", .uint32(discoverableTimeout)),
+            ("Pairable", .bool(isPairable)), ("PairableTimeout", .uint32(pairableTimeout)),
+            ("Discovering", .bool(isDiscovering)), ("UUIDs", .strings(RadioDevice.genericServices)),
+            ("Modalias", .string("usb:v1D6Bp0246d0542")), ("Roles", .strings(["central"])),
+        ]
+    }
+}
+
+/// A method call to the radio, as it came over the bus.
+struct RadioCall: Sendable, Equatable {
+    /// By which the bus finds the call again when it is answered.
+    var id: UInt64
+    /// The caller's name on the bus.
+    var sender: String
+    var path: String
+    /// D-Bus lets a caller leave it out.
+    var interface: String?
+    var member: String
+    var arguments: [DBusValue] = []
+
+    var signature: String { arguments.map(\.signature).joined() }
+}
+
+/// What is to be done after the radio has changed, in this order.
+enum RadioEffect: Sendable, Equatable {
+    case reply(RadioCall, [DBusValue] = [])
+    case error(RadioCall, BlueZError)
+    case signal(path: String, interface: String, member: String, [DBusValue])
+    /// A link to that board is up: its GATT server opens a session.
+    case linkUp(board: Int)
+    case linkDown(board: Int, reason: String)
+    /// To be answered with ``SimulatedBlueZ/wrote(_:outcome:now:)``.
+    case write(board: Int, characteristic: Int, value: [UInt8])
+    /// To be answered with ``SimulatedBlueZ/didRead(_:result:now:)``.
+    case read(board: Int, characteristic: Int, offset: Int)
+    /// An agent is asked whether a device may be paired, to be answered with ``SimulatedBlueZ/agentAnswered(_:attempt:agrees:now:)``.
+    case ask(agent: String, path: String, device: String, board: Int, attempt: UInt64)
+    /// The board starts anew, without what it had in memory only. Its link has ended.
+    case restart(board: Int)
+    /// Something for the journal that no client sees as such.
+    case fault(board: Int, String)
+}
+
+/// Things that are due at some time, the earliest first; those of the same time in the order in which they were added.
+struct TimerQueue<Event: Sendable>: Sendable {
+    private struct Entry: Sendable {
+        var due: UInt64
+        var number: UInt64
+        var event: Event
+
+        func isBefore(_ other: Entry) -> Bool { (due, number) < (other.due, other.number) }
+    }
+
+    /// A binary heap.
+    private var heap: [Entry] = []
+    private var nextNumber: UInt64 = 0
+
+    var nextDue: UInt64? { heap.first?.due }
+    var count: Int { heap.count }
+
+    mutating func add(_ event: Event, at due: UInt64) {
+        heap.append(Entry(due: due, number: nextNumber, event: event))
+        nextNumber += 1
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child].isBefore(heap[parent]) else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Takes out the earliest that is due by `now`.
+    mutating func next(until now: UInt64) -> (event: Event, due: UInt64)? {
+        guard let first = heap.first, first.due <= now else { return nil }
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return (first.event, first.due) }
+        heap[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+                if heap[child].isBefore(heap[least]) { least = child }
+            }
+            guard least != parent else { return (first.event, first.due) }
+            heap.swapAt(parent, least)
+            parent = least
+        }
     }
 }

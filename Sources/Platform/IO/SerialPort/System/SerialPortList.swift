@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 /// A serial port that the system knows of.
 public struct SerialPortDescription: Sendable, Equatable {
@@ -71,5 +72,193 @@ extension SerialPort {
             folder = String(folder[..<slash])
         }
         return nil
+    }
+}
+
+/// What a USB device says of itself in its descriptors, and where it is plugged in.
+public struct USBIdentity: Sendable, Equatable {
+    /// The pair of ids that tells one model of USB-to-serial adapter from another.
+    public struct Adapter: Hashable, Sendable {
+        /// The vendor id that the USB Implementers Forum assigned (`idVendor`), such as 0x303A for Espressif.
+        public var vendor: UInt16
+        /// The product id that the vendor gave to the model (`idProduct`), such as 0xEA60 for a CP2102.
+        public var product: UInt16
+
+        public init(vendor: UInt16, product: UInt16) {
+            self.vendor = vendor
+            self.product = product
+        }
+
+        /// Whether it is the USB-Serial-JTAG that is built into Espressif's chips: a board without an adapter of its own.
+        public var isChipsOwn: Bool { self == Adapter(vendor: 0x303A, product: 0x1001) }
+    }
+
+    /// The model, by its vendor and product id.
+    public var adapter: Adapter
+    /// On a board with native USB this is its MAC address.
+    public var serialNumber: String?
+    /// The model's name in words (`iProduct`), for people to recognise it by.
+    public var productName: String?
+    /// The socket that it is plugged into, as the kernel names it: bus and the ports of the hubs, such as `1-2.3`.
+    public var location: String?
+    /// Which of the device's interfaces it is, from 0: adapters with several ports have one for each.
+    public var interface: Int?
+
+    public init(
+        adapter: Adapter, serialNumber: String? = nil, productName: String? = nil, location: String? = nil,
+        interface: Int? = nil
+    ) {
+        self.adapter = adapter
+        self.serialNumber = serialNumber
+        self.productName = productName
+        self.location = location
+        self.interface = interface
+    }
+
+    /// The chip's MAC address, which its own USB has for a serial number.
+    public var macAddress: String? { adapter.isChipsOwn ? serialNumber : nil }
+
+    /// Whether it is the same board as that one, of which the kernel may have made another port since: the same serial number, or, where
+    /// adapters of the kind have none of their own, the same model in the same socket.
+    public func isSameDevice(as other: USBIdentity) -> Bool {
+        guard interface == other.interface, adapter.vendor == other.adapter.vendor else { return false }
+        if let mine = ownSerialNumber, let theirs = other.ownSerialNumber {
+            // The same chip may come back with another product id, as in its boot loader.
+            return mine == theirs && (adapter == other.adapter || adapter.vendor == 0x303A)
+        }
+        return adapter == other.adapter && location != nil && location == other.location
+    }
+
+    /// Cheap adapters have all the same, such as `0001`; that tells nothing.
+    private var ownSerialNumber: String? {
+        serialNumber.flatMap { number in
+            number.utf8.count >= 6 && Set(number.utf8).count > 2 ? number : nil
+        }
+    }
+
+    /// Espressif's built-in USB-Serial-JTAG and its USB bridge; Silicon Labs CP2102(N), CP2105, CP2108; WCH CH340, CH341, CH340K, CH343,
+    /// CH9102 and CH342; FTDI FT232R, FT2232, FT4232, FT232H and FT-X.
+    static let knownAdapters: Set<Adapter> = Set(
+        [
+            (0x303A, [0x1001, 0x1002]), (0x10C4, [0xEA60, 0xEA70, 0xEA71]),
+            (0x1A86, [0x7522, 0x7523, 0x5523, 0x55D2, 0x55D3, 0x55D4]),
+            (0x0403, [0x6001, 0x6010, 0x6011, 0x6014, 0x6015]),
+        ].flatMap { vendor, products in products.map { Adapter(vendor: vendor, product: $0) } })
+}
+
+/// A program that has a port open.
+public struct PortHolder: Sendable, Hashable {
+    /// Its process id.
+    public var processID: Int32
+    /// What the kernel calls the process: the first 15 bytes of its program's name.
+    public var name: String
+
+    public init(processID: Int32, name: String) {
+        self.processID = processID
+        self.name = name
+    }
+
+    /// Whether it is the service that tries whether a new port is a modem, which takes it half a minute.
+    public var isModemManager: Bool { name == "ModemManager" }
+}
+
+extension SerialPort {
+    /// The other programs that have a port open, as far as this user may see what they have open: those of others only root sees.
+    public static func holders(of path: String, in files: SystemFiles = SystemFiles()) -> [PortHolder] {
+        guard let port = status(path) else { return [] }
+        var holders: [PortHolder] = []
+        for entry in SmallFile.names(in: files.processes) {
+            guard let id = Int32(entry), id != getpid() else { continue }
+            let folder = "\(files.processes)/\(entry)"
+            let isHolder = SmallFile.names(in: "\(folder)/fd").contains { descriptor in
+                guard let opened = status("\(folder)/fd/\(descriptor)") else { return false }
+                if opened.st_ino == port.st_ino, opened.st_dev == port.st_dev { return true }
+                // In a container the same device has another file.
+                return port.st_rdev != 0 && opened.st_rdev == port.st_rdev && opened.st_mode & S_IFMT == S_IFCHR
+            }
+            if isHolder { holders.append(PortHolder(processID: id, name: SmallFile.line("\(folder)/comm") ?? "?")) }
+        }
+        return holders.sorted { $0.processID < $1.processID }
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+}
+
+extension SerialPort {
+    /// Whether ModemManager runs and may take the port for a modem: it types into every new one that udev's rules name a candidate, unless
+    /// they say to leave it alone (ModemManager's documentation, "Common udev tags").
+    public static func isProbedForModem(_ path: String, in files: SystemFiles = SystemFiles()) -> Bool {
+        guard let name = name(of: path, in: files),
+            let number = SmallFile.line("\(files.terminals)/\(name)/dev"),
+            let rules = SmallFile.text("\(files.udevDatabase)/c\(number)")
+        else { return false }
+        let properties = Set(rules.split(separator: "\n"))
+        let isIgnored = ["ID_MM_DEVICE_IGNORE=1", "ID_MM_PORT_IGNORE=1", "ID_MM_TTY_BLACKLIST=1"]
+            .contains { properties.contains("E:\($0)") }
+        guard properties.contains("E:ID_MM_CANDIDATE=1"), !isIgnored else { return false }
+        return SmallFile.names(in: files.processes).contains { entry in
+            Int32(entry) != nil && SmallFile.line("\(files.processes)/\(entry)/comm") == "ModemManager"
+        }
+    }
+}
+
+/// Where the system keeps what it knows of serial ports: `/dev`, sysfs, `/proc` and udev's database.
+public struct SystemFiles: Sendable, Hashable {
+    /// What all paths begin with: empty, or a folder without a slash at its end, as where a container sees its host's.
+    public var root: String
+
+    public init(root: String = "") { self.root = root }
+
+    /// The device files.
+    var devices: String { "\(root)/dev" }
+    /// A folder for each terminal, which leads to its USB device.
+    var terminals: String { "\(root)/sys/class/tty" }
+    /// A folder for each process.
+    var processes: String { "\(root)/proc" }
+    /// A file for each device, with what udev's rules say of it.
+    var udevDatabase: String { "\(root)/run/udev/data" }
+}
+
+/// Files and folders of sysfs, `/proc` and udev, which are small; what is not is cut off.
+enum SmallFile {
+    static let limit = 16384
+
+    /// The beginning of a file; nil where it cannot be read.
+    static func text(_ path: String) -> String? {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { Glibc.close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: limit)
+        let count = Glibc.read(descriptor, &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    /// The first line of a file, if it has one.
+    static func line(_ path: String) -> String? {
+        text(path)?.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first.map(String.init)
+            .flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The names in a folder, without an order; none where it cannot be read.
+    static func names(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        }
+        return names
+    }
+
+    /// Where a path leads, every symbolic link followed; nil where it leads nowhere.
+    static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 }

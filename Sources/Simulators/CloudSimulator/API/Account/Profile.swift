@@ -112,3 +112,158 @@ extension CloudState {
         users.all.contains { $0.id != userID && ($0.phone == phone || $0.userName == phone) }
     }
 }
+
+extension CloudAPI {
+    /// Largest custom data of a user, as JSON, in bytes.
+    static let maximumCustomData = 399 << 10
+
+    /// `GET user/custom_data`.
+    func customData(_ call: Call) throws(APIError) -> Response { Response(try call.caller().customData) }
+
+    /// `PUT user/custom_data`: `{"key":{"value":…,"perms":[…]}}`, merged with what is there, member by member of an object; null takes a
+    /// key, a value or a member away. The answer is the data as it is then.
+    func setCustomData(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let changes = try call.body().value.members ?? []
+        guard !changes.isEmpty else { throw .nothingToUpdate }
+        for change in changes {
+            guard !change.name.isEmpty, change.name.utf8.count <= 256 else { throw .invalidBody }
+            guard change.value.isNull || change.value.members != nil else { throw .invalidBody }
+            if let perms = change.value["perms"], !perms.isNull, perms.array == nil { throw .invalidBody }
+        }
+        let kept = try change { state -> JSONValue? in
+            let merged = (state.users[user.id]?.customData ?? .object([])).merged(with: .object(changes))
+            guard merged.serialized().count <= Self.maximumCustomData else { return nil }
+            state.users[user.id]?.customData = merged
+            return merged
+        }
+        guard let kept else { throw .dataTooLarge }
+        return Response(kept)
+    }
+
+    // MARK: public profile
+
+    /// `GET user/public_profile`: the caller's, or of the user that is named.
+    func publicProfile(_ call: Call) throws(APIError) -> Response {
+        var user = try call.caller()
+        if let name = call.request.query("user_name") {
+            guard let other = readState({ $0.user(named: name) }), other.isConfirmed else { throw .userMissing }
+            user = other
+        }
+        return Response(["user_name": .string(user.userName), "profile": user.publicProfile ?? .object([])])
+    }
+
+    /// `PUT user/public_profile`: null takes it away.
+    func setPublicProfile(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        guard let profile = try call.body().value["profile"] else { throw .nothingToUpdate }
+        guard profile.isNull || profile.members != nil else { throw .invalidBody }
+        guard profile.serialized().count <= 32 << 10 else { throw .invalidRequest }
+        // `nil` alone would be JSON's null.
+        let kept: JSONValue? = profile.isNull ? Optional.none : profile
+        try change { $0.users[user.id]?.publicProfile = kept }
+        return success("Public profile updated successfully")
+    }
+}
+
+extension User {
+    /// The tags that a node gets which is mapped without any: of the user's place, the members whose names begin with `esp`.
+    var placeTags: [String] {
+        (customData["esp.location"]?["value"]?.members ?? []).compactMap { member in
+            guard member.name.hasPrefix("esp"), let text = member.value.string, !text.isEmpty else { return nil }
+            return "\(member.name):\(text)"
+        }
+    }
+}
+
+extension JSONValue {
+    /// An object's members one by one, as deep as both are objects; null takes a member away. Anything else takes the place of what was.
+    func merged(with change: JSONValue) -> JSONValue {
+        guard let changes = change.members else { return change }
+        var members = members ?? []
+        for change in changes {
+            let index = members.firstIndex { $0.name == change.name }
+            if change.value.isNull {
+                if let index { members.remove(at: index) }
+                continue
+            }
+            let value = (index.map { members[$0].value } ?? .null).merged(with: change.value)
+            if let index { members[index].value = value } else { members.append(.init(change.name, value)) }
+        }
+        return .object(members)
+    }
+}
+
+/// Calls of the phone apps that are not about the account itself.
+extension CloudAPI {
+    /// `user/push_notification/mobile_platform_endpoint`: where notifications of this user go.
+    func pushEndpoint(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        switch call.request.method {
+        case "POST":
+            let body = try call.body()
+            guard let platform = try body.string("platform"), ["GCM", "APNS", "APNS_SANDBOX"].contains(platform),
+                let token = try body.string("mobile_device_token"), !token.isEmpty
+            else { throw .invalidBody }
+            let endpoint = PushEndpoint(
+                platform: platform, deviceToken: token, arn: "arn:aws:sns:simulated:endpoint/\(platform)/\(makeUUID())")
+            try change { state in
+                let others = (state.users[user.id]?.pushEndpoints ?? []).filter { $0.deviceToken != token }
+                state.users[user.id]?.pushEndpoints = (others + [endpoint]).suffix(32)
+            }
+            return Response(["platform_endpoint_arn": .string(endpoint.arn)])
+        case "GET":
+            let endpoints = user.pushEndpoints.map { endpoint -> JSONValue in
+                ["platform": .string(endpoint.platform), "platform_endpoint_arn": .string(endpoint.arn)]
+            }
+            return Response(["platform_endpoints": .array(endpoints)])
+        default:
+            guard let token = call.request.query("mobile_device_token") else { throw .invalidQuery }
+            try change { state in state.users[user.id]?.pushEndpoints.removeAll { $0.deviceToken == token } }
+            return success("Platform endpoint deleted")
+        }
+    }
+
+    /// `POST user/data-requests`: the simulator has the data ready at once.
+    func requestData(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        return success("Data requested", [.init("request_id", .string("data-\(user.id)"))])
+    }
+
+    /// `GET user/data-requests/{request_id}`.
+    func requestedData(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        guard call.pathParameter == "data-\(user.id)" else { throw .invalidRequest }
+        return Response(["presigned_url": .string("https://simulated.rainmaker.invalid/data/\(user.id)")])
+    }
+}
+
+extension CloudAPI {
+    /// `DELETE user2`: `?request=true` sends a code, `?verification_code=` deletes the account. A guest's goes at once.
+    func deleteAccount(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        try checkLocale(call)
+        guard !user.isSuperAdmin else { throw .superAdminStays }
+        if let code = call.request.query("verification_code") {
+            let refusals = CodeRefusals(
+                wrong: .wrongDeletionCode, expired: .deletionNotRequested, missing: .deletionNotRequested,
+                exhausted: .deletionAttemptsExceeded)
+            try redeem(code, for: .deletion, holder: user.id, refusals: refusals) { _, _ in nil }
+            try remove(user)
+            return success("User deleted successfully")
+        }
+        guard let request = call.request.query("request") else { throw .deletionCodeMissing }
+        guard request == "true" else { throw .invalidQuery }
+        guard !user.isGuest else {
+            try remove(user)
+            return success("User deleted successfully")
+        }
+        try sendCode(to: user.userName, for: .deletion, holder: user.id, userID: user.id)
+        return success("Verification code sent")
+    }
+
+    private func remove(_ user: User) throws(APIError) {
+        record(try change { $0.remove(userID: user.id) })
+        journal.account("deleted", user: user.userName)
+    }
+}

@@ -113,3 +113,177 @@ extension CloudAPI {
         [.init("idtoken", .string(tokens.id)), .init("accesstoken", .string(tokens.access))]
     }
 }
+
+extension CloudAPI {
+    /// `POST user2`: a new account, which can be used once its code was entered. Asking again sends another code.
+    func signUp(_ call: Call) throws(APIError) -> Response {
+        let body = try call.body()
+        try checkLocale(call)
+        let name = try validName(body)
+        if let code = try body.code() { return try confirm(name, code, tags: try body.userTags()) }
+        guard let password = try body.string("password"), !password.isEmpty else { throw .passwordMissing }
+        guard AccountRules.accepts(password: password) else { throw .weakPassword }
+
+        let hash = StoredPassword(password)
+        let user = try addUser { state throws(APIError) in
+            let known = state.user(named: name)
+            guard known?.isConfirmed != true else { throw .accountExists }
+            var user = known ?? User(id: makeUUID(), userName: name, password: hash)
+            // No one has proven to own the name yet, so the latest request for it is the one that can be confirmed.
+            user.password = hash
+            user.isConfirmed = false
+            return user
+        }
+        journal.account("signed_up", user: name)
+        try sendCode(to: name, for: .signUp, holder: user.id, userID: user.id)
+        return success("User created successfully. Verification code sent", status: 201)
+    }
+
+    private func confirm(_ name: String, _ code: String, tags: [String]) throws(APIError) -> Response {
+        guard let user = readState({ $0.user(named: name) }) else { throw .wrongPassword }
+        guard !user.isConfirmed else { throw .alreadyVerified }
+        try redeem(code, for: .signUp, holder: user.id) { state, pending in
+            state.users[pending.userID]?.isConfirmed = true
+            state.users[pending.userID]?.tags = tags
+            return nil
+        }
+        journal.account("confirmed", user: name)
+        return success("User confirmed successfully", status: 201)
+    }
+}
+
+extension Fields {
+    /// As ``tags()``, with the code that account calls answer to a tag without a value.
+    func userTags() throws(APIError) -> [String] {
+        do throws(APIError) {
+            return try tags()
+        } catch {
+            throw error == .badTag ? .badUserTag : error
+        }
+    }
+}
+
+extension CloudAPI {
+    /// Stores the user that `make` names, a new one or a known one, within what the simulator keeps (``UserTable``).
+    func addUser(_ make: (CloudState) throws(APIError) -> User) throws(APIError) -> User {
+        let outcome = try change { state -> Result<(user: User, changes: [MappingChange]), APIError> in
+            do throws(APIError) {
+                let user = try make(state)
+                guard let changes = state.add(user) else { return .failure(.noRoom) }
+                return .success((user, changes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let (user, changes) = try outcome.get()
+        record(changes)
+        return user
+    }
+}
+
+extension CloudAPI {
+    /// How long a guest may stay, in milliseconds.
+    private static let guestLifetime: Int64 = 30 * 86_400_000
+
+    /// `POST user/guest`: an account without a name, which may become one with a name.
+    func beGuest(_ call: Call) throws(APIError) -> Response {
+        _ = try call.body(isOptional: true)
+        let id = makeUUID()
+        let end = now + Self.guestLifetime
+        let guest = try addUser { _ in
+            var guest = User(id: id, userName: "guest@\(id).temp.user", password: nil)
+            guest.guestUntil = end
+            return guest
+        }
+        let begun = try beginSession(for: guest)
+        journal.account("guest", user: guest.userName)
+        return success(
+            "Login successful", members(begun) + [.init("user_name", .string(guest.userName))], status: 201)
+    }
+
+    /// `POST user/guest/conversion/initiate`: sends a code to the address that the guest wants to be known by.
+    func initiateConversion(_ call: Call) throws(APIError) -> Response {
+        let (guest, name, _) = try conversion(call)
+        try sendCode(to: name, for: .guestConversion, holder: guest.id, userID: guest.id, target: name)
+        return success("Verification code sent")
+    }
+
+    /// `POST user/guest/conversion/verify`: the account keeps its id, its nodes and its sessions.
+    func verifyConversion(_ call: Call) throws(APIError) -> Response {
+        let (guest, name, body) = try conversion(call)
+        guard let code = try body.code(), let password = try body.string("password"), !password.isEmpty else {
+            throw .passwordMissing
+        }
+        guard AccountRules.accepts(password: password) else { throw .weakPassword }
+        let hash = StoredPassword(password)
+        try redeem(code, for: .guestConversion, holder: guest.id) { state, pending in
+            guard pending.target == name else { return .wrongCode }
+            guard state.user(named: name) == nil else { return .accountExists }
+            state.users[guest.id]?.userName = name
+            state.users[guest.id]?.password = hash
+            state.users[guest.id]?.guestUntil = nil
+            return nil
+        }
+        journal.account("converted", user: name)
+        return success("User converted successfully")
+    }
+
+    private func conversion(_ call: Call) throws(APIError) -> (guest: User, name: String, body: Fields) {
+        let guest = try call.caller()
+        let body = try call.body()
+        guard guest.isGuest else { throw .noGuest }
+        if try body.string("user_name")?.hasPrefix("+") == true { throw .onlyEmail }
+        let name = try validName(body)
+        guard readState({ $0.user(named: name) }) == nil else { throw .accountExists }
+        return (guest, name, body)
+    }
+}
+
+extension CloudAPI {
+    /// `PUT forgotpassword2`: first the user name alone, then with the code and the new password. Sessions go on.
+    func forgotPassword(_ call: Call) throws(APIError) -> Response {
+        let body = try call.body()
+        try checkLocale(call)
+        let name = try validName(body)
+        let password = try body.string("password")
+        let code = try body.code()
+        guard let user = readState({ $0.user(named: name) }) else { throw .userMissing }
+        guard !user.isGuest else { throw .notForGuests }
+        guard password != nil || code != nil else {
+            // Mail goes to confirmed addresses only. Users of an identity provider have no password here.
+            guard user.isConfirmed, user.password != nil else { throw .resetFailed }
+            try sendCode(to: name, for: .passwordReset, holder: user.id, userID: user.id)
+            return success("Verification code sent")
+        }
+        guard let code else { throw .codeMissing }
+        guard let password, !password.isEmpty else { throw .resetPasswordMissing }
+        guard AccountRules.accepts(password: password) else { throw .weakPassword }
+        let hash = StoredPassword(password)
+        try redeem(code, for: .passwordReset, holder: user.id, refusals: CodeRefusals(expired: .codeExpired)) {
+            state, pending in
+            state.users[pending.userID]?.password = hash
+            return nil
+        }
+        journal.account("password_reset", user: name)
+        return success("Password changed successfully")
+    }
+
+    /// `PUT password2`: every session of the user ends, this one too.
+    func changePassword(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let body = try call.body()
+        guard !user.isGuest else { throw .notForGuests }
+        guard let old = try body.string("password"), !old.isEmpty else { throw .wrongCurrentPassword }
+        guard let new = try body.string("newpassword"), !new.isEmpty else { throw .newPasswordMissing }
+        guard user.password != nil else { throw .passwordChangeFailed }
+        guard user.accepts(password: old) else { throw .wrongCurrentPassword }
+        guard AccountRules.accepts(password: new) else { throw .weakPassword }
+        let hash = StoredPassword(new)
+        try change { state in
+            state.users[user.id]?.password = hash
+            state.endSessions(of: user.id)
+        }
+        journal.account("password_changed", user: user.userName)
+        return success("Password changed successfully")
+    }
+}

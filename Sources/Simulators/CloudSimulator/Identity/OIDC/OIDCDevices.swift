@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 import RainCryptoOpenSSL
+import RainJSON
 
 /// Devices without a browser that wait until their user has signed in elsewhere (RFC 8628).
 struct OIDCDevices: Sendable {
@@ -90,4 +91,89 @@ struct OIDCDevices: Sendable {
             throw OAuthFailure(.authorizationPending, "The user has not decided yet")
         }
     }
+}
+
+/// The endpoint where a device gets its codes, and the page where its user enters one.
+extension OIDCService {
+    /// RFC 8628, 3.1 and 3.2.
+    mutating func authorizeDevice(_ call: inout IdentityCall) throws(OAuthFailure) -> Response {
+        let form = try OAuthParameters(form: call.request)
+        let client = try oauth.authenticatedClient(&call, form)
+        guard client.grants.contains(Self.deviceGrant) else {
+            throw OAuthFailure(.unauthorizedClient, "The client may not use this grant type")
+        }
+        let scope = try oauth.scope(form["scope"], of: client)
+        let (deviceCode, userCode) = devices.add(client.id, scope, at: call.now)
+        call.note(.authorize, "shown") { $0.kind = "device" }
+        return Response(
+            status: 200,
+            content: .json([
+                "device_code": .string(deviceCode), "user_code": .string(userCode),
+                "verification_uri": .string(call.base + "/device"),
+                "verification_uri_complete": .string("\(call.base)/device?user_code=\(userCode)"),
+                "expires_in": .integer(OIDCDevices.lifetime), "interval": .integer(OIDCDevices.interval),
+            ]), headers: OAuthFailure.uncached)
+    }
+
+    private static let title = "Sign in a device"
+
+    func showDevicePage(_ call: inout IdentityCall) -> Response {
+        page(call, failure: nil)
+    }
+
+    private func page(_ call: IdentityCall, failure: String?) -> Response {
+        let code = IdentityPage.escaped(call.request.query("user_code") ?? "")
+        return IdentityPage.signIn(
+            title: Self.title, query: call.request.query,
+            extra: "<label>Code <input id=\"user_code\" name=\"user_code\" value=\"\(code)\" required></label>\n",
+            failure: failure)
+    }
+
+    mutating func submitDevicePage(_ call: inout IdentityCall) -> Response {
+        do throws(OAuthFailure) {
+            let form = try OAuthParameters(form: call.request)
+            if let handle = form["handle"] { return decide(handle, form["action"] == "allow", &call) }
+            let typed = devices.waiting(form["user_code"] ?? "", at: call.now)
+            if form["action"] == "deny" {
+                if let typed { devices.decide(typed.code, .denied) }
+                call.note(.authorize, "cancelled") { $0.kind = "device" }
+                return IdentityPage.message(status: 200, title: Self.title, "The device was turned away", id: "done")
+            }
+            let person = try signIn(form["username"] ?? "", form["password"] ?? "")
+            call.person = person.email
+            guard let typed, let client = oauth.client(typed.device.client) else {
+                throw OAuthFailure(.invalidRequest, "No device waits with this code")
+            }
+            call.client = client.id
+            let handle = opaqueToken()
+            devices.ask(handle, typed.code, person.id, at: call.now)
+            return IdentityPage.consent(
+                title: Self.title, person: person.email, application: client.name,
+                wants: typed.device.scope.split(separator: " ").map(String.init), query: call.request.query,
+                handle: handle)
+        } catch {
+            call.note(.login, "refused") { $0.reason = error.description }
+            return page(call, failure: error.description)
+        }
+    }
+
+    private mutating func decide(_ handle: String, _ isAllowed: Bool, _ call: inout IdentityCall) -> Response {
+        guard let asked = devices.asked(handle, at: call.now) else {
+            return IdentityPage.message(status: 400, title: Self.title, "This page is too old; begin again")
+        }
+        call.person = people[asked.person]?.email
+        devices.decide(asked.code, isAllowed ? .allowed(person: asked.person) : .denied)
+        call.note(.authorize, isAllowed ? "granted" : "denied") { $0.kind = "device" }
+        let words = isAllowed ? "The device is signed in; you can close this page" : "The device was turned away"
+        return IdentityPage.message(status: 200, title: Self.title, words, id: "done")
+    }
+}
+
+extension OIDCDevices {
+    /// Keeps the question to a person whether a device may have access, until they answer.
+    mutating func ask(_ handle: String, _ code: String, _ person: Int64, at now: Int64) {
+        pending.insert(Asked(code: code, person: person), key: handle, until: now + Self.lifetime * 1000, at: now)
+    }
+
+    mutating func asked(_ handle: String, at now: Int64) -> Asked? { pending.take(handle, at: now) }
 }

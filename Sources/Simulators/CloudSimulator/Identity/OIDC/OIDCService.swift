@@ -195,3 +195,155 @@ struct OIDCService: IdentityService {
         return Response(status: status, ["error": .string(code), "error_description": .string(reasonPhrase(status))])
     }
 }
+
+extension OIDCService {
+    mutating func change(_ settings: Fields) throws(APIError) {
+        for member in settings.value.members ?? [] {
+            switch member.name {
+            case "wrong":
+                guard !member.value.isNull else {
+                    wrong = nil
+                    continue
+                }
+                guard let wrong = member.value.string.flatMap(Wrong.init) else { throw .invalidBody }
+                self.wrong = wrong
+            case "rotate": oauth.rules.rotates = try settings.bool("rotate") ?? true
+            case "revokes_access_tokens":
+                oauth.rules.revokesAccessTokens = try settings.bool("revokes_access_tokens") ?? true
+            case "offers_keys": offers.keys = try settings.bool("offers_keys") ?? true
+            case "offers_revocation": offers.revocation = try settings.bool("offers_revocation") ?? true
+            case "offers_end_session": offers.endSession = try settings.bool("offers_end_session") ?? true
+            case "end_session_ends_tokens":
+                offers.endSessionEndsTokens = try settings.bool("end_session_ends_tokens") ?? true
+            // A new key, and the old one is not published any more. The same algorithm again makes a new key as well.
+            case "signing_algorithm":
+                guard let algorithm = member.value.string.flatMap(JSONWebTokenSigner.Algorithm.init),
+                    let signer = try? JSONWebTokenSigner(generating: algorithm)
+                else { throw .invalidBody }
+                self.signer = signer
+            default: throw .invalidBody
+            }
+        }
+        oauth.rules.wrongIssuer = wrong == .issuer ? "https://evil.example" : nil
+    }
+}
+
+extension OIDCService {
+    /// What discovery says (OpenID Connect Discovery 1.0, 3).
+    func metadata(_ base: String) -> JSONValue {
+        let clientAuthentication: JSONValue = ["none", "client_secret_basic", "client_secret_post"]
+        let metadata: JSONValue = [
+            "issuer": .string(base), "authorization_endpoint": .string(base + "/authorize"),
+            "token_endpoint": .string(base + "/token"), "userinfo_endpoint": .string(base + "/userinfo"),
+            "jwks_uri": .string(base + "/jwks"), "revocation_endpoint": .string(base + "/revoke"),
+            "introspection_endpoint": .string(base + "/introspect"),
+            "device_authorization_endpoint": .string(base + "/device_authorization"),
+            "end_session_endpoint": .string(base + "/logout"),
+            "scopes_supported": .array(Self.scopes.sorted().map { .string($0) }), "response_types_supported": ["code"],
+            "response_modes_supported": ["query"],
+            "grant_types_supported": [
+                "authorization_code", "refresh_token", "client_credentials", .string(Self.deviceGrant),
+            ],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": [.string(signer.algorithm.rawValue)],
+            "token_endpoint_auth_methods_supported": clientAuthentication,
+            "revocation_endpoint_auth_methods_supported": clientAuthentication,
+            "introspection_endpoint_auth_methods_supported": clientAuthentication,
+            "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": true,
+            "claims_supported": [
+                "sub", "name", "given_name", "family_name", "preferred_username", "email", "email_verified",
+            ],
+        ]
+        let offered = [
+            "jwks_uri": offers.keys, "revocation_endpoint": offers.revocation,
+            "end_session_endpoint": offers.endSession,
+        ]
+        return .object((metadata.members ?? []).filter { offered[$0.name] != false })
+    }
+}
+
+extension OIDCService {
+    /// The id token (OpenID Connect Core, 2). After a renewal it has no nonce, since no request asked for one.
+    func idToken(
+        _ person: Person, _ issued: StandardOAuth.Issued, _ call: IdentityCall
+    ) throws(OAuthFailure) -> String {
+        let claims = claims(person, issued, call)
+        do throws(SimulatorError) {
+            switch wrong {
+            case .algorithm: return signer.unsigned(claims)
+            case .signature: return try otherSigner.sign(claims, keyID: signer.keyID)
+            case .key: return try otherSigner.sign(claims)
+            default: return try signer.sign(claims)
+            }
+        } catch {
+            throw OAuthFailure(.serverError, error.description)
+        }
+    }
+
+    private func claims(_ person: Person, _ issued: StandardOAuth.Issued, _ call: IdentityCall) -> JSONValue {
+        let grant = issued.grant
+        let now = call.now / 1000
+        let isRenewal = grant.nonce == nil
+        let subject = wrong == .subject && isRenewal ? 1003 : person.id
+        let audience: JSONValue =
+            switch wrong {
+            case .audience: "another"
+            case .audiences: [.string(grant.client), "another"]
+            default: .string(grant.client)
+            }
+        let hashed = wrong == .accessToken ? "another" : issued.access
+        var claims: [JSONValue.Member] = [
+            .init("iss", .string(wrong == .issuer ? "https://evil.example" : call.base)),
+            .init("sub", .string("\(subject)")), .init("aud", audience), .init("iat", .integer(now)),
+            .init("exp", .integer(wrong == .expired ? now - 600 : now + oauth.rules.accessLifetime)),
+            .init("auth_time", .integer(grant.authenticatedAt)),
+            .init("at_hash", .string(base64URL(Array(OpenSSLHashes.sha256(Array(hashed.utf8)).prefix(16))))),
+        ]
+        if wrong == .authorizedParty { claims.append(.init("azp", "another")) }
+        if let nonce = grant.nonce, wrong != .noNonce {
+            claims.append(.init("nonce", .string(wrong == .nonce ? "another" : nonce)))
+        }
+        return .object(claims + Self.claims(of: person, grant.scopes))
+    }
+}
+
+extension OIDCService {
+    /// RP-Initiated Logout 1.0: the browser's session ends, and with an id token that was issued here the sign-in that it is of.
+    mutating func logout(_ call: inout IdentityCall) throws(OAuthFailure) -> Response {
+        let parameters =
+            try call.method == "POST" ? OAuthParameters(form: call.request) : OAuthParameters(call.request.query)
+        if let session = call.cookie("op_session") { sessions.remove(session) }
+        if let hint = parameters["id_token_hint"] {
+            guard try end(hint, parameters["client_id"], &call) else {
+                return IdentityPage.message(status: 400, title: "Sign out", "The id token is not one of ours")
+            }
+        }
+        call.note(.logout, "done") { $0.kind = parameters["id_token_hint"] == nil ? "page" : "id_token" }
+        let forgotten = [Request.Field("Set-Cookie", "op_session=; Path=/; HttpOnly; Max-Age=0")]
+        let target = parameters["post_logout_redirect_uri"]
+            .flatMap { target in oauth.clients.contains { $0.registration.accepts(redirect: target) } ? target : nil }
+        guard let target else {
+            var page = IdentityPage.message(status: 200, title: "Signed out", "You are signed out", id: "signed-out")
+            page.headers += forgotten
+            return page
+        }
+        let state = parameters["state"].map { [Request.Field("state", $0)] } ?? []
+        return redirect(to: target, state, headers: forgotten)
+    }
+
+    /// The token may have expired (section 2 there). False for one that was not issued here, or to another client.
+    private mutating func end(
+        _ hint: String, _ clientID: String?, _ call: inout IdentityCall
+    ) throws(OAuthFailure) -> Bool {
+        guard let claims = signer.verify(hint), let client = claims["aud"]?.string, clientID ?? client == client,
+            let person = claims["sub"]?.string.flatMap(Int64.init)
+        else { return false }
+        call.client = client
+        call.person = people[person]?.email
+        sessions.removeAll { $0 == person }
+        guard offers.endSessionEndsTokens else { return true }
+        oauth.accessTokens.removeAll { $0.person == person && $0.client == client }
+        oauth.refreshTokens.removeAll { $0.grant.person == person && $0.grant.client == client }
+        return true
+    }
+}

@@ -138,3 +138,163 @@ struct SPiDService: IdentityService {
 
     func failure(status: Int) -> Response { SPiDContainer.failure(status, reasonPhrase(status)) }
 }
+
+/// An application that is registered with SPiD.
+struct SPiDClient: Sendable {
+    var registration: OAuthClient
+    var name: String
+    /// Codes for another client are given only if it belongs to the same merchant.
+    var merchant: Int64
+    /// Signs API responses, and the client's assertions. It is not the client secret.
+    var signSecret: String?
+    /// Where codes for this client are redeemed with, when it did not ask for them itself.
+    var defaultRedirect: String?
+    /// Whether SPiD signs what it answers this client.
+    var wantsSignedResponses = false
+    /// The application's ids at Facebook and Google.
+    var thirdPartyIDs: [String] = []
+
+    var id: String { registration.id }
+
+    static let known: [SPiDClient] = [
+        SPiDClient(
+            registration: client(
+                "app-1", ["spidmobile-app-1://login", "spidmobile-app-1://logout", "http://127.0.0.1/callback"]),
+            name: "The app", merchant: 47000, signSecret: "s1gn", thirdPartyIDs: ["app1", "no.example.app"]),
+        SPiDClient(
+            registration: client("backend-1", ["http://127.0.0.1/backend"]), name: "The app's backend", merchant: 47000,
+            signSecret: "s1gn", defaultRedirect: "http://127.0.0.1/backend"),
+        SPiDClient(
+            registration: client("signed-1", ["http://127.0.0.1/callback"]), name: "An app with signed responses",
+            merchant: 47000, signSecret: "s1gn", wantsSignedResponses: true),
+        SPiDClient(
+            registration: client("other-1", ["http://127.0.0.1/callback", "http://127.0.0.1/other"]),
+            name: "Another house's app", merchant: 48000, signSecret: "0ther", defaultRedirect: "http://127.0.0.1/other"
+        ),
+    ]
+
+    private static func client(_ id: String, _ redirects: [String]) -> OAuthClient {
+        OAuthClient(id: id, secret: "\(id)-secret", redirects: redirects.compactMap { RegisteredRedirect($0) })
+    }
+}
+
+/// The client, the person and the scope of an access token.
+struct SPiDGrant: Sendable, Equatable {
+    var client: String
+    /// Nil for a client's own token.
+    var person: Int64?
+    var scope: String
+    /// The id of the sign-in, shared by all of its tokens: ending it ends them all.
+    var login: String
+    /// The session in a browser that the sign-in left behind.
+    var webSession: String?
+    var issuedAt: Int64
+}
+
+/// The grant of a refresh token. Used tokens are kept, so that a second use, which means a copy, is noticed.
+struct SPiDRenewal: Sendable, Equatable {
+    var grant: SPiDGrant
+    var isUsed = false
+}
+
+/// The kind of a code, its client and its person.
+struct SPiDCode: Sendable {
+    enum Kind: Sendable, Equatable {
+        /// From the sign-in page; redeemed with the same redirect URI.
+        case authorization(redirect: String, challenge: StoredChallenge?)
+        /// For another client; redeemed with that client's default redirect URI.
+        case exchange(redirect: String)
+        /// Starts a session in a browser, which is then redirected there.
+        case session(redirect: String)
+    }
+
+    var kind: Kind
+    /// The client that may redeem it.
+    var client: String
+    var person: Int64
+    var scope: String
+    var webSession: String?
+    /// The sign-in that was begun with it; set once it was redeemed.
+    var login: String?
+}
+
+struct SPiDAgreement: Hashable, Sendable {
+    /// More are not kept; the person is asked again then.
+    static let maximum = 4096
+
+    var person: Int64
+    var client: String
+}
+
+struct SPiDPasswordless: Sendable {
+    static let maximumAttempts = 5
+
+    var client: String
+    var person: Int64
+    var code: String
+    var attempts = 0
+}
+
+/// A Facebook or Google account.
+struct SPiDThirdPartyAccount: Sendable {
+    /// Nil while no SPiD account is connected to it.
+    var person: Int64?
+}
+
+/// An error of SPiD: OAuth errors are flat, those of the API are inside the container.
+enum SPiDFailure: Error, Equatable {
+    /// `{"error","error_code","type":"OAuthException","error_description"}`.
+    case oauth(Code, String, status: Int)
+    /// `error: {code, type, description}` of the container.
+    case api(Int, String)
+
+    /// The names that the mobile SDKs know.
+    enum Code: String {
+        case redirectURIMismatch = "redirect_uri_mismatch"
+        case unauthorizedClient = "unauthorized_client"
+        case accessDenied = "access_denied"
+        case invalidRequest = "invalid_request"
+        case unsupportedResponseType = "unsupported_response_type"
+        case invalidScope = "invalid_scope"
+        case invalidGrant = "invalid_grant"
+        case invalidClient = "invalid_client"
+        /// Until draft 10; `invalid_client` since.
+        case invalidClientID = "invalid_client_id"
+        case invalidClientCredentials = "invalid_client_credentials"
+        case invalidToken = "invalid_token"
+        case expiredToken = "expired_token"
+        case insufficientScope = "insufficient_scope"
+        case unsupportedGrantType = "unsupported_grant_type"
+        case invalidUserCredentials = "invalid_user_credentials"
+        case unverifiedUser = "unverified_user"
+        case unknownUser = "unknown_user"
+    }
+
+    static func oauth(_ code: Code, _ description: String) -> SPiDFailure { .oauth(code, description, status: 400) }
+
+    init(_ failure: OAuthFailure) {
+        self = .oauth(Code(rawValue: failure.code.rawValue) ?? .invalidRequest, failure.description, status: 400)
+    }
+
+    /// The error's name in the journal.
+    var reason: String {
+        switch self {
+        case .oauth(let code, _, _): code.rawValue
+        case .api(let code, _): "\(code)"
+        }
+    }
+
+    var response: Response {
+        switch self {
+        case .oauth(let code, let description, let status):
+            return Response(
+                status: status,
+                content: .json([
+                    "error": .string(code.rawValue), "error_code": .integer(Int64(status)), "type": "OAuthException",
+                    "error_description": .string(description),
+                ]), headers: OAuthFailure.uncached)
+        case .api(let code, let description):
+            return SPiDContainer.failure(code, description)
+        }
+    }
+}

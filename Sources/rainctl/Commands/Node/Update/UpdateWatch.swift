@@ -150,3 +150,136 @@ struct UpdateWatch: Sendable {
         return try answer?.get()
     }
 }
+
+/// Tells what a board reports of one update from what it still reports of an earlier one.
+///
+/// The parameters of the service have no number of an update. Firmware takes none while another is under way, reports `info` before `status`,
+/// and has blank texts after a restart; built with rollback it says `success` only when it has restarted (`esp_rmaker_ota.c`,
+/// `esp_rmaker_ota_using_params.c`). So an end is this update's where its beginning was seen, or where the board has the image's version.
+struct UpdateReports: Sendable {
+    typealias State = UpdateService.State
+
+    /// What the board has last said of this update.
+    private(set) var said: State?
+    /// Whether that is its end.
+    private(set) var isOver = false
+    /// What it has last said of an update that was under way before this one.
+    private(set) var earlier: State?
+    /// Whether that one has ended.
+    private(set) var earlierIsOver = false
+    /// A success of which nothing shows that it is this update's.
+    private(set) var doubted: State?
+    private(set) var last: State
+    /// The version that the board reports.
+    private(set) var version: String?
+
+    let image: String
+    private let versionBefore: String?
+    private var hasBegun = false
+    private var hasRestarted = false
+    /// The end that stood there before this update.
+    private var former: State
+
+    /// - Parameters:
+    ///   - before: what the board said right before it was told of this update, with the version that it reported.
+    ///   - image: the version of this update.
+    init(before: State, version: String?, image: String) {
+        (last, former) = (before, before)
+        (self.version, versionBefore) = (version, version)
+        self.image = image
+        if !before.isBlank, !before.isFinal { earlier = before }
+    }
+
+    private var isAtEarlier: Bool { earlier != nil && !earlierIsOver }
+
+    /// - Returns: what is new, in words.
+    mutating func take(_ state: State, version: String?) -> String? {
+        let isNew = state != last
+        last = state
+        self.version = version
+        if state.isBlank {
+            if isNew { hasRestarted = true }
+            return nil
+        }
+        guard state.isFinal else {
+            guard isNew else { return nil }
+            if isAtEarlier, !hasRestarted {
+                earlier = state
+                return "an earlier update: \(state.words)"
+            }
+            hasBegun = true
+            doubted = nil
+            said = state
+            return state.words
+        }
+        return takeEnd(state, isNew: isNew)
+    }
+
+    private mutating func takeEnd(_ state: State, isNew: Bool) -> String? {
+        let isImage = version == image && versionBefore != image && state.status == "success"
+        guard !hasBegun, !isImage else {
+            (said, isOver, doubted) = (state, true, nil)
+            return state.words
+        }
+        if isAtEarlier {
+            (earlier, earlierIsOver, former) = (state, true, state)
+            return "an earlier update: \(state.words)"
+        }
+        // At its first look it may be the old `status` beside the new `info` of an update that begins.
+        guard !isNew, state != former, state != doubted else { return nil }
+        if state.status == "success", earlier != nil || version != nil {
+            doubted = state
+        } else {
+            (said, isOver) = (state, true)
+        }
+        return state.words
+    }
+}
+
+/// The service by which a board takes updates from a parameter (`esp.service.ota`).
+struct UpdateService: Sendable {
+    private let url: ParameterPath
+    private let status: ParameterPath?
+    private let info: ParameterPath?
+
+    /// What the board says of an update.
+    struct State: Sendable, Equatable {
+        var status: String?
+        var info: String?
+
+        /// Firmware that has started anew says nothing of updates.
+        var isBlank: Bool { status == nil && info == nil }
+        var isFinal: Bool { status.map(["success", "failed", "rejected"].contains) ?? false }
+        var words: String { [status, info].compactMap { $0 }.joined(separator: ": ") }
+    }
+
+    /// Throws `no_service` where the firmware has none.
+    init(of node: Node) throws(CommandFailure) {
+        let configuration = try node.described()
+        let service = configuration.components.first { $0.type == "esp.service.ota" }
+        func path(_ type: String) -> ParameterPath? {
+            guard let service, let parameter = service.parameters.first(where: { $0.type == type }) else { return nil }
+            return ParameterPath(component: service.name, parameter: parameter.name)
+        }
+        guard let url = path("esp.param.ota_url") else {
+            throw CommandFailure(
+                .badData, reason: "no_service",
+                message:
+                    "\(node.shownName) takes no update from here: its firmware does not have the service esp.service.ota (OTA using parameters). Updates by topics are started in RainMaker's dashboard."
+            )
+        }
+        self.url = url
+        status = path("esp.param.ota_status")
+        info = path("esp.param.ota_info")
+    }
+
+    func change(to address: String) -> ParameterChange { ParameterChange(url, .string(address)) }
+
+    func state(of node: Node) -> State {
+        func text(_ path: ParameterPath?) -> String? {
+            // Firmware starts with empty texts.
+            path.flatMap { node.parameters?[$0.component]?[$0.parameter]?.string }.flatMap { $0.isBlank ? nil : $0 }
+        }
+        return State(status: text(status), info: text(info))
+    }
+}

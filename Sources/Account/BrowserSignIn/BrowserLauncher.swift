@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import CRainDescriptors
+import Glibc
+import RainCore
+import RainIO
+
+/// Opens an address in the person's own browser: by `$BROWSER` where it is set, else by `xdg-open`.
+///
+/// The address is an argument of the browser's, where other users can read it. An authorization request is made for that: it holds
+/// a challenge and a state, no verifier and no code.
+public struct BrowserLauncher: Sendable {
+    private let environment: [String: String]
+
+    /// - Parameter environment: all that the browser inherits; leave out your own secrets.
+    public init(environment: [String: String]) { self.environment = environment }
+
+    /// The commands to try, in order. `$BROWSER` is a list separated by colons; `%s` stands for the address, which else comes last.
+    public func commands(for url: String) -> [[String]] {
+        let chosen = (environment["BROWSER"] ?? "").split(separator: ":").map { entry in
+            let words = entry.split(separator: " ").map(String.init)
+            guard words.contains("%s") else { return words + [url] }
+            return words.map { $0 == "%s" ? url : $0 }
+        }
+        return chosen.filter { !$0.isEmpty && $0 != [url] } + [["xdg-open", url]]
+    }
+
+    /// The first program that `$BROWSER` names, if none of those that it names exists and can be run; nil otherwise.
+    public var missingProgram: String? {
+        // The last one is the desktop's own.
+        let named = commands(for: "").dropLast().compactMap(\.first)
+        let search = ProgramSearch(path: environment["PATH"])
+        return named.contains { search.file(of: $0) != nil } ? nil : named.first
+    }
+
+    /// Whether a browser seems to have opened: some command succeeded, or was still running after a moment, or when the task was
+    /// cancelled.
+    /// - Parameter url: http or https; anything else is not opened, as a desktop might run it.
+    public func open(_ url: String) async -> Bool {
+        guard url.hasPrefix("https://") || url.hasPrefix("http://") else { return false }
+        for command in commands(for: url) {
+            let status = await DetachedProgram.run(command, environment: environment, within: .seconds(3))
+            if Task.isCancelled { return true }
+            switch status {
+            case 0: return true
+            case nil where ProgramSearch(path: environment["PATH"]).file(of: command[0]) != nil: return true
+            default: continue
+            }
+        }
+        return false
+    }
+}
+
+/// Starts a desktop's helper programs: in a session of their own, so that Ctrl-C in the terminal does not end the browser, with
+/// nothing on their standard streams. They run in the root folder: a helper in Python, for one, would load modules from the folder in which
+/// this process was started.
+enum DetachedProgram {
+    /// The exit status; nil if the program could not be started, or still runs when the time is over. It goes on running then.
+    static func run(_ words: [String], environment: [String: String], within limit: Duration) async -> Int32? {
+        guard let child = start(words, environment: environment) else { return nil }
+        let end = ContinuousClock.now + limit
+        var pause = Duration.milliseconds(5)
+        while true {
+            var status: Int32 = 0
+            let found = waitpid(child, &status, WNOHANG)
+            if found == child { return status & 0x7F == 0 ? (status >> 8) & 0xFF : -1 }
+            if found < 0, errno != EINTR { return nil }
+            guard ContinuousClock.now < end, (try? await Task.sleep(for: pause)) != nil else {
+                collectLater(child)
+                return nil
+            }
+            pause = min(pause * 2, .milliseconds(100))
+        }
+    }
+
+    /// The process's id, or nil.
+    private static func start(_ words: [String], environment: [String: String]) -> pid_t? {
+        let search = ProgramSearch(path: environment["PATH"])
+        guard let program = search.file(of: words[0]) else { return nil }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addchdir_np(&actions, "/")
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for number in [SIGPIPE, SIGINT, SIGTERM] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        // POSIX_SPAWN_SETSID, which Glibc's module leaves out.
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80))
+
+        var argv = words.map { strdup($0) } + [nil]
+        let variables = environment.merging(environment["PATH"] == nil ? [:] : ["PATH": search.path]) { $1 }
+        var envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (argv + envp).forEach { free($0) } }
+        var child: pid_t = 0
+        return posix_spawn(&child, program, &actions, &attributes, &argv, &envp) == 0 ? child : nil
+    }
+
+    /// Waits for the program on a thread of its own, as one that starts a browser may run as long as the browser. If this process ends
+    /// first, the system collects it.
+    private static func collectLater(_ child: pid_t) {
+        _ = startThread {
+            while waitpid(child, nil, 0) < 0, errno == EINTR {}
+        }
+    }
+}
+
+/// Whether there is a browser on this machine that the person in front of the terminal can see.
+public struct DesktopSession: Sendable, Equatable {
+    /// Why there is none.
+    public enum Obstacle: String, Sendable {
+        /// `ssh`: the terminal is on another machine. `container`: a browser here has no screen of the person's to appear on.
+        case ssh, container
+        /// Neither `DISPLAY` nor `WAYLAND_DISPLAY` is set.
+        case noDisplay = "no_display"
+    }
+
+    /// What keeps a browser from appearing before the person; nil on a desktop.
+    public let obstacle: Obstacle?
+    /// Whether `$BROWSER` names one all the same, as editors do that are connected to a remote machine.
+    public let hasChosenBrowser: Bool
+
+    /// - Parameter fileExists: whether a path is there; containers leave marks.
+    public init(
+        environment: [String: String], fileExists: (String) -> Bool = { access($0, F_OK) == 0 }
+    ) {
+        func isSet(_ name: String) -> Bool { environment[name].map { !$0.isEmpty } ?? false }
+        hasChosenBrowser = isSet("BROWSER")
+        if isSet("SSH_CONNECTION") || isSet("SSH_CLIENT") || isSet("SSH_TTY") {
+            obstacle = .ssh
+        } else if isSet("container") || isSet("CODESPACES") || isSet("REMOTE_CONTAINERS")
+            || ["/.dockerenv", "/run/.containerenv"].contains(where: fileExists)
+        {
+            obstacle = .container
+        } else if !isSet("DISPLAY"), !isSet("WAYLAND_DISPLAY") {
+            obstacle = .noDisplay
+        } else {
+            obstacle = nil
+        }
+    }
+
+    /// Whether to try and open a browser.
+    public var opensBrowser: Bool { obstacle == nil || hasChosenBrowser }
+}

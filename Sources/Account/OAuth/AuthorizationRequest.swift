@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+import RainCrypto
+
+/// What a browser is sent to a sign-in page with (RFC 6749, sections 4.1.1 and 4.2.1).
+public struct AuthorizationRequest: Sendable, Equatable {
+    /// What the sign-in page is asked to give (`response_type`).
+    public struct ResponseType: RawRepresentable, Sendable, Hashable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// A code, to be redeemed at the token endpoint.
+        public static let code = ResponseType(rawValue: "code")
+        /// The implicit flow: tokens in the fragment, for servers that have nothing better.
+        public static let token = ResponseType(rawValue: "token")
+    }
+
+    /// The page's URL. A query of its own is kept.
+    public var endpoint: String
+    /// Who asks, as registered with the provider.
+    public var clientID: String
+    /// A code, unless the server has nothing better than tokens.
+    public var responseType = ResponseType.code
+    /// Where the answer goes; nil for the one that is registered.
+    public var redirectURI: RedirectURI?
+    /// The rights that are asked for; empty for the server's default.
+    public var scope: [String] = []
+    /// Comes back unchanged with the answer.
+    public var state: State?
+    /// Ties the code to whoever asked for it (PKCE).
+    public var codeChallenge: CodeChallenge?
+    /// Comes back inside the id token (OpenID Connect Core 1.0, section 3.1.2.1).
+    public var nonce: String?
+    /// What this server wants besides, in order.
+    public var more: [(name: String, value: String)] = []
+
+    public init(endpoint: String, clientID: String, redirectURI: RedirectURI? = nil) {
+        self.endpoint = endpoint
+        self.clientID = clientID
+        self.redirectURI = redirectURI
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        (try? left.parameters()) == (try? right.parameters()) && left.endpoint == right.endpoint
+    }
+
+    /// The parameters in the order in which the RFCs introduce them. Throws `duplicate` if ``more`` names one of them again.
+    public func parameters() throws(OAuth2FormatError) -> ParameterList {
+        var list = ParameterList()
+        try list.append("response_type", responseType.rawValue)
+        try list.append("client_id", clientID)
+        if let redirectURI { try list.append("redirect_uri", redirectURI.text) }
+        if !scope.isEmpty { try list.append("scope", scope.joined(separator: " ")) }
+        if let state { try list.append("state", state.secret.revealString()) }
+        if let codeChallenge {
+            try list.append("code_challenge", codeChallenge.text)
+            try list.append("code_challenge_method", codeChallenge.method.rawValue)
+        }
+        if let nonce { try list.append("nonce", nonce) }
+        for (name, value) in more { try list.append(name, value) }
+        return list
+    }
+
+    /// The URL to open. It holds no secret but ``state``, which is worthless once the answer has come.
+    public func url() throws(OAuth2FormatError) -> String {
+        guard !endpoint.utf8.contains(UInt8(ascii: "#")), endpoint.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw OAuth2FormatError(.malformed, "an authorization endpoint has no fragment and no spaces")
+        }
+        let separator: String
+        if let query = endpoint.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            let own = endpoint.utf8[endpoint.utf8.index(after: query)...]
+            var all = try ParameterList(parsing: own)
+            let parameters = try parameters()
+            for name in parameters.names { try all.append(name, "") }
+            separator = own.isEmpty || own.last == UInt8(ascii: "&") ? "" : "&"
+        } else {
+            separator = "?"
+        }
+        return endpoint + separator + (try parameters().query)
+    }
+}
+
+/// Where a sign-in page sends the browser when it is done.
+///
+/// Two of them are the same only if every character is; the one exception is the port of a loopback address, which a native
+/// application chooses when it runs (RFC 8252, section 7.3).
+public struct RedirectURI: Sendable, Hashable {
+    /// The URI as it is registered and sent.
+    public let text: String
+    /// The longest that is taken, in bytes.
+    public static let maximumLength = 2048
+
+    /// Throws `malformed` unless it is absolute and without fragment (RFC 6749, section 3.1.2), in visible ASCII, and without
+    /// what two parsers could read differently: a user name, a backslash.
+    public init(_ text: String) throws(OAuth2FormatError) {
+        guard (1...Self.maximumLength).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !#"#\"<>^`{|}"#.utf8.contains($0) }),
+            let scheme = Self.scheme(of: text)
+        else { throw OAuth2FormatError(.malformed, "a redirect URI is absolute and has no fragment") }
+        if scheme == "http" || scheme == "https" {
+            let rest = text.utf8.dropFirst(scheme.utf8.count)
+            let authority = rest.dropFirst(3).prefix { !"/?".utf8.contains($0) }
+            guard rest.starts(with: "://".utf8), !authority.isEmpty, !authority.contains(UInt8(ascii: "@")) else {
+                throw OAuth2FormatError(.malformed, "a redirect URI has a host, and no user name")
+            }
+        }
+        self.text = text
+    }
+
+    /// In lower case.
+    public var scheme: String { Self.scheme(of: text) ?? "" }
+
+    /// Whether a server that has registered `registered` may send a browser here.
+    public func matches(registered: RedirectURI) -> Bool {
+        if text == registered.text { return true }
+        guard let own = withoutLoopbackPort, let other = registered.withoutLoopbackPort else { return false }
+        return own == other
+    }
+
+    /// The parameters that were laid behind this URI, in its query and its fragment; nil if `url` is another address.
+    public func answer(in url: some StringProtocol) -> (query: Substring, fragment: Substring)? {
+        let url = Substring(url)
+        let hash = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
+        let fragment = hash == url.endIndex ? url[hash...] : url[url.utf8.index(after: hash)...]
+        let beforeFragment = url[..<hash]
+        guard beforeFragment.utf8.starts(with: text.utf8) else { return nil }
+        let rest = beforeFragment.utf8.dropFirst(text.utf8.count)
+        guard let first = rest.first else { return (url[hash..<hash], fragment) }
+        let separator = text.utf8.contains(UInt8(ascii: "?")) ? UInt8(ascii: "&") : UInt8(ascii: "?")
+        guard first == separator else { return nil }
+        return (Substring(rest.dropFirst()), fragment)
+    }
+
+    private static func scheme(of text: String) -> String? {
+        guard let end = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let scheme = text.utf8[..<end]
+        guard let first = scheme.first, (0x61...0x7A).contains(first | 0x20),
+            scheme.allSatisfy({ isLetterOrDigit($0) || "+-.".utf8.contains($0) }),
+            text.utf8.index(after: end) < text.utf8.endIndex
+        else { return nil }
+        return Substring(scheme).lowercased()
+    }
+
+    /// Scheme, host, path and query of a loopback address, whatever its port; nil for other addresses. `localhost` is a name,
+    /// which may lead elsewhere: it is not meant.
+    private var withoutLoopbackPort: String? {
+        for host in ["http://127.0.0.1", "http://[::1]"] where text.hasPrefix(host) {
+            let rest = text.dropFirst(host.count)
+            guard rest.first == ":" else { return rest.isEmpty || "/?".contains(rest.first!) ? host + rest : nil }
+            let port = rest.dropFirst().prefix { $0 != "/" && $0 != "?" }
+            guard let number = UInt16(port), number > 0, port.utf8.first != UInt8(ascii: "+") else { return nil }
+            return host + rest.dropFirst(1 + port.count)
+        }
+        return nil
+    }
+}
+
+/// What a sign-in page hands back unchanged, so that an answer can be told from one that somebody else made up
+/// (RFC 6749, section 10.12).
+public struct State: Sendable, Equatable {
+    /// The characters of the state.
+    public let secret: Secret
+
+    /// Longer ones are refused by servers, or cut.
+    public static let maximumLength = 1024
+
+    /// 256 random bits, 43 characters.
+    public init(random: inout some RandomSource) {
+        secret = Secret(Base64.urlEncoded(random.bytes(32)))
+    }
+
+    /// Visible ASCII of a bounded length; nil for anything else.
+    public init?(_ text: String) {
+        guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(isVisible) else { return nil }
+        secret = Secret(text)
+    }
+}
+
+/// The secret that proves, when a code is redeemed, that it goes to whoever asked for it (RFC 7636).
+///
+/// ```swift
+/// let verifier = CodeVerifier(random: &random)
+/// request.codeChallenge = verifier.challenge(OpenSSLHashes.self)
+/// ```
+public struct CodeVerifier: Sendable, Equatable {
+    /// The verifier's characters.
+    public let secret: Secret
+
+    /// 256 random bits, 43 characters (RFC 7636, section 7.1).
+    public init(random: inout some RandomSource) {
+        secret = Secret(Base64.urlEncoded(random.bytes(32)))
+    }
+
+    /// A verifier that was made before; nil unless it is 43 to 128 unreserved characters (section 4.1).
+    public init?(_ secret: Secret) {
+        let isValid = secret.reveal { bytes in
+            (43...128).contains(bytes.count) && bytes.allSatisfy { isLetterOrDigit($0) || "-._~".utf8.contains($0) }
+        }
+        guard isValid else { return nil }
+        self.secret = secret
+    }
+
+    /// What the authorization request shows of it, by the only method worth using: S256 (section 4.2).
+    public func challenge(_ hashes: (some Hashes).Type) -> CodeChallenge {
+        CodeChallenge(
+            method: .s256,
+            text: String(decoding: Base64.urlEncoded(hashes.sha256(secret.revealBytes())), as: UTF8.self))
+    }
+}
+
+/// A ``CodeVerifier`` as it is shown beforehand. It is no secret.
+public struct CodeChallenge: Sendable, Equatable {
+    /// How the challenge follows from the verifier.
+    public struct Method: RawRepresentable, Sendable, Hashable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// SHA-256 of the verifier.
+        public static let s256 = Method(rawValue: "S256")
+    }
+
+    /// How the challenge follows from the verifier.
+    public var method: Method
+    /// What the request carries.
+    public var text: String
+
+    public init(method: Method, text: String) {
+        self.method = method
+        self.text = text
+    }
+}
+
+/// What a sign-in page sent the browser back with (RFC 6749, sections 4.1.2 and 4.2.2).
+public struct AuthorizationResponse: Sendable, Equatable {
+    /// What the page answered.
+    public enum Outcome: Sendable, Equatable {
+        /// To be redeemed at the token endpoint, once and soon.
+        case code(Secret)
+        /// The implicit flow's tokens.
+        case tokens(TokenResponse)
+        /// The user or the server said no.
+        case refused(OAuthError)
+    }
+
+    /// What the page answered.
+    public var outcome: Outcome
+    /// What the request had as its state.
+    public var state: State?
+    /// Who answers (RFC 9207).
+    public var issuer: String?
+
+    public init(_ outcome: Outcome, state: State? = nil, issuer: String? = nil) {
+        self.outcome = outcome
+        self.state = state
+        self.issuer = issuer
+    }
+
+    /// Reads the answer in a URL that the browser was sent to, from its query, its fragment or both: servers differ in where
+    /// they put which.
+    ///
+    /// Throws `mismatch` for a URL other than `redirectURI`, `missing` if it holds no answer, `duplicate` and `conflicting` where
+    /// it could be read in two ways.
+    public init(url: some StringProtocol, to redirectURI: RedirectURI) throws(OAuth2FormatError) {
+        guard let (query, fragment) = redirectURI.answer(in: url) else {
+            throw OAuth2FormatError(.mismatch, "the address is not the redirect URI")
+        }
+        try self.init(query: query.utf8, fragment: fragment.utf8)
+    }
+
+    /// Reads the answer in what stands behind `?` and behind `#`.
+    public init(query: some Collection<UInt8>, fragment: some Collection<UInt8> = [UInt8]())
+        throws(OAuth2FormatError)
+    {
+        var parameters = try ParameterList(parsing: query)
+        let more = try ParameterList(parsing: fragment)
+        for name in more.names { try parameters.append(name, more[name] ?? "") }
+        try self.init(parameters)
+    }
+
+    /// Reads an answer from parameters. Throws `conflicting` where they say two things at once, `missing` where they
+    /// hold no answer.
+    public init(_ parameters: ParameterList) throws(OAuth2FormatError) {
+        let code = parameters["code"]
+        let error = OAuthError(parameters)
+        let token = parameters["access_token"]
+        guard [code != nil, error != nil, token != nil].filter({ $0 }).count <= 1 else {
+            throw OAuth2FormatError(.conflicting, "the answer says two things at once")
+        }
+        if let code {
+            guard !code.isEmpty, code.utf8.allSatisfy(isVisible) else {
+                throw OAuth2FormatError(.malformed, "the code is empty or not visible ASCII")
+            }
+            outcome = .code(Secret(code))
+        } else if let error {
+            outcome = .refused(error)
+        } else if token != nil {
+            outcome = .tokens(try TokenResponse(parameters))
+        } else {
+            throw OAuth2FormatError(.missing, "there is neither a code nor an error")
+        }
+        if let text = parameters["state"] {
+            guard let state = State(text) else {
+                throw OAuth2FormatError(.malformed, "the state is not a possible one")
+            }
+            self.state = state
+        } else {
+            state = nil
+        }
+        issuer = parameters["iss"]
+    }
+
+    /// Whether this answers the request that was made with `state`.
+    ///
+    /// - Parameters:
+    ///   - issuer: whom the request went to, where that is known. An answer that names another one is not for us
+    ///     (RFC 9207, section 2.4).
+    ///   - requiresIssuer: for servers that say that they always name themselves (RFC 9207, section 3): an answer without is not theirs.
+    ///   - mayLackState: for relays that do not hand the state on.
+    public func check(
+        state expected: State, issuer known: String?, requiresIssuer: Bool = false, mayLackState: Bool = false
+    ) throws(OAuth2FormatError) {
+        guard state == expected || state == nil && mayLackState else {
+            throw OAuth2FormatError(
+                .mismatch, state == nil ? "the answer has no state" : "the state is not the one that was sent")
+        }
+        if let known, let issuer, issuer != known {
+            let isSlash = ServerMetadata.differOnlyInSlash(issuer, known)
+            throw OAuth2FormatError(
+                .mismatch,
+                "the answer comes from another issuer"
+                    + (isSlash ? ", whose name differs only in the \"/\" at the end" : ""))
+        }
+        guard issuer != nil || known == nil || !requiresIssuer else {
+            throw OAuth2FormatError(.mismatch, "the answer does not say who its issuer is")
+        }
+    }
+
+    /// The parameters as a server lays them behind the redirect URI.
+    public func parameters() throws(OAuth2FormatError) -> ParameterList {
+        var list: ParameterList
+        switch outcome {
+        case .code(let code):
+            list = ParameterList()
+            try list.append("code", code.revealString())
+        case .tokens(let tokens): list = try tokens.parameters()
+        case .refused(let error): list = error.parameters
+        }
+        if let state { try list.append("state", state.secret.revealString()) }
+        if let issuer { try list.append("iss", issuer) }
+        return list
+    }
+}

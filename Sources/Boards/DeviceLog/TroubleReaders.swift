@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the complaints of the ROM, the boot loader and the brownout detector.
+enum BootTrouble {
+    /// - Parameters:
+    ///   - text: the line without level and time.
+    ///   - chip: nil if its ROM's first line was lost.
+    static func read(_ line: DeviceLogLine, _ text: String, on chip: Chip?) -> DeviceTrouble? {
+        if line.level == nil { return rom(text, on: chip) }
+        guard line.level == .error else { return nil }
+        let said = line.text
+        switch line.tag {
+        case "BOD": return said.hasPrefix("Brownout detector") ? .brownOut : nil
+        case "esp_image":
+            if isSignature(said) { return .secureBoot(why: excerpt(said)) }
+            let marks = ["invalid magic byte", "Image hash failed", "Checksum failed", "image corrupted", "is corrupt"]
+            return marks.contains { said.behind($0) != nil } ? .noApplication(why: excerpt(said)) : nil
+        case "secure_boot", "secure_boot_v1", "secure_boot_v2":
+            return isSignature(said) || said.behind("don't match") != nil ? .secureBoot(why: excerpt(said)) : nil
+        case "boot":
+            let isBad = said.behind("is not bootable") != nil || said.hasPrefix("No bootable app partitions")
+            return isBad ? .noApplication(why: excerpt(said)) : nil
+        case "flash_parts": return said.behind("exceeds flash chip size") != nil ? .flashTooSmall : nil
+        case "spi_flash":
+            return said.behind("smaller than the size in the binary image header") != nil ? .flashTooSmall : nil
+        case "boot_comm":
+            let isWrong = said.hasPrefix("chip revision check failed") || said.hasPrefix("mismatch chip ID")
+            return isWrong ? .wrongChip(why: excerpt(said)) : nil
+        default: return nil
+        }
+    }
+
+    /// What a ROM prints (esptool's boot-mode-selection.rst, and reports of secure boot); without a tag also the brownout detector up to
+    /// ESP-IDF 5.1 (`brownout.c`).
+    private static func rom(_ text: String, on chip: Chip?) -> DeviceTrouble? {
+        if text.hasPrefix("waiting for download") { return .downloadMode }
+        if let rest = text.after("invalid header: 0x") {
+            let header = rest.prefix { $0.isHexDigit }.lowercased()
+            // A torn line does not say what was read.
+            guard header.utf8.count == 8 else { return nil }
+            return header == "ffffffff" ? .emptyFlash(chip) : .invalidHeader("0x\(header)", chip)
+        }
+        if text.hasPrefix("flash read err") { return .unreadableFlash(chip) }
+        if text.hasPrefix("csum err:") { return .damagedImage(chip) }
+        if isSignature(text) { return .secureBoot(why: excerpt(text)) }
+        return text.hasPrefix("Brownout detector was triggered") ? .brownOut : nil
+    }
+
+    /// Whether the line says that secure boot refuses an image.
+    private static func isSignature(_ text: String) -> Bool {
+        // Most lines end the search here.
+        guard ["ecure boot", "ignature", "Sig block"].contains(where: { text.behind($0) != nil }) else { return false }
+        let lower = text.lowercased()
+        let marks = [
+            "secure boot verification failed", "secure boot check fail", "secure boot v2 verification failed",
+            "image not v2 signed", "signature verification failed", "no signatures were found", "sig block 0 invalid",
+            "no signature block magic byte",
+        ]
+        return marks.contains { lower.behind($0) != nil }
+    }
+
+    /// As much of a line as a message quotes, without secrets.
+    static func excerpt(_ text: String) -> String { String(LogMask.text(Array(text.utf8)).prefix(120)) }
+}
+
+/// Recognises an image that the ROM finds damaged and cannot start.
+///
+/// Only a wrong checksum is printed, and the ROM goes on (`Attempting to boot anyway...`). An image whose header was changed on purpose
+/// looks the same and works, so the checksum counts if a watchdog had ended the start before, or if two starts in a row have it and no
+/// application came.
+struct ImageChecksum: Sendable {
+    private var failedStarts = 0
+    private var failedNow = false
+
+    mutating func restarted() {
+        if !failedNow { failedStarts = 0 }
+        failedNow = false
+    }
+
+    /// Whether the line settles it.
+    mutating func isDamaged(_ text: String, after reset: ResetReason?) -> Bool {
+        guard text.hasPrefix("SHA-256 comparison failed"), !failedNow else { return false }
+        failedNow = true
+        failedStarts += 1
+        return failedStarts > 1 || reset?.isWatchdog == true
+    }
+
+    mutating func applicationStarted() { (failedStarts, failedNow) = (0, false) }
+}
+
+/// Reads the complaints of the running application (esp-rainmaker's `app_network.c`, `app_wifi.c`, `esp_rmaker_core.c`, `esp_claim.c`;
+/// ESP-IDF's `task_wdt.c`).
+enum ApplicationTrouble {
+    static func read(_ line: DeviceLogLine) -> DeviceTrouble? {
+        let text = line.text
+        switch line.tag {
+        case "task_wdt": return text.hasPrefix("Task watchdog got triggered") ? .taskWatchdog : nil
+        case "app_network", "app_wifi":
+            if text.hasPrefix("Provisioning timed out") { return .provisioningTimedOut }
+            if text.hasPrefix("Failed to get PoP from NVS") || text.hasPrefix("Failed to read random bytes from NVS") {
+                return .noProof
+            }
+            return text.hasPrefix("Max PoP attempts reached") ? .proofsSpent : nil
+        case "esp_rmaker_core":
+            if text.hasPrefix("Node connected to Wi-Fi without Assisted claiming") { return .claimSkipped }
+            let hasNone =
+                text.hasPrefix("Failed to initialise Node Id.") || text.hasPrefix("Failed to initialise MQTT Params.")
+            return hasNone ? .noCloudCredentials : nil
+        case "esp_claim":
+            let hasFailed = text.hasPrefix("Claim Init Sequence Failed") || text.hasPrefix("Claim Verify Failed")
+            return hasFailed ? .claimFailed : nil
+        default: return nil
+        }
+    }
+}
+
+/// Reads what a panic prints (ESP-IDF's `panic.c`, `riscv/panic_arch.c`, `xtensa/panic_arch.c`): the reason, and in the first row of
+/// registers the address and the caller (`MEPC` and `RA`; on Xtensa chips `PC` and `A0`).
+struct CrashReader: Sendable {
+    private var reason: String?
+
+    /// Nil until there is something to tell. A reason that is followed by no registers is told with the next line but few.
+    mutating func trouble(in text: String) -> DeviceTrouble? {
+        if let found = stop(in: text) {
+            reason = nil
+            return found
+        }
+        if let rest = text.after("Guru Meditation Error: "), let said = rest.behind("panic'ed (") {
+            reason = said.split(separator: ")").first.map { BootTrouble.excerpt(String($0.prefix(64))) } ?? "unknown"
+            return nil
+        }
+        guard let reason else { return nil }
+        for (place, caller) in [("MEPC", "RA"), ("PC", "A0")] where text.hasPrefix("\(place) ") {
+            self.reason = nil
+            return .crash(
+                reason: reason, address: Self.register(place, in: text), caller: Self.register(caller, in: text))
+        }
+        if let task = text.after("Detected in task \"")?.split(separator: "\"").first {
+            self.reason = nil
+            return .stackOverflow(task: String(task.prefix(32)))
+        }
+        // The end of the block, without registers.
+        guard text.hasPrefix("Rebooting...") || text.hasPrefix("ELF file SHA256") else { return nil }
+        self.reason = nil
+        return .crash(reason: reason, address: nil, caller: nil)
+    }
+
+    /// What ends the firmware on purpose, in one line.
+    private func stop(in text: String) -> DeviceTrouble? {
+        if text.hasPrefix("abort() was called at PC ") || text.hasPrefix("assert failed: ")
+            || text.hasPrefix("ESP_ERROR_CHECK failed: ")
+        {
+            return .stopped(why: BootTrouble.excerpt(text))
+        }
+        guard let rest = text.after("***ERROR*** A stack overflow in task ") else { return nil }
+        return .stackOverflow(task: rest.split(separator: " ").first.map { String($0.prefix(32)) } ?? "?")
+    }
+
+    /// `MEPC    : 0x42001234  RA      : 0x42001230  …`
+    private static func register(_ name: String, in row: String) -> String? {
+        let words = row.split(separator: " ")
+        guard let index = words.firstIndex(of: Substring(name)), index + 2 < words.count, words[index + 1] == ":",
+            words[index + 2].hasPrefix("0x"), words[index + 2].count <= 10
+        else { return nil }
+        return String(words[index + 2])
+    }
+}
+
+/// Recognises firmware that has no provisioning service, by what it prints at its start.
+enum OtherFirmware {
+    /// The first words of a line, without level and time.
+    private static let beginnings = [
+        ("MicroPython v", "MicroPython"), ("MPY: ", "MicroPython"), (">>>", "MicroPython or CircuitPython"),
+        ("Adafruit CircuitPython ", "CircuitPython"),
+        ("at param mode:", espAT), ("AT cmd port:", espAT), ("module_name:", espAT), ("AT version:", espAT),
+        ("max tx power=", espAT),
+        ("*** Booting Zephyr OS", "Zephyr"), ("NuttShell (NSH)", "NuttX"), ("NodeMCU ", "NodeMCU"),
+    ]
+    /// Words in the middle of a line, without level and time.
+    private static let marks = [
+        (" Tasmota Version ", "Tasmota"), (" Project tasmota", "Tasmota"), (" ESPHome version ", "ESPHome"),
+    ]
+    /// Whole lines.
+    private static let lines = [
+        "WIFI DISCONNECT": espAT, "WIFI CONNECTED": espAT, "WIFI GOT IP": espAT,
+    ]
+    /// The first words of firmware for other devices.
+    private static let devices = [
+        ("echo:Marlin ", "Marlin, the firmware of a 3D printer"),
+        ("FIRMWARE_NAME:Marlin", "Marlin, the firmware of a 3D printer"),
+        ("Grbl ", "Grbl, the firmware of a machine tool"),
+    ]
+    /// Names of applications (`app_init: Project name:`).
+    private static let projects = [
+        "hello_world": helloWorld, "hello-world": helloWorld, "blink": "ESP-IDF's example blink", "esp-at": espAT,
+        "micropython": "MicroPython", "circuitpython": "CircuitPython",
+    ]
+    private static let espAT = "Espressif's AT firmware (ESP-AT)"
+    private static let helloWorld = "ESP-IDF's example hello_world"
+
+    static func name(of text: String) -> String? {
+        if let found = beginnings.first(where: { text.hasPrefix($0.0) }) { return found.1 }
+        // `This is esp32c3 chip with 1 CPU core(s), WiFi/BLE, silicon revision v0.4, 2MB external flash`
+        if let rest = text.after("This is esp32"), rest.behind(" chip with ") != nil { return helloWorld }
+        if let found = lines[text] { return found }
+        if isESPHome(text) { return "ESPHome" }
+        return marks.first { text.behind($0.0) != nil }?.1
+    }
+
+    /// A line of ESPHome's log, such as `[C][wifi:409]: WiFi:`. Arduino's log has no colon behind the second bracket.
+    private static func isESPHome(_ text: String) -> Bool {
+        guard let level = text.after("[")?.first, "EWICDV".contains(level), let rest = text.after("[\(level)]["),
+            let end = rest.firstIndex(of: "]"), rest[end...].after("]: ") != nil
+        else { return false }
+        let parts = rest[..<end].split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 2 && !parts[0].isEmpty && Int(parts[1]) != nil
+    }
+
+    /// Names another device than a board by the first words of a line.
+    static func device(_ text: String) -> String? { devices.first { text.hasPrefix($0.0) }?.1 }
+
+    /// Whether the line is the first one of an ESP8266's ROM: ` ets Jan  8 2013,rst cause:2, boot mode:(3,6)`.
+    static func isESP8266(_ text: String) -> Bool {
+        text.behind("ets Jan  8 2013,rst cause:") != nil
+    }
+
+    static func name(ofProject project: String) -> String? { projects[project] }
+}
+
+/// Notices a board that does not stop restarting: three starts in half a minute.
+struct BootLoopWatch: Sendable {
+    static let starts = 3
+    static let span = Duration.seconds(30)
+
+    /// The last error that the board has logged, without secrets.
+    var lastError: String?
+    private var times: [Duration] = []
+
+    mutating func restarted(at time: Duration) -> DeviceTrouble? {
+        times = times.suffix(Self.starts - 1).filter { time - $0 <= Self.span } + [time]
+        guard times.count == Self.starts else { return nil }
+        return .bootLoop(last: lastError.map { String($0.prefix(120)) })
+    }
+}
+
+/// Notices that what comes is no text: another speed, or a binary log.
+struct Legibility: Sendable {
+    /// So many bytes in a row of which more than a third are no text.
+    static let sample = 512
+    private var bytes = 0
+    private var strange = 0
+    private var isTold = false
+
+    mutating func turnsUnreadable(_ line: [UInt8]) -> Bool {
+        for byte in line {
+            bytes += 1
+            let isText = (0x20...0x7E).contains(byte) || byte == 0x09 || byte == 0x1B
+            // Block characters of a printed QR code are UTF-8; bytes of another speed seldom are.
+            if !isText { strange += 1 }
+        }
+        guard bytes >= Self.sample else { return false }
+        defer { (bytes, strange) = (0, 0) }
+        let isUnreadable = strange * 3 > bytes && String(validating: line, as: UTF8.self) == nil
+        defer { isTold = isUnreadable }
+        return isUnreadable && !isTold
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RainCore
+import Synchronization
+
+/// A terminal's file descriptor in raw mode, held exclusively, with the settings to go back to. Owned by one byte stream.
+struct Terminal: Sendable {
+    let path: String
+    let descriptor: Int32
+    private let original: Settings
+
+    /// `@unchecked`: a plain C structure that is never changed again.
+    private struct Settings: @unchecked Sendable { var termios: termios }
+
+    static func open(_ path: String) throws(SerialPortError) -> Terminal {
+        // O_NONBLOCK: without it, opening waits for a carrier that a board never signals.
+        let descriptor = Glibc.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw openingError(errno, path) }
+        do throws(SerialPortError) {
+            return try Terminal(path: path, descriptor: descriptor)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+    }
+
+    private init(path: String, descriptor: Int32) throws(SerialPortError) {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else {
+            throw SerialPortError(.notATerminal, path: path, message: "This is not a serial port.")
+        }
+        // Two locks, as `screen`, `minicom` and esptool respect one or the other: flock among programs that ask for it, and
+        // TIOCEXCL, which makes the kernel itself turn others away (but not root). The latter stays with the terminal until its last
+        // descriptor is closed, which for a pty its other end may hold: a killed process would leave it busy for everyone.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw .busy(path)
+        }
+        if !Self.isPseudoTerminal(descriptor) { _ = ioctl(descriptor, UInt(TIOCEXCL), 0) }
+        self.path = path
+        self.descriptor = descriptor
+        original = Settings(termios: settings)
+
+        cfmakeraw(&settings)
+        settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+        settings.c_cflag &= ~tcflag_t(HUPCL) & ~tcflag_t(CSTOPB) & ~tcflag_t(CRTSCTS)
+        cfsetispeed(&settings, speed_t(B115200))
+        cfsetospeed(&settings, speed_t(B115200))
+        guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
+            throw SerialPortError(
+                .failed, path: path, message: "The port does not take 115200 baud, 8N1: \(errorText(errno)).")
+        }
+    }
+
+    /// Linux gives the majors 136 to 143 to the near ends of ptys (`Documentation/admin-guide/devices.txt`).
+    private static func isPseudoTerminal(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        // Twelve bits of a device's number, as glibc has it, from the eighth on; the rest of a major is far up, and 0 here.
+        return fstat(descriptor, &status) == 0 && (136...143).contains(status.st_rdev >> 8 & 0xFFF)
+    }
+
+    /// Restores the settings and closes. Moving DTR and RTS would reset many boards, so HUPCL stays cleared and CLOCAL set.
+    func close(discardingOutput: Bool) {
+        // Closing waits for unsent bytes, and nothing can cut that short: 30 s (the kernel's `closing_wait`).
+        if discardingOutput { tcflush(descriptor, TCOFLUSH) }
+        var settings = original.termios
+        settings.c_cflag &= ~tcflag_t(HUPCL)
+        settings.c_cflag |= tcflag_t(CLOCAL)
+        _ = tcsetattr(descriptor, TCSANOW, &settings)
+        _ = ioctl(descriptor, UInt(TIOCNXCL), 0)
+        _ = flock(descriptor, LOCK_UN)
+        Glibc.close(descriptor)
+    }
+
+    /// Waits until the device has taken what the kernel holds for it; false where it takes nothing, as an ESP32-C3 on its own USB whose
+    /// firmware does not read.
+    func empties() -> Bool {
+        Self.empties(
+            held: {
+                var count: Int32 = 0
+                return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
+            },
+            pause: { milliseconds in
+                var nothing: [PollEntry] = []
+                _ = pollDescriptors(&nothing, until: .after(milliseconds: Int64(milliseconds)))
+            })
+    }
+
+    /// - Parameters:
+    ///   - held: how many bytes the kernel still holds.
+    ///   - pause: waits so many milliseconds. In all no more than 255, in which 115,200 baud carry ten of the longest lines.
+    static func empties(held: () -> Int32, pause: (Int32) -> Void) -> Bool {
+        var milliseconds: Int32 = 1
+        while held() > 0 {
+            guard milliseconds <= 128 else { return false }
+            pause(milliseconds)
+            milliseconds *= 2
+        }
+        return true
+    }
+
+    private static func openingError(_ code: Int32, _ path: String) -> SerialPortError {
+        switch code {
+        case ENOENT, ENXIO, ENODEV, ENOTDIR:
+            SerialPortError(
+                .notFound, path: path,
+                message: "There is no port \(ShownText.withoutUserInfo(path)). Is the board plugged in?")
+        case EACCES, EPERM:
+            SerialPortError(
+                .denied, path: path,
+                message: PortRights(of: path)?.advice
+                    ?? "This user may not open the port, nor look at whose it is: a folder on the way to it is closed.")
+        case EBUSY: .busy(path)
+        case EISDIR: SerialPortError(.notATerminal, path: path, message: "\(path) is a folder, not a serial port.")
+        default:
+            SerialPortError(.failed, path: path, message: "The port could not be opened: \(errorText(code)).")
+        }
+    }
+}
+
+/// The lines of a terminal for as long as it is open: afterwards its descriptor's number may belong to something else.
+final class OpenTerminal: Sendable {
+    private let path: String
+    private let descriptor: Mutex<Int32?>
+
+    init(_ terminal: Terminal) {
+        path = terminal.path
+        descriptor = Mutex(terminal.descriptor)
+    }
+
+    func forget() { descriptor.withLock { $0 = nil } }
+
+    func set(dataTerminalReady: Bool, requestToSend: Bool) throws(SerialPortError) {
+        let failure = descriptor.withLock { descriptor -> SerialPortError? in
+            guard let descriptor else {
+                return SerialPortError(.closed, path: path, message: "The port was closed.")
+            }
+            var bits = (dataTerminalReady ? TIOCM_DTR : 0) | (requestToSend ? TIOCM_RTS : 0)
+            guard ioctl(descriptor, UInt(TIOCMSET), &bits) != 0 else { return nil }
+            return SerialPortError(
+                .failed, path: path, message: "The port does not move its lines DTR and RTS: \(errorText(errno)).")
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import IdentityProviders
+import RainAccount
+import RainCore
+import RainHTTP
+import RainMaker
+
+/// How a client comes to an account's session: its identity system, and the store that the session is in.
+extension RainKitClient {
+    func storedAccount() throws(AccountError) -> AccountAccess {
+        guard let selection = configuration.provider else {
+            let deployment = configuration.deployment
+            if let store = configuration.sessions { return try access(deployment, ownStore: store) }
+            let kept = try accounts.account(at: deployment.name, named: configuration.account)
+            return try access(deployment, store: kept.store, account: kept.key.account, place: SessionPlace(kept))
+        }
+        let provider = try configuredProvider(selection)
+        if let store = configuration.sessions { return try access(provider, ownStore: store) }
+        let kept = try accounts.account(at: provider.name, named: configuration.account)
+        return try access(provider, store: kept.store, account: kept.key.account, place: SessionPlace(kept))
+    }
+
+    /// For someone who signs in: an account whose place for the session is proven to work, before anything is asked. The client uses it
+    /// once ``signIn(with:to:)`` has succeeded.
+    ///
+    /// - Parameters:
+    ///   - user: who signs in, as far as that is known before.
+    ///   - choice: where the session is to be kept.
+    ///   - savesCredentials: whether to keep a session that holds the user's password, or cookies that are renewed with it. A store of the
+    ///     program's own (``RainKitConfiguration/sessions``) keeps every session.
+    /// - Throws: `storeAbsent`, `storeLocked`, `storeNotAnswering` or `cannotStore` when the store cannot be used now.
+    public func newAccount(
+        user: String? = nil, in choice: StoreChoice = .automatic, savingCredentials savesCredentials: Bool = false
+    ) async throws(AccountError) -> AccountAccess {
+        let provider = try configuration.provider.map { selection throws(AccountError) in
+            try configuredProvider(selection)
+        }
+        if let store = configuration.sessions {
+            if let provider { return try access(provider, ownStore: store) }
+            return try access(configuration.deployment, ownStore: store)
+        }
+        let name = provider?.name ?? configuration.deployment.name
+        let store = try await accounts.newAccount(
+            at: name, named: configuration.account, user: user, in: choice, savingCredentials: savesCredentials)
+        let place = SessionPlace(
+            AccountDirectory.KeptAccount(
+                key: try CredentialKey(name, account: configuration.account ?? user), kind: store.kind, store: store))
+        if let provider { return try access(provider, store: store, account: nil, place: place) }
+        return try access(configuration.deployment, store: store, account: nil, place: place)
+    }
+
+    private var ownPlace: SessionPlace { SessionPlace(kind: .memory, account: configuration.account) }
+
+    // MARK: RainMaker
+
+    private func access(
+        _ deployment: Deployment, ownStore store: any CredentialStore
+    ) throws(AccountError) -> AccountAccess {
+        try access(deployment, store: store, account: configuration.account, place: ownPlace)
+    }
+
+    private func access(
+        _ deployment: Deployment, store: any CredentialStore, account: String?, place: SessionPlace
+    ) throws(AccountError) -> AccountAccess {
+        var deployment = deployment
+        deployment.certificateAuthorities = configuration.certificateAuthorities ?? deployment.certificateAuthorities
+        let http = configuration.tools.http(deployment.certificateAuthorities)
+        let tools = configuration.tools
+        let server = ServerClock(clock: tools.clock)
+        let session = AccountSession(
+            provider: RainMakerIdentity(deployment, http: server.listening(to: http), clock: tools.clock), http: http,
+            store: store, key: try CredentialKey(deployment.name, account: account), clock: tools.clock, server: server,
+            logger: configuration.logger, timer: tools.timer)
+        return AccountAccess(deployment, session: session, http: http, store: store, place: place)
+    }
+
+    // MARK: Other identity systems
+
+    private func access(
+        _ provider: OpenProvider, ownStore store: any CredentialStore
+    ) throws(AccountError) -> AccountAccess {
+        try access(provider, store: store, account: configuration.account, place: ownPlace)
+    }
+
+    private func access(
+        _ provider: OpenProvider, store: any CredentialStore, account: String?, place: SessionPlace
+    ) throws(AccountError) -> AccountAccess {
+        let session = AccountSession(
+            provider: provider.provider, http: provider.http, store: store,
+            key: try CredentialKey(provider.name, account: account), clock: configuration.tools.clock,
+            server: provider.server, logger: configuration.logger, timer: configuration.tools.timer)
+        return AccountAccess(
+            provider.provider, named: provider.name, session: session, http: provider.http,
+            certificateAuthorities: configuration.certificateAuthorities, store: store, place: place)
+    }
+}
+
+/// A provider with its settings, ready for a session.
+struct OpenProvider {
+    /// Under which name its sessions are kept.
+    var name: String
+    var provider: ConfiguredProvider
+    var server: ServerClock
+    var http: any HTTPClient
+}
+
+extension RainKitClient {
+    /// The definitions of identity providers: those built in, and the user's own.
+    public var providerDefinitions: ProviderFolder { ProviderFolder(path: configuration.definitions) }
+
+    /// With which settings each provider was signed in to from this folder.
+    public var rememberedProviders: RememberedProviders {
+        RememberedProviders(state: configuration.state)
+    }
+
+    func configuredProvider(_ selection: ProviderSelection) throws(AccountError) -> OpenProvider {
+        if let settings = selection.settings {
+            let entry = try providerDefinitions.entry(selection.name)
+            return try configuredProvider(
+                entry, settings, named: entry.definition.name(in: settings.environment), selection.challenges)
+        }
+        let remembered = try rememberedProviders.load()[selection.name]
+        do throws(AccountError) {
+            let settings = remembered ?? RememberedProviders.Settings(provider: selection.name)
+            let entry = try providerDefinitions.entry(settings.provider)
+            let found = try configuredProvider(
+                entry, try settings.withSecrets(for: entry.definition, environment: configuration.environment),
+                named: selection.name, selection.challenges)
+            // A provider without an address has no services.
+            guard remembered != nil || found.provider["base"] != nil || entry.definition.resources != nil else {
+                throw AccountError(.missingParameter, message: "\(selection.name) cannot be used without its address")
+            }
+            return found
+        } catch {
+            // Settings that are missing are not what keeps somebody out who never signed in.
+            guard remembered == nil, error.code == .missingParameter else { throw error }
+            throw AccountError(
+                .notSignedIn,
+                message: "nobody is signed in to \(title(of: selection)) here; sign in to that provider first")
+        }
+    }
+
+    /// As the provider's owners write it.
+    func title(of selection: ProviderSelection) -> String {
+        (try? providerDefinitions.entry(selection.name).definition.displayName) ?? selection.name
+    }
+
+    private func configuredProvider(
+        _ entry: ProviderRegistry.Entry, _ settings: ProviderSettings, named name: String,
+        _ challenges: (any ChallengeResolver)?
+    ) throws(AccountError) -> OpenProvider {
+        let tools = configuration.tools
+        let server = ServerClock(clock: tools.clock)
+        let http = tools.http(configuration.certificateAuthorities)
+        let provider = try ConfiguredProvider(
+            definition: entry.definition, settings: settings,
+            tools: ProviderTools(
+                http: server.listening(to: http), clock: tools.clock, hashes: tools.crypto,
+                signatures: tools.signatures, challenges: challenges, random: tools.randomBytes), extension: entry.hooks
+        )
+        return OpenProvider(name: name, provider: provider, server: server, http: http)
+    }
+}
+
+extension ProviderDefinition {
+    /// What its settings and sessions are called when they are for that environment.
+    public func name(in environment: String?) -> String {
+        guard let environment, environment != defaultEnvironment else { return id }
+        return "\(id)-\(environment)"
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainIO
+import RainJSON
+import RainPrivateFiles
+import Synchronization
+
+/// Records in one private file, read and written on a thread of its own, one call after the other.
+///
+/// One at a time is what the file's lock allows anyhow, and so the calls of one process do not stand in each other's way there.
+struct RecordFile<Record: Codable & Sendable>: Sendable {
+    private let content: RecordFileContent<Record>
+    private let beforeAccess: @Sendable () -> Void
+    private let work = BlockingWork()
+    private let queue = LockQueue()
+
+    init(_ content: RecordFileContent<Record>, beforeAccess: @escaping @Sendable () -> Void) {
+        self.content = content
+        self.beforeAccess = beforeAccess
+    }
+
+    func all() async throws(RecordStoreError) -> [Record] {
+        try await access { content throws(RecordStoreError) in try content.all() }
+    }
+
+    func save(_ record: Record) async throws(RecordStoreError) {
+        try await change { content throws(RecordStoreError) in try content.save(record) }
+    }
+
+    func remove(_ name: String) async throws(RecordStoreError) {
+        try await change { content throws(RecordStoreError) in try content.remove(name) }
+    }
+
+    /// Does what never waits for the file's lock.
+    func access<Answer: Sendable>(
+        _ body: @escaping @Sendable (RecordFileContent<Record>) throws(RecordStoreError) -> Answer
+    ) async throws(RecordStoreError) -> Answer {
+        let (content, beforeAccess) = (content, beforeAccess)
+        return try await work.run(
+            noThread: { _ in
+                RecordStoreError(path: content.path, message: "the system starts no thread to read or write it")
+            },
+            { () throws(RecordStoreError) in
+                beforeAccess()
+                return try body(content)
+            })
+    }
+
+    private func change(
+        _ body: @escaping @Sendable (RecordFileContent<Record>) throws(RecordStoreError) -> Void
+    ) async throws(RecordStoreError) {
+        let (queue, number) = (queue, queue.enter())
+        try await access { content throws(RecordStoreError) in
+            if let failure = queue.failure(of: number) { throw failure }
+            do throws(RecordStoreError) {
+                try body(content)
+            } catch {
+                if error.isLocked { queue.failAll(error) }
+                throw error
+            }
+        }
+    }
+}
+
+/// Has all changes fail that are in the queue when one has waited for the file's lock in vain: otherwise each would wait as long, and the last
+/// for the sum of it.
+private final class LockQueue: Sendable {
+    private struct State {
+        var last = 0
+        var failure: (last: Int, error: RecordStoreError)?
+    }
+
+    private let state = Mutex(State())
+
+    func enter() -> Int {
+        state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+    }
+
+    func failAll(_ error: RecordStoreError) { state.withLock { $0.failure = ($0.last, error) } }
+
+    func failure(of number: Int) -> RecordStoreError? {
+        state.withLock { state in
+            guard let failure = state.failure, number <= failure.last else { return nil }
+            return failure.error
+        }
+    }
+}
+
+/// Records of one kind in one private file, at most one of each identity, for the processes of one user.
+///
+/// Each change reads, changes and replaces the whole file while it holds its lock, so that processes do not lose each other's. All of
+/// it blocks: ``RecordFile`` does it on a thread of its own.
+struct RecordFileContent<Record: Codable & Sendable>: Sendable {
+    /// What a file is taken for in which there is something else.
+    enum Unreadable: Sendable { case error, empty }
+
+    private let file: PrivateFile
+    var path: String { file.path }
+    private let identity: any KeyPath<Record, String> & Sendable
+    private let maximumEntries: Int
+    private let unreadable: Unreadable
+
+    /// - Parameter maximumEntries: the oldest go when there are more.
+    init(
+        path: String, identity: any KeyPath<Record, String> & Sendable, maximumEntries: Int,
+        whenUnreadable unreadable: Unreadable
+    ) {
+        file = PrivateFile(path: path)
+        self.identity = identity
+        self.maximumEntries = maximumEntries
+        self.unreadable = unreadable
+    }
+
+    func all() throws(RecordStoreError) -> [Record] {
+        do { return try decoded(try file.read()) } catch { throw failure(error) }
+    }
+
+    /// Puts the record behind the others, in place of the one that it replaces.
+    func save(_ record: Record) throws(RecordStoreError) {
+        try change { records in
+            records.removeAll { $0[keyPath: identity] == record[keyPath: identity] }
+            records.append(record)
+            records = records.suffix(maximumEntries)
+        }
+    }
+
+    func remove(_ name: String) throws(RecordStoreError) {
+        // Nothing is made where there is nothing to remove.
+        guard try all().contains(where: { $0[keyPath: identity] == name }) else { return }
+        try change { records in records.removeAll { $0[keyPath: identity] == name } }
+    }
+
+    private func change(_ body: (inout [Record]) -> Void) throws(RecordStoreError) {
+        do {
+            try file.update { bytes in
+                var records = try decoded(bytes)
+                body(&records)
+                return (records.isEmpty ? nil : try JSONCoder.encode(records), ())
+            }
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func decoded(_ bytes: [UInt8]?) throws -> [Record] {
+        guard let bytes else { return [] }
+        do {
+            return try JSONCoder.decode([Record].self, from: bytes)
+        } catch {
+            if unreadable == .empty { return [] }
+            throw RecordStoreError(path: path, message: "it cannot be read (\(error)); remove it to go on")
+        }
+    }
+
+    private func failure(_ error: any Error) -> RecordStoreError {
+        if let error = error as? RecordStoreError { return error }
+        var failure = RecordStoreError(path: path, message: "\(error)")
+        failure.isLocked = (error as? PrivateFileError)?.code == .locked
+        return failure
+    }
+}
+
+/// A store of what runs leave to each other, of pending mappings or of claimed boards, could not be read or written.
+public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
+    /// The file; a store of another kind names its place here.
+    public var path: String
+    /// What went wrong, without the path and without a full stop. Holds no secret.
+    public var message: String
+    /// Another process kept the lock of the file for too long.
+    var isLocked = false
+
+    public init(path: String, message: String) {
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { "\(path): \(message)" }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainHTTP
+import RainJSON
+
+/// One of the user's nodes, as the cloud knows it. What a node has not reported yet is nil.
+public struct Node: Sendable, Equatable {
+    /// The cloud's name for the node, which the board got when it was claimed.
+    public var id: NodeID
+    /// `primary` or `secondary`: whether the user owns the node or it was shared with them.
+    public var role: String?
+    /// Whether the cloud has a connection to the node.
+    public var connectivity: Connectivity?
+    /// What the firmware calls itself, such as `ESP RainMaker Device`. A name that the user gave is among the ``parameters``.
+    public var name: String?
+    /// What kind of device the firmware makes of the board, such as `Lightbulb`.
+    public var type: String?
+    /// The model that the firmware was built for (`model` in its configuration).
+    public var model: String?
+    /// The version that the firmware gives itself (`fw_version`).
+    public var firmwareVersion: String?
+    /// `key:value` each.
+    public var tags: [String]
+    /// All that the node has said about itself: its devices, services and their parameters.
+    public var configuration: JSONValue?
+    /// The current values of its parameters.
+    public var parameters: JSONValue?
+    /// What applications keep with the node in the cloud, as a JSON object.
+    public var metadata: JSONValue?
+
+    /// The node's connection to the cloud.
+    public struct Connectivity: Sendable, Equatable {
+        /// True while the node is connected. A node that lost its power is noticed after a while only.
+        public var isConnected: Bool
+        /// Since when, by the cloud's clock.
+        public var since: UnixTime?
+        /// The cloud's own time when it said so (`Date`, in whole seconds, rounded down); nil where it did not say.
+        public var asOf: UnixTime?
+
+        public init(isConnected: Bool, since: UnixTime? = nil, asOf: UnixTime? = nil) {
+            self.isConnected = isConnected
+            self.since = since
+            self.asOf = asOf
+        }
+
+        /// `{"connected":bool,"timestamp":ms}`, with or without `connectivity` around it.
+        init?(_ json: JSONValue?) {
+            guard let json = json?["connectivity"] ?? json, let isConnected = json["connected"]?.bool else {
+                return nil
+            }
+            self.isConnected = isConnected
+            since = json["timestamp"].flatMap(LenientInteger.init).map { UnixTime(seconds: Double($0.value) / 1000) }
+        }
+    }
+
+    /// An entry of `node_details`; nil without an id.
+    init?(_ json: JSONValue) {
+        guard let id = json["id"]?.string, !id.isEmpty else { return nil }
+        self.id = NodeID(id)
+        role = json["role"]?.string
+        connectivity = Connectivity(json["status"])
+        configuration = json["config"]
+        let info = configuration?["info"]
+        name = info?["name"]?.string
+        type = info?["type"]?.string
+        model = info?["model"]?.string
+        firmwareVersion = info?["fw_version"]?.string
+        tags = (json["tags"]?.array ?? []).compactMap(\.string)
+        parameters = json["params"]
+        metadata = json["metadata"]
+    }
+}
+
+extension RainMakerCloud {
+    /// All of the user's nodes, with what they last reported. Where there may be thousands, ``eachNode(_:)`` keeps none of them.
+    ///
+    /// - Throws: `malformedAnswer` also for more than 16 MiB of them.
+    public func nodes() async throws(AccountError) -> [Node] {
+        var nodes: [Node] = []
+        try await eachNode(within: ListBound(bytes: ListBound.wholeBytes)) { nodes.append($0) }
+        return nodes
+    }
+
+    /// Hands on the user's nodes, with what they last reported, while the cloud lists them. No more than one page of some hundred
+    /// kilobytes is held.
+    ///
+    /// - Throws: what `take` throws, and `malformedAnswer` for a list that goes in a circle, or that has more than 1000 pages, 100,000
+    ///   nodes or 64 MiB: somebody invents them.
+    public func eachNode(_ take: (Node) throws(AccountError) -> Void) async throws(AccountError) {
+        try await eachNode(within: ListBound(), take)
+    }
+
+    private func eachNode(
+        within bound: ListBound, _ take: (Node) throws(AccountError) -> Void
+    ) async throws(AccountError) {
+        try await eachPage(query: [("node_details", "true")], within: bound) { page throws(AccountError) in
+            guard let details = page["node_details"]?.array else { throw incomplete("node_details", in: page) }
+            for detail in details {
+                guard let node = Node(detail) else { throw incomplete("the id of a node") }
+                try take(node)
+            }
+            return details.count
+        }
+    }
+
+    /// The ids of all of the user's nodes.
+    public func nodeIDs() async throws(AccountError) -> [NodeID] {
+        var ids: [NodeID] = []
+        try await eachPage(query: [], within: ListBound()) { page throws(AccountError) in
+            guard let listed = page["nodes"]?.array else { throw incomplete("nodes", in: page) }
+            ids += listed.compactMap(\.string).map { NodeID($0) }
+            return listed.count
+        }
+        return ids
+    }
+
+    /// One node. Throws `rejected` if the user has no such node.
+    public func node(_ id: NodeID) async throws(AccountError) -> Node {
+        let page = try await call(
+            RainMakerCall(.get, "user/nodes", query: [("node_id", id.rawValue), ("node_details", "true")]))
+        guard let node = page["node_details"]?.array?.lazy.compactMap(Node.init).first(where: { $0.id == id }) else {
+            throw incomplete("the node")
+        }
+        return node
+    }
+
+    /// What a node has said about itself.
+    public func nodeConfiguration(_ id: NodeID) async throws(AccountError) -> JSONValue {
+        try await call(RainMakerCall(.get, "user/nodes/config", query: [("node_id", id.rawValue)]))
+    }
+
+    /// Whether a node is connected.
+    public func nodeConnectivity(_ id: NodeID) async throws(AccountError) -> Node.Connectivity {
+        let (reply, date) = try await datedCall(
+            RainMakerCall(.get, "user/nodes/status", query: [("node_id", id.rawValue)]))
+        guard var connectivity = Node.Connectivity(reply) else { throw incomplete("connectivity") }
+        connectivity.asOf = date
+        return connectivity
+    }
+
+    /// - Parameter take: takes a page, and says how many nodes it had.
+    private func eachPage(
+        query: [(name: String, value: String)], within bound: ListBound,
+        _ take: (JSONValue) throws(AccountError) -> Int
+    ) async throws(AccountError) {
+        var bound = bound
+        var start: String?
+        repeat {
+            let page = try await measuredCall(
+                RainMakerCall(.get, "user/nodes", query: query + (start.map { [("start_id", $0)] } ?? [])))
+            try bound.count(bytes: page.bytes)
+            try bound.count(try take(page.reply))
+            start = page.reply["next_id"]?.string
+            if start?.isEmpty == true { start = nil }
+            if let start { try bound.count(next: start) }
+        } while start != nil
+    }
+}
+
+/// What users and applications keep with a node in the cloud. The node itself is not told.
+extension RainMakerCloud {
+    /// Adds tags, `key:value` each. Throws `invalidTag` before anything is sent for one of another form.
+    public func addTags(_ tags: [String], to node: NodeID) async throws(AccountError) {
+        for tag in tags { try check(tag) }
+        try await note(["tags": .array(tags.map { .string($0) })], node)
+    }
+
+    /// Takes tags away. One that the node does not have is no error.
+    public func removeTags(_ tags: [String], from node: NodeID) async throws(AccountError) {
+        for tag in tags { try check(tag) }
+        try await call(
+            RainMakerCall(
+                .delete, "user/nodes", query: [("node_id", node.rawValue)],
+                body: ["tags": .array(tags.map { .string($0) })]))
+    }
+
+    /// Changes members of a node's metadata and keeps all others, objects within it too; null takes a member away.
+    ///
+    /// - Parameter changes: an object.
+    public func changeMetadata(_ changes: JSONValue, of node: NodeID) async throws(AccountError) {
+        guard changes.members != nil else {
+            throw AccountError(.invalidInput, message: "metadata is a JSON object")
+        }
+        try await note(["metadata": changes], node)
+    }
+
+    /// Takes all of a node's metadata away.
+    public func removeMetadata(of node: NodeID) async throws(AccountError) { try await note(["metadata": .null], node) }
+
+    private func note(_ body: JSONValue, _ node: NodeID) async throws(AccountError) {
+        try await call(RainMakerCall(.put, "user/nodes", query: [("node_id", node.rawValue)], body: body))
+    }
+
+    private func check(_ tag: String) throws(AccountError) {
+        let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
+            throw AccountError(
+                .invalidTag, message: "a tag has the form key:value, such as room:kitchen; this is \(presentable(tag))")
+        }
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainHTTP
+import RainJSON
+
+/// What a user can share with others.
+public enum SharedKind: String, Sendable, CaseIterable {
+    /// Single nodes.
+    case nodes
+    /// Groups, and with them the nodes in them.
+    case groups
+
+    /// Where its calls are.
+    var path: String { self == .nodes ? "user/nodes/sharing" : "user/node_group/sharing" }
+    var listMember: String { self == .nodes ? "node_sharing" : "group_sharing" }
+    var idMember: String { self == .nodes ? "node_id" : "group_id" }
+}
+
+/// What the other user becomes.
+public enum SharedRole: Sendable, Equatable {
+    /// May see and set, and leaves at will.
+    case secondary
+    /// An owner as well, who may share it further.
+    case primary
+    /// The only owner: it is handed over. The one who did is a secondary user afterwards, or has it no more.
+    case newOwner(formerOwnerStays: Bool)
+}
+
+/// Who has a node or a group.
+public struct Sharing: Sendable, Equatable {
+    /// The id of the node or group.
+    public var id: String
+    /// The user names of its owners.
+    public var primaryUsers: [String]
+    /// Of those with whom it is shared.
+    public var secondaryUsers: [String]
+
+    /// An entry of the list, and of the groups within it.
+    static func all(_ json: JSONValue, _ kind: SharedKind, depth: Int = 0) -> [Sharing] {
+        guard depth < NodeGroup.maximumDepth, let entry = Sharing(json, kind) else { return [] }
+        let within = (json["sub_groups"]?.array ?? []).flatMap { all($0, kind, depth: depth + 1) }
+        return [entry] + within
+    }
+
+    init?(_ json: JSONValue, _ kind: SharedKind) {
+        guard let id = json[kind.idMember]?.string, !id.isEmpty else { return nil }
+        self.id = id
+        primaryUsers = (json["users"]?["primary"]?.array ?? []).compactMap(\.string)
+        secondaryUsers = (json["users"]?["secondary"]?.array ?? []).compactMap(\.string)
+    }
+}
+
+/// An offer of nodes or groups that was not accepted yet.
+public struct SharingRequest: Sendable, Equatable {
+    /// By which it is accepted, declined or cancelled.
+    public var id: String
+    /// `pending` or `declined`.
+    public var status: String
+    /// What is offered: ids of nodes or groups.
+    public var subjects: [String]
+    /// To whom.
+    public var userName: String?
+    /// By whom.
+    public var ownerName: String?
+    /// When, by the cloud's clock. It can be accepted for seven days.
+    public var requestedAt: UnixTime?
+
+    init?(_ json: JSONValue) {
+        guard let id = json["request_id"]?.string, !id.isEmpty else { return nil }
+        self.id = id
+        status = json["request_status"]?.string ?? "pending"
+        subjects = ((json["node_ids"] ?? json["group_ids"])?.array ?? []).compactMap(\.string)
+        userName = json["user_name"]?.string
+        ownerName = json["primary_user_name"]?.string
+        requestedAt = json["request_timestamp"].flatMap(LenientInteger.init).map { UnixTime(seconds: Double($0.value)) }
+    }
+}
+
+extension RainMakerCloud {
+    /// Offers nodes or groups to another user, who has seven days to accept.
+    ///
+    /// - Parameters:
+    ///   - ids: of nodes or groups that the signed-in user owns.
+    ///   - userName: the other's e-mail address or telephone number.
+    ///   - metadata: an object for the other's application.
+    /// - Returns: the request's id. Throws `unknownUser` where nobody has that name.
+    @discardableResult
+    public func share(
+        _ kind: SharedKind, _ ids: [String], with userName: String, as role: SharedRole = .secondary,
+        metadata: JSONValue? = nil
+    ) async throws(AccountError) -> String {
+        var body: [JSONValue.Member] = [
+            .init(kind.rawValue, .array(ids.map { .string($0) })), .init("user_name", .string(userName)),
+        ]
+        switch role {
+        case .secondary: break
+        case .primary: body.append(.init("primary", true))
+        case .newOwner(let stays):
+            body.append(.init("transfer", true))
+            if stays { body.append(.init("new_role", "secondary")) }
+        }
+        if let metadata { body.append(.init("metadata", metadata)) }
+        let reply: JSONValue
+        do throws(AccountError) {
+            reply = try await call(
+                RainMakerCall(.put, kind.path, body: .object(body)), words: Self.offerWords(kind, to: userName))
+        } catch {
+            guard error.code == .rejected, await isOwn(userName) else { throw error }
+            var error = error
+            error.message =
+                "\(presentable(userName)) is yourself, the signed-in user; name the user to share with"
+            throw error
+        }
+        guard let id = reply["request_id"]?.string, !id.isEmpty else { throw incomplete("request_id", in: reply) }
+        return id
+    }
+
+    /// Ends what is shared with a user; a secondary user names themselves to leave. Throws `unknownUser` where nobody has that name.
+    public func stopSharing(
+        _ kind: SharedKind, _ ids: [String], with userName: String
+    ) async throws(AccountError) {
+        try await call(
+            RainMakerCall(
+                .delete, kind.path,
+                query: [(kind.rawValue, ids.joined(separator: ",")), ("user_name", userName)]),
+            words: Self.endWords(kind, with: userName))
+    }
+
+    /// Who has the user's nodes or groups, those within groups too; or the one of that id.
+    public func sharing(_ kind: SharedKind, of id: String? = nil) async throws(AccountError) -> [Sharing] {
+        let all: [(name: String, value: String)] = kind == .groups ? [("sub_groups", "true")] : []
+        let reply = try await call(
+            RainMakerCall(.get, kind.path, query: id.map { [(kind.idMember, $0)] } ?? all),
+            words: kind == .groups ? Self.groupWords : [:])
+        guard let list = reply[kind.listMember]?.array else { throw incomplete(kind.listMember, in: reply) }
+        return list.flatMap { Sharing.all($0, kind) }
+    }
+
+    /// The offers that the user has made, or was made.
+    ///
+    /// - Throws: `malformedAnswer` for a list that does not end.
+    public func sharingRequests(_ kind: SharedKind, sent: Bool) async throws(AccountError) -> [SharingRequest] {
+        var requests: [SharingRequest] = []
+        var bound = ListBound(of: "sharing requests", bytes: ListBound.wholeBytes)
+        var query: [(name: String, value: String)] = [("primary_user", sent ? "true" : "false")]
+        while true {
+            let page = try await measuredCall(RainMakerCall(.get, kind.path + "/requests", query: query))
+            guard let list = page.reply["sharing_requests"]?.array else {
+                throw incomplete("sharing_requests", in: page.reply)
+            }
+            try bound.count(list.count, bytes: page.bytes)
+            requests += list.compactMap(SharingRequest.init)
+            guard let next = page.reply["next_request_id"]?.string, !next.isEmpty else { return requests }
+            try bound.count(next: next)
+            query = [query[0], ("start_request_id", next)]
+            if let name = page.reply["next_user_name"]?.string { query.append(("start_user_name", name)) }
+        }
+    }
+
+    /// Accepts or declines an offer.
+    public func answerSharing(
+        _ kind: SharedKind, request id: String, accepting: Bool
+    ) async throws(AccountError) {
+        try await call(
+            RainMakerCall(
+                .put, kind.path + "/requests", body: ["accept": .bool(accepting), "request_id": .string(id)]),
+            words: Self.requestWords)
+    }
+
+    /// Takes back an offer that the user has made.
+    public func cancelSharing(_ kind: SharedKind, request id: String) async throws(AccountError) {
+        try await call(
+            RainMakerCall(.delete, kind.path + "/requests", query: [("request_id", id)]), words: Self.requestWords)
+    }
+}
+
+/// The cloud uses some of its numbers for several things, and the general words for them speak of sign-in and mapping. These are the words
+/// where groups, and what users share, are meant.
+extension RainMakerCloud {
+    typealias RefusalWords = [Int: RainMakerErrorCode.Meaning]
+
+    /// A call with words of its own for some numbers.
+    @discardableResult
+    func call(_ call: RainMakerCall, words: RefusalWords) async throws(AccountError) -> JSONValue {
+        do throws(AccountError) {
+            return try await self.call(call)
+        } catch {
+            var error = error
+            if let meaning = error.serverCode.flatMap({ words[$0] }) {
+                (error.code, error.message) = (meaning.code, meaning.sentence)
+            }
+            throw error
+        }
+    }
+
+    /// Of a call that changes or shows one group.
+    static var groupWords: RefusalWords {
+        [
+            100_012: .init(code: .rejected, sentence: "the cloud does not take this as valid for the group"),
+            103_055: .init(
+                code: .rejected, sentence: "the cloud finds the group, or a node, not associated with the user"),
+        ]
+    }
+
+    /// Of an offer to another user.
+    static func offerWords(_ kind: SharedKind, to userName: String) -> RefusalWords {
+        var words: RefusalWords = [
+            100_012: .init(code: .rejected, sentence: "the cloud does not take this offer to the other user as valid"),
+            101_025: nobody(userName),
+        ]
+        // Of nodes the general words speak.
+        if kind == .groups { words[103_055] = groupWords[103_055] }
+        return words
+    }
+
+    /// Of the end of what is shared.
+    static func endWords(_ kind: SharedKind, with userName: String) -> RefusalWords {
+        [
+            100_012: .init(
+                code: .rejected, sentence: "the cloud does not take this end of what is shared as valid"),
+            101_025: nobody(userName),
+            103_055: .init(
+                code: kind == .nodes ? .unknownNode : .rejected,
+                sentence: "the cloud finds nothing of this shared with \(presentable(userName))"),
+        ]
+    }
+
+    /// Of a sharing request that is answered or taken back.
+    static var requestWords: RefusalWords {
+        var words: RefusalWords = [
+            100_012: .init(
+                code: .rejected,
+                sentence:
+                    "the cloud finds no open sharing request with this id; list the requests to see the open ones")
+        ]
+        for number in 103_016...103_018 {
+            words[number] = .init(code: .rejected, sentence: "the cloud could not look the sharing request up")
+        }
+        return words
+    }
+
+    private static func nobody(_ userName: String) -> RainMakerErrorCode.Meaning {
+        .init(
+            code: .unknownUser,
+            sentence: "nobody has the user name \(presentable(userName)) at this deployment; check how it is spelt")
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCrypto
+import RainCryptoOpenSSL
+import RainJSON
+import Synchronization
+
+/// Live changes: `assume_role`, and MQTT over WebSocket with what it gives.
+extension CloudAPI {
+    static let nodesPerRole = 5
+
+    /// `POST user/assume_role`.
+    func assumeRole(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let body = try call.body()
+        // The published description numbers these refusals 119018 to 119022, and does not say which is which.
+        guard ["mqtt", "videostream"].contains(try body.string("user_role") ?? "") else {
+            throw APIError(119018, "User role is not valid")
+        }
+        let nodes = try Self.names(body.value["node_ids"])
+        guard (1...Self.nodesPerRole).contains(nodes.count) else {
+            throw APIError(119019, "Node ids must be 1 to \(Self.nodesPerRole)")
+        }
+        for node in nodes {
+            do throws(APIError) { _ = try ownNode(node, of: user) } catch { throw .nodeNotOwned }
+        }
+        let role = RoleTable.Role(
+            accessKey: "ASIA" + Self.shortID().uppercased(), secretKey: "\(Self.shortID())/\(Self.shortID())+",
+            sessionToken: "\(makeUUID())/\(Self.shortID())==", nodes: Set(nodes), expiresAt: now + RoleTable.lifetime)
+        roles.withLock { $0.add(role) }
+        return Response([
+            "access_key": .string(role.accessKey), "secret_key": .string(role.secretKey),
+            "session_token": .string(role.sessionToken), "region": .string(RoleTable.region),
+            "expiration": .integer(role.expiresAt / 1000),
+        ])
+    }
+
+    /// `GET /mqtt`: becomes a WebSocket.
+    func openLive(_ call: Call) -> Response {
+        let request = call.request
+        guard let signature = RequestSignature(request),
+            let role = roles.withLock({ $0.role(of: signature.accessKey) }),
+            signature.isValid(for: role, request, now: now)
+        else { return Response(status: 403, ["message": "Forbidden"]) }
+        let protocols = (request.header("Sec-WebSocket-Protocol") ?? "").split(separator: ",").map {
+            String($0.drop { $0 == " " })
+        }
+        guard request.header("Upgrade")?.lowercased() == "websocket", let key = request.header("Sec-WebSocket-Key"),
+            request.header("Sec-WebSocket-Version") == "13", protocols.contains("mqtt")
+        else { return Response(status: 400, ["message": "Bad Request"]) }
+        // RFC 6455, 1.3.
+        let accept = base64(OpenSSLHashes.sha1(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+        var response = Response(
+            status: 101, content: .none,
+            headers: [
+                .init("Upgrade", "websocket"), .init("Connection", "Upgrade"), .init("Sec-WebSocket-Accept", accept),
+                .init("Sec-WebSocket-Protocol", "mqtt"),
+            ])
+        response.takeOver = Response.TakeOver { [live] connection in
+            live.run(LiveSession(connection, nodes: role.nodes))
+        }
+        return response
+    }
+}
+
+/// The signature in the query of a request (AWS Signature Version 4), as AWS IoT checks it: the session token is not part of what is signed.
+struct RequestSignature {
+    let accessKey: String
+    let sessionToken: String?
+    private let fields: [Request.Field]
+    private let scope: [String]
+    private let date: String
+    private let signature: String
+    private let seconds: Int64
+
+    private static let signatureName = "X-Amz-Signature"
+    private static let tokenName = "X-Amz-Security-Token"
+
+    /// Nil for a request that has none, or one of another kind.
+    init?(_ request: Request) {
+        func value(_ name: String) -> String? {
+            let found = request.query.filter { $0.name == name }
+            return found.count == 1 ? found[0].value : nil
+        }
+        guard value("X-Amz-Algorithm") == "AWS4-HMAC-SHA256", value("X-Amz-SignedHeaders") == "host",
+            let credential = value("X-Amz-Credential"), let date = value("X-Amz-Date"),
+            let signature = value(Self.signatureName), let seconds = Int64(value("X-Amz-Expires") ?? "300"),
+            (1...86_400).contains(seconds)
+        else { return nil }
+        let parts = credential.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 5, parts[1] == date.prefix(8), parts[3...] == ["iotdevicegateway", "aws4_request"] else {
+            return nil
+        }
+        accessKey = parts[0]
+        scope = Array(parts[1...])
+        sessionToken = value(Self.tokenName)
+        fields = request.query.filter { $0.name != Self.signatureName && $0.name != Self.tokenName }
+        (self.date, self.signature, self.seconds) = (date, signature, seconds)
+    }
+
+    /// - Parameter now: milliseconds since 1970. AWS takes signatures from five minutes ahead.
+    func isValid(for role: RoleTable.Role, _ request: Request, now: Int64) -> Bool {
+        guard sessionToken == role.sessionToken, role.expiresAt > now, scope[1] == RoleTable.region,
+            let signed = Self.milliseconds(date), (signed - 300_000...signed + seconds * 1000).contains(now),
+            let host = request.header("Host")
+        else { return false }
+        let query = fields.map { "\(escaped($0.name))=\(escaped($0.value))" }.sorted().joined(separator: "&")
+        let canonical = "GET\n\(request.path)\n\(query)\nhost:\(host)\n\nhost\n" + hexadecimal(OpenSSLHashes.sha256([]))
+        let text =
+            "AWS4-HMAC-SHA256\n\(date)\n\(scope.joined(separator: "/"))\n"
+            + hexadecimal(OpenSSLHashes.sha256(Array(canonical.utf8)))
+        let key = scope.reduce(Array("AWS4\(role.secretKey)".utf8)) {
+            OpenSSLHashes.hmacSHA256(Array($1.utf8), key: $0)
+        }
+        return hexadecimal(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: key)) == signature
+    }
+
+    /// `20130524T000000Z`.
+    private static func milliseconds(_ text: String) -> Int64? {
+        let digits = text.utf8.map { Int64($0) - 0x30 }
+        guard text.utf8.count == 16, Array(text.utf8)[8] == UInt8(ascii: "T"), text.hasSuffix("Z"),
+            (digits[..<8] + digits[9..<15]).allSatisfy({ (0...9).contains($0) })
+        else { return nil }
+        func number(_ range: Range<Int>) -> Int64 { digits[range].reduce(0) { $0 * 10 + $1 } }
+        let (year, month, day) = (number(0..<4), number(4..<6), number(6..<8))
+        guard (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
+        // Days before the year, and before the month of a year that begins in March (H. Hinnant's days_from_civil).
+        let shifted = month > 2 ? year : year - 1
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
+        return ((days * 24 + number(9..<11)) * 60 + number(11..<13)) * 60_000 + number(13..<15) * 1000
+    }
+}
+
+/// All but RFC 3986's unreserved characters as `%41`.
+private func escaped(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    let bytes = text.utf8.flatMap { byte -> [UInt8] in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            [byte]
+        default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+private func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}
+
+/// The short-lived credentials that `assume_role` has given.
+struct RoleTable: Sendable {
+    struct Role: Sendable {
+        let accessKey: String
+        let secretKey: String
+        let sessionToken: String
+        let nodes: Set<String>
+        /// Milliseconds since 1970.
+        let expiresAt: Int64
+    }
+
+    static let region = "us-east-1"
+    /// How long a role is good, in milliseconds: an hour.
+    static let lifetime: Int64 = 3_600_000
+    /// The oldest go beyond that.
+    private static let maximum = 1000
+
+    private var roles: [Role] = []
+
+    mutating func add(_ role: Role) {
+        roles.append(role)
+        if roles.count > Self.maximum { roles.removeFirst() }
+    }
+
+    func role(of accessKey: String) -> Role? { roles.first { $0.accessKey == accessKey } }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+
+/// What users want to happen when a node reports something: events, and what is then set at which nodes.
+struct AutomationTable: Codable, Sendable, Equatable {
+    struct Automation: Codable, Sendable, Equatable {
+        var id: String
+        var owner: String
+        /// As the user gave it: name, event_type, events, actions and what else there is.
+        var document: JSONValue
+        /// Whether its events held when they were last looked at: it acts when they begin to.
+        var holds = false
+    }
+
+    /// The simulator's own bound.
+    static let maximum = 1000
+
+    private(set) var all: [Automation] = []
+
+    func list(of user: String) -> [Automation] { all.filter { $0.owner == user } }
+    func find(_ id: String, of user: String) -> Automation? { all.first { $0.id == id && $0.owner == user } }
+
+    mutating func put(_ automation: Automation) -> Bool {
+        if let index = all.firstIndex(where: { $0.id == automation.id }) {
+            all[index] = automation
+            return true
+        }
+        guard all.count < Self.maximum else { return false }
+        all.append(automation)
+        return true
+    }
+
+    mutating func remove(_ id: String) { all.removeAll { $0.id == id } }
+    mutating func removeAll(of user: String) { all.removeAll { $0.owner == user } }
+
+    /// A node has these values now.
+    ///
+    /// - Returns: what is to be set, where: the actions of those whose events hold now and did not before, or that act each time.
+    mutating func observe(_ node: String, _ params: JSONValue?) -> [(owner: String, node: String, values: JSONValue)] {
+        var actions: [(owner: String, node: String, values: JSONValue)] = []
+        for index in all.indices where all[index].document["node_id"]?.string == node {
+            let automation = all[index]
+            let holds = automation.holds(params)
+            all[index].holds = holds
+            guard holds, !automation.holds || automation.document["retrigger"]?.bool == true,
+                automation.document["enabled"]?.bool != false
+            else { continue }
+            for action in automation.document["actions"]?.array ?? [] {
+                guard let target = action["node_id"]?.string, let values = action["params"] else { continue }
+                actions.append((automation.owner, target, values))
+            }
+        }
+        return actions
+    }
+}
+
+extension AutomationTable.Automation {
+    /// `{"params":{"Light":{"Power":true}},"check":"=="}` each, all of them or, with `event_operator` `or`, one.
+    fileprivate func holds(_ params: JSONValue?) -> Bool {
+        let events = document["events"]?.array ?? []
+        guard !events.isEmpty else { return false }
+        return document["event_operator"]?.string == "or"
+            ? events.contains { Self.holds($0, params) } : events.allSatisfy { Self.holds($0, params) }
+    }
+
+    private static func holds(_ event: JSONValue, _ params: JSONValue?) -> Bool {
+        let check = event["check"]?.string ?? "=="
+        let wanted = (event["params"]?.members ?? []).flatMap { device in
+            (device.value.members ?? []).map { (params?[device.name]?[$0.name], $0.value) }
+        }
+        return !wanted.isEmpty && wanted.allSatisfy { value, bound in value.map { compare($0, check, bound) } ?? false }
+    }
+
+    private static func compare(_ value: JSONValue, _ check: String, _ bound: JSONValue) -> Bool {
+        switch check {
+        case "==": return value == bound || value.double.map { $0 == bound.double } ?? false
+        case "!=": return value != bound
+        default: break
+        }
+        guard let value = value.double, let bound = bound.double else { return false }
+        switch check {
+        case "<": return value < bound
+        case ">": return value > bound
+        case "<=": return value <= bound
+        case ">=": return value >= bound
+        default: return false
+        }
+    }
+}
+
+/// `user/node_automation`: what happens when a node reports something.
+extension CloudAPI {
+    /// The most automations in one page.
+    static let automationPage = 25
+    private static let members: Set<String> = [
+        "name", "event_type", "events", "actions", "node_id", "location", "event_operator", "retrigger", "enabled",
+        "metadata",
+    ]
+
+    func createAutomation(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let id = Self.shortID()
+        let body = try call.body().value
+        for name in ["name", "event_type", "events", "actions"] where body[name] == nil { throw .invalidBody }
+        try keep(AutomationTable.Automation(id: id, owner: user.id, document: .object([])), body, user)
+        return success("Automation created successfully", [.init("automation_id", .string(id))])
+    }
+
+    func editAutomation(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        try keep(try namedAutomation(call, user), try call.body().value, user)
+        return success("Automation updated successfully")
+    }
+
+    func removeAutomation(_ call: Call) throws(APIError) -> Response {
+        let automation = try namedAutomation(call, try call.caller())
+        try change { $0.automations?.remove(automation.id) }
+        return success("Automation removed successfully")
+    }
+
+    /// `GET user/node_automation[?automation_id=][&node_id=]`.
+    func listAutomations(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        var all = readState { $0.automations?.list(of: user.id) ?? [] }
+        if call.request.query("automation_id") != nil { all = [try namedAutomation(call, user)] }
+        if let node = call.request.query("node_id") { all = all.filter { $0.document["node_id"]?.string == node } }
+        let rest = all.drop { automation in call.request.query("start_id").map { automation.id != $0 } ?? false }
+        let shown = rest.prefix(Self.automationPage)
+        let list = shown.map { automation -> JSONValue in
+            .object([.init("automation_id", .string(automation.id))] + (automation.document.members ?? []))
+        }
+        var members: [JSONValue.Member] = [.init("automation_trigger_actions", .array(list))]
+        if let next = rest.dropFirst(shown.count).first { members.append(.init("next_id", .string(next.id))) }
+        return Response(.object(members))
+    }
+
+    /// A node has reported values: what is to follow is sent.
+    func automate(_ node: String) {
+        guard readState({ $0.automations?.all.isEmpty == false }) else { return }
+        let actions = try? changeState { state in
+            let found = state.automations?.observe(node, state.nodes[node]?.params) ?? []
+            return found.filter { state.mappings.isMapped($0.node, to: $0.owner) }
+        }
+        for action in actions ?? [] {
+            guard let target = readState({ $0.nodes[action.node] }) else { continue }
+            send(action.values, to: target)
+        }
+    }
+
+    private func namedAutomation(_ call: Call, _ user: User) throws(APIError) -> AutomationTable.Automation {
+        guard let id = call.request.query("automation_id") else { throw .invalidRequest }
+        guard let found = readState({ $0.automations?.find(id, of: user.id) }) else { throw .automationMissing }
+        return found
+    }
+
+    /// Takes over the members that are given, once they are sound.
+    private func keep(
+        _ automation: AutomationTable.Automation, _ changes: JSONValue, _ user: User
+    ) throws(APIError) {
+        var automation = automation
+        let known = (changes.members ?? []).filter { Self.members.contains($0.name) }
+        guard !known.isEmpty else { throw .invalidBody }
+        var members = automation.document.members ?? []
+        for change in known {
+            members.removeAll { $0.name == change.name }
+            members.append(change)
+        }
+        let document = JSONValue.object(members)
+        guard let name = document["name"]?.string, (1...256).contains(name.utf8.count),
+            let type = document["event_type"]?.string, ["node_params", "weather", "daylight"].contains(type),
+            let events = document["events"]?.array, (1...32).contains(events.count),
+            events.allSatisfy({ $0.members != nil }), let actions = document["actions"]?.array,
+            (1...32).contains(actions.count), document.serialized().count <= NodeNotes.maximumMetadata
+        else { throw .invalidBody }
+        if type == "node_params" {
+            guard let node = document["node_id"]?.string else { throw .nodeIDMissing }
+            _ = try ownNode(node, of: user)
+        }
+        for action in actions {
+            guard let node = action["node_id"]?.string, action["params"]?.members != nil else { throw .invalidBody }
+            _ = try ownNode(node, of: user)
+        }
+        automation.document = document
+        let isKept = try change { [automation] state in
+            var table = state.automations ?? AutomationTable()
+            defer { state.automations = table }
+            return table.put(automation)
+        }
+        guard isKept else { throw .invalidRequest }
+    }
+}

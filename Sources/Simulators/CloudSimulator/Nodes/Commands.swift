@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainJSON
+import Synchronization
+
+/// What users have told nodes to do, and what the nodes have answered. It is not kept over a restart.
+struct CommandTable: Codable, Sendable, Equatable {
+    struct Record: Codable, Sendable, Equatable {
+        enum Status: String, Codable, Sendable {
+            case requested, success, failure
+            case timedOut = "timed_out"
+        }
+
+        var requestID: String
+        var owner: String
+        var node: String
+        var command: Int64
+        var data: JSONValue
+        var isBase64: Bool
+        var status = Status.requested
+        /// The node's own (`esp_rmaker_cmd_status_t`).
+        var nodeStatus: UInt8?
+        var answer: [UInt8] = []
+        /// Milliseconds since 1970; nil for never.
+        var requestedAt: Int64
+        var answeredAt: Int64?
+        var expiresAt: Int64?
+    }
+
+    /// The oldest are forgotten beyond this.
+    static let maximum = 1000
+
+    private(set) var records: [Record] = []
+
+    mutating func add(_ record: Record) {
+        records.append(record)
+        if records.count > Self.maximum { records.removeFirst(records.count - Self.maximum) }
+    }
+
+    /// False where nobody waits for it.
+    mutating func answer(_ message: CommandMessage, from node: String, at now: Int64) -> Bool {
+        expire(at: now)
+        let index = records.firstIndex {
+            $0.requestID == message.requestID && $0.node == node && $0.status == .requested
+        }
+        guard let index else { return false }
+        records[index].status = message.status == 0 ? .success : .failure
+        records[index].nodeStatus = message.status
+        records[index].answer = message.data
+        records[index].answeredAt = now
+        return true
+    }
+
+    mutating func expire(at now: Int64) {
+        for index in records.indices
+        where records[index].status == .requested && (records[index].expiresAt ?? .max) <= now {
+            records[index].status = .timedOut
+        }
+    }
+
+    /// What a node that comes back has not answered yet.
+    func pending(for node: String) -> [Record] { records.filter { $0.node == node && $0.status == .requested } }
+    func list(_ requestID: String, of owner: String) -> [Record] {
+        records.filter { $0.requestID == requestID && $0.owner == owner }
+    }
+}
+
+/// A command to a node, or its answer: type, length and value, a byte each for type and length (`esp_rmaker_cmd_resp.c` of RainMaker's common
+/// component). A value of more than 255 bytes continues in the next element of its type.
+struct CommandMessage: Equatable {
+    private enum Kind: UInt8 { case requestID = 1, role, status, timestamp, command, data }
+
+    /// Who commands, as firmware checks it.
+    enum Role: UInt8 { case primary = 2, secondary = 4 }
+
+    var requestID = ""
+    var role: Role?
+    var status: UInt8?
+    var command: UInt16 = 0
+    var data: [UInt8] = []
+
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        func add(_ kind: Kind, _ value: some Collection<UInt8>) {
+            var rest = value[...]
+            repeat {
+                let piece = rest.prefix(255)
+                bytes += [kind.rawValue, UInt8(piece.count)] + piece
+                rest = rest.dropFirst(piece.count)
+            } while !rest.isEmpty
+        }
+        add(.requestID, Array(requestID.utf8))
+        if let role { add(.role, [role.rawValue]) }
+        if let status { add(.status, [status]) }
+        add(.command, [UInt8(truncatingIfNeeded: command), UInt8(command >> 8)])
+        if !data.isEmpty { add(.data, data) }
+        return bytes
+    }
+
+    init() {}
+
+    /// Nil for what ends within an element, or names no request.
+    init?(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard let kind = rest.popFirst(), let length = rest.popFirst(), rest.count >= length else { return nil }
+            let value = rest.prefix(Int(length))
+            rest = rest.dropFirst(Int(length))
+            switch Kind(rawValue: kind) {
+            case .requestID: requestID += String(decoding: value, as: UTF8.self)
+            case .role: role = value.first.flatMap { Role(rawValue: $0) }
+            case .status: status = value.first
+            case .command:
+                guard value.count == 2, let low = value.first, let high = value.last else { return nil }
+                command = UInt16(high) << 8 | UInt16(low)
+            case .data: data += value
+            case .timestamp, nil: break
+            }
+        }
+        guard !requestID.isEmpty else { return nil }
+    }
+}
+
+/// `user/nodes/cmd`: a command to nodes, and their answers.
+extension CloudAPI {
+    /// The most bytes of a command; the simulator's own bound.
+    static let maximumCommand = 4096
+    static let commandPage = 25
+
+    /// `POST`: to up to 25 nodes. Each has its answer where one of them fails.
+    func sendCommand(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let body = try call.body()
+        let nodes = try Self.names(body.value["node_ids"])
+        guard (1...25).contains(nodes.count) else { throw .nodeIDMissing }
+        // The official client hands on what was typed, which may be a text.
+        var command = body.value["cmd"]?.integer
+        if command == nil { command = body.value["cmd"]?.string.flatMap { Int64($0) } }
+        guard let command, (0...65535).contains(command) else { throw APIError(131001, "Command is not valid") }
+        let timeout = try body.integer("timeout") ?? 30
+        guard timeout == -1 || (1...2_592_000).contains(timeout) else { throw APIError(131002, "Timeout is not valid") }
+        let isBase64 = try body.bool("is_base64") ?? false
+        let data = body.value["data"] ?? .null
+        let bytes = isBase64 ? data.string.flatMap { decodedBase64($0) } : data.isNull ? [] : data.serialized()
+        guard let bytes, bytes.count <= Self.maximumCommand else { throw .invalidBody }
+        let (id, now) = (Self.shortID(), now)
+        var responses: [JSONValue] = []
+        var sent: [(node: String, message: CommandMessage)] = []
+        for node in nodes {
+            do throws(APIError) {
+                _ = try ownNode(node, of: user)
+            } catch {
+                responses.append([
+                    "node_id": .string(node), "status": "failure", "description": .string(error.description),
+                    "error_code": .integer(error.code ?? 0),
+                ])
+                continue
+            }
+            let isPrimary = readState { $0.mappings.isPrimary(user.id, of: node) }
+            var message = CommandMessage()
+            (message.requestID, message.role) = (id, isPrimary ? .primary : .secondary)
+            (message.command, message.data) = (UInt16(command), bytes)
+            let record = CommandTable.Record(
+                requestID: id, owner: user.id, node: node, command: command, data: data, isBase64: isBase64,
+                requestedAt: now, expiresAt: timeout == -1 ? nil : now + timeout * 1000)
+            commands.withLock { $0.add(record) }
+            sent.append((node, message))
+            responses.append(["node_id": .string(node), "status": "success", "description": "Command is sent"])
+        }
+        guard !sent.isEmpty else { throw nodes.count == 1 ? .nodeNotOwned : .nodesMissing }
+        for (node, message) in sent { outbox.withLock { $0 }?.send(node, "to-node", message.bytes) }
+        let isPartial = sent.count < nodes.count
+        var members: [JSONValue.Member] = [.init("request_id", .string(id))]
+        if nodes.count == 1 { members.append(.init("status", "success")) }
+        if nodes.count > 1 { members.append(.init("responses", .array(responses))) }
+        return Response(status: isPartial ? 207 : 200, .object(members))
+    }
+
+    /// `GET ?request_id=[&node_id=][&status=][&num_records=][&start_id=]`.
+    func commandRequests(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        guard let id = call.request.query("request_id") else { throw .requestIDMissing }
+        let now = now
+        var records = commands.withLock { table in
+            table.expire(at: now)
+            return table.list(id, of: user.id)
+        }
+        guard !records.isEmpty else { throw .requestNotFound }
+        if let node = call.request.query("node_id") { records = records.filter { $0.node == node } }
+        if let status = call.request.query("status") { records = records.filter { $0.status.rawValue == status } }
+        let start = call.request.query("start_id")
+        let rest = records.drop { record in start.map { record.node != $0 } ?? false }
+        let size = call.request.query("num_records").flatMap { Int($0) } ?? Self.commandPage
+        guard size > 0 else { throw .invalidQuery }
+        let shown = rest.prefix(min(size, Self.commandPage))
+        var members: [JSONValue.Member] = [.init("requests", .array(shown.map(Self.describe)))]
+        if let next = rest.dropFirst(shown.count).first { members.append(.init("next_id", .string(next.node))) }
+        return Response(.object(members))
+    }
+
+    /// A node's answer, on `from-node`. One without a request asks for what it has missed, which is sent anyway.
+    func receiveAnswer(of node: String, _ payload: [UInt8]) {
+        let now = now
+        let message = CommandMessage(payload)
+        let isTaken = message.map { message in commands.withLock { $0.answer(message, from: node, at: now) } } ?? false
+        journal.node(node, isTaken ? "answered" : "ignored")
+    }
+
+    private static func describe(_ record: CommandTable.Record) -> JSONValue {
+        let answer = String(validating: record.answer, as: UTF8.self)
+        var members: [JSONValue.Member] = [
+            .init("node_id", .string(record.node)), .init("request_id", .string(record.requestID)),
+            .init("cmd", .integer(record.command)), .init("request_data", record.data),
+            .init("is_base64", .bool(record.isBase64)), .init("status", .string(record.status.rawValue)),
+            .init("request_timestamp", .integer(record.requestedAt / 1000)),
+        ]
+        if let status = record.nodeStatus {
+            let words = ["success", "failed", "invalid command", "authorization failed", "command not found"]
+            members.append(.init("device_status", .integer(Int64(status))))
+            members.append(
+                .init("status_description", .string(status < words.count ? words[Int(status)] : "unknown")))
+        }
+        if let time = record.answeredAt {
+            let json = answer.flatMap { try? JSONValue(parsing: Array($0.utf8)) }
+            let data: JSONValue =
+                record.answer.isEmpty
+                ? .null
+                : record.isBase64 || answer == nil
+                    ? .string(base64(record.answer)) : json ?? .string(answer ?? "")
+            members.append(.init("response_data", data))
+            members.append(.init("response_timestamp", .integer(time / 1000)))
+        }
+        if let end = record.expiresAt { members.append(.init("expiration_timestamp", .integer(end / 1000))) }
+        return .object(members)
+    }
+}

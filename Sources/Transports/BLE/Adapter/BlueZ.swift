@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainDBus
+import Synchronization
+
+/// Calls over one connection to the bus. The first that finds it lost ends all waits for BlueZ, so that it is not used again.
+struct BlueZCalls: Sendable {
+    let client: DBusClient
+    let watch: ObjectWatch
+
+    @discardableResult
+    func call(
+        _ call: DBusCall, within limit: Duration, inOrder: (@Sendable ([DBusValue]) -> Void)? = nil
+    ) async throws(DBusError) -> [DBusValue] {
+        do {
+            return try await client.call(call, within: limit, inOrder: inOrder)
+        } catch {
+            if error.code == .disconnected { watch.end(.busLost) }
+            throw error
+        }
+    }
+
+    /// Reads all of BlueZ's objects.
+    func load(within limit: Duration) async throws(DBusError) {
+        let managed = DBusCall(BlueZName.service, "/", BlueZName.objectManager, "GetManagedObjects")
+        try await call(managed, within: limit) { [watch] answer in
+            guard let managed = answer.first else { return }
+            watch.change { tree in
+                tree.load(managed)
+                return .everything
+            }
+        }
+    }
+
+    /// Begins the scan of this connection.
+    ///
+    /// BlueZ answers `InProgress` where the kernel could not start scanning, and forgets the caller then (`start_discovery_complete` in
+    /// src/adapter.c); it answers the same to a connection that scans already, because an earlier answer was lost.
+    func startScan(_ adapter: String) async -> Result<Void, BluetoothError> {
+        do throws(DBusError) {
+            // Active scanning is BlueZ's default; without "le" it would look for classic devices half the time.
+            let filter = DBusValue.properties([("Transport", .string("le")), ("DuplicateData", .bool(false))])
+            try await call(
+                DBusCall(BlueZName.service, adapter, BlueZName.adapter, "SetDiscoveryFilter", [filter]),
+                within: OpenAdapter.callLimit)
+            do throws(DBusError) {
+                try await startDiscovery(adapter)
+            } catch {
+                guard error.name == BlueZErrorName.inProgress, await stopScan(adapter) else { throw error }
+                try await startDiscovery(adapter)
+            }
+            return .success(())
+        } catch {
+            return .failure(BluetoothError(scanning: adapter, error))
+        }
+    }
+
+    private func startDiscovery(_ adapter: String) async throws(DBusError) {
+        try await call(
+            DBusCall(BlueZName.service, adapter, BlueZName.adapter, "StartDiscovery"), within: OpenAdapter.callLimit)
+    }
+
+    /// Returns whether there was a scan of this connection.
+    @discardableResult
+    func stopScan(_ adapter: String) async -> Bool {
+        let stop = DBusCall(BlueZName.service, adapter, BlueZName.adapter, "StopDiscovery")
+        return (try? await call(stop, within: OpenAdapter.callLimit)) != nil
+    }
+}
+
+/// BlueZ's signals, as they arrive on the thread of the bus, and no signals that pretend to be BlueZ's.
+///
+/// On the system's bus every user of the machine can send a signal to this connection, and so invent a board, the end of a link or the end
+/// of BlueZ. Only two senders count here: BlueZ's own connection, and the bus, which says which connection that is.
+final class BlueZFeed: Sendable {
+    let watch: ObjectWatch
+    let pairing = PairingAgent()
+    private let owner = Mutex(DBusNameOwner(of: BlueZName.service))
+    private let follower = Mutex<Follower?>(nil)
+
+    /// Not a bare closure in the mutex: each reading would put it into another wrapper (Swift 6.3 converts a closure that is handed out and
+    /// back as generic), and calls would become deeper with each signal.
+    private struct Follower {
+        var take: @Sendable (Event) -> Void
+    }
+
+    enum Event {
+        /// BlueZ is on the bus anew: everything that it said before is forgotten.
+        case restarted
+        case changed(String)
+    }
+
+    init(_ watch: ObjectWatch) { self.watch = watch }
+
+    var handlers: DBusClient.Handlers {
+        DBusClient.Handlers(
+            admits: { message in self.owner.withLock { $0.admits(message) } },
+            signal: { self.take($0) },
+            // Only calls of BlueZ's: the bus, whose signals are accepted as well, makes none.
+            call: { self.pairing.answer($0) },
+            lost: { _ in self.watch.end(.busLost) })
+    }
+
+    /// Subscribes to BlueZ's signals, and asks the bus which connection is BlueZ's.
+    func begin(_ client: DBusClient, within limit: () -> Duration) async throws(DBusError) {
+        let (rule, question) = owner.withLock { ($0.rule, $0.question) }
+        try await client.match("type='signal',sender='\(BlueZName.service)'", within: limit())
+        try await client.match(rule, within: limit())
+        do {
+            try await client.call(question, within: limit()) { answer in self.owner.withLock { $0.learn(answer) } }
+        } catch {
+            // The first call to it may start BlueZ, and then a signal says who it is.
+            guard error.name == DBusErrorName.nameHasNoOwner else { throw error }
+        }
+    }
+
+    /// Called with what happened, on the thread of the bus.
+    func follow(_ body: @escaping @Sendable (Event) -> Void) { follower.withLock { $0 = Follower(take: body) } }
+
+    private func take(_ signal: DBusMessage) {
+        if let isThere = owner.withLock({ $0.follow(signal) }) {
+            pairing.forget()
+            watch.change { tree in
+                tree.removeAll()
+                tree.isServed = isThere
+                return .everything
+            }
+            if isThere { follower.withLock { $0 }?.take(.restarted) }
+        } else if owner.withLock({ $0.sent(signal) }) {
+            guard case .object(let path) = watch.change({ $0.apply(signal) }) else { return }
+            follower.withLock { $0 }?.take(.changed(path))
+        }
+    }
+}
+
+/// Names of BlueZ's interfaces (BlueZ, doc/).
+enum BlueZName {
+    static let service = "org.bluez"
+    /// Where adapters are.
+    static let root = "/org/bluez"
+    static let adapter = "org.bluez.Adapter1"
+    static let device = "org.bluez.Device1"
+    static let gattService = "org.bluez.GattService1"
+    static let characteristic = "org.bluez.GattCharacteristic1"
+    static let descriptor = "org.bluez.GattDescriptor1"
+    static let agentManager = "org.bluez.AgentManager1"
+    static let agent = "org.bluez.Agent1"
+    static let properties = "org.freedesktop.DBus.Properties"
+    static let objectManager = "org.freedesktop.DBus.ObjectManager"
+}
+
+/// Names of BlueZ's errors (BlueZ, src/error.h and doc/).
+enum BlueZErrorName {
+    static let alreadyConnected = "org.bluez.Error.AlreadyConnected"
+    static let alreadyExists = "org.bluez.Error.AlreadyExists"
+    static let blocked = "org.bluez.Error.Blocked"
+    static let doesNotExist = "org.bluez.Error.DoesNotExist"
+    static let failed = "org.bluez.Error.Failed"
+    static let inProgress = "org.bluez.Error.InProgress"
+    static let invalidArguments = "org.bluez.Error.InvalidArguments"
+    static let notAuthorized = "org.bluez.Error.NotAuthorized"
+    static let notAvailable = "org.bluez.Error.NotAvailable"
+    static let notConnected = "org.bluez.Error.NotConnected"
+    static let notPermitted = "org.bluez.Error.NotPermitted"
+    static let notReady = "org.bluez.Error.NotReady"
+    static let notSupported = "org.bluez.Error.NotSupported"
+    static let rejected = "org.bluez.Error.Rejected"
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainCore
+import RainIO
+import RainJSON
+import RainKit
+
+/// The main job: find the board, secure the session, tie it to the account, put it on Wi-Fi, wait for the cloud.
+struct Provision: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "provision", abstract: "Put a board on Wi-Fi and into your account.",
+        discussion: """
+            Example: rainctl provision --ssid Home --passphrase-file wifi.txt
+
+            It takes the board on a cable, or looks for one over Bluetooth and Wi-Fi. Where no cable's log tells the proof of possession, \
+            --qrcode or --pop-file does.
+            """)
+
+    enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
+
+    @OptionGroup var device: DeviceOptions
+    @OptionGroup(title: "Wi-Fi") var wifi: WiFiOptions
+    @OptionGroup(title: "Account") var owner: OwnerOptions
+
+    @Flag(help: "Do not put the board into the account.")
+    var noMapping = false
+
+    @Option(help: ArgumentHelp("Tags for the node.", valueName: "key:value,…"))
+    var tags: String?
+
+    @Option(help: ArgumentHelp("Metadata for the node, one JSON object.", valueName: "json"))
+    var metadata: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send the board's own application what this file holds (- is standard input), before it gets its network.",
+            valueName: "file"), completion: .file())
+    var customData: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The endpoint of the application (--custom-data); custom-data unless given.", valueName: "name"))
+    var customEndpoint: String?
+
+    @Flag(help: "Make the board forget failed Wi-Fi settings first.")
+    var resetFirst = false
+
+    @Flag(help: "Give up what earlier runs left unconfirmed; the cloud is not asked about it again.")
+    var forgetPending = false
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(120))
+
+    @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))
+    var events: Events?
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if customEndpoint != nil, customData == nil {
+            throw ValidationError("--custom-endpoint needs --custom-data, what is to be sent there.")
+        }
+        if forgetPending, noMapping {
+            throw ValidationError(
+                "--forget-pending is about your account, and --no-mapping uses none: give one of them.")
+        }
+        if noMapping, tags != nil || metadata != nil {
+            throw ValidationError(
+                "\(tags == nil ? "--metadata" : "--tags") goes with a mapping, and --no-mapping makes none: give one of them."
+            )
+        }
+    }
+
+    func run() async throws {
+        let context = try device.context(options)
+        let stream = EventStream(context, events, device)
+        var done: (node: OnboardedNode, client: RainKitClient)?
+        try await stream.ending {
+            let ended = try await provision(context, stream)
+            done = ended
+            return ProvisionResult(ended.0)
+        }
+        guard let done, StandardStreams.errIsTerminal, !options.quiet, !options.json, events == nil else { return }
+        ProgressReport.close(await ClosingWords.lines(for: done.node, done.client), context, options)
+    }
+
+    private func provision(
+        _ context: Context, _ stream: EventStream
+    ) async throws -> (OnboardedNode, RainKitClient) {
+        let time = TimeBudget(timeout)
+        if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-", customData == "-"].filter({ $0 }).count > 1 {
+            throw CommandFailure(.usage, message: "Only one thing can be read from standard input.")
+        }
+        let notes = try mappingNotes()
+        let custom = try customData.map { file throws(CommandFailure) in
+            CustomData(try Payload(file: file).bytesForBoard(within: time.left), for: customEndpoint ?? "custom-data")
+        }
+        let questions = NetworkQuestions(screen: context.screen, first: try wifi.name())
+        let network = try requestedNetwork(context, questions, within: time)
+        // Fails with `notSignedIn` before a byte goes to the board.
+        let client = try owner.client(context, noMapping: noMapping)
+        // First of all, so that what was left can be given up in the name of a user whom the backend does not take.
+        if forgetPending { try await forgetLeftOvers(client, time, context) }
+        if !noMapping { try await time.run { try await client.checkCanProvision(notes) } }
+        let target = try await BoardTarget(device, context, client, within: time)
+        return try await target.askingForProofAgain(context, within: time) { target in
+            let board = try await target.open(within: time)
+            var request = OnboardingRequest(
+                network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
+                deadline: time.left, fetchesChallengeFirst: target.leavesNetwork && !noMapping,
+                waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, questions, within: time))
+            request.customData = custom.map { [$0] } ?? []
+            stream.name(device.deviceName ?? board.peer)
+            let report = ProgressReport(context, options, events: stream, peer: board.peer)
+
+            async let _ = report.animate()
+            return (try await client.provision(board, request) { report.take($0) }, client)
+        }
+    }
+
+    private func forgetLeftOvers(_ client: RainKitClient, _ time: TimeBudget, _ context: Context) async throws {
+        let nodes = try await time.run { try await client.forgetPendingMappings() }
+        guard !nodes.isEmpty else { return context.output.say("note: No earlier run has left anything to give up.") }
+        context.output.warn(
+            "the mappings of \(nodes.map(\.rawValue.onOneLine).joined(separator: ", ")) were given up: the cloud is not asked about "
+                + "them again.", reason: "pending_forgotten")
+    }
+
+    private func mappingNotes() throws(CommandFailure) -> MappingNotes {
+        let tags = (tags ?? "").split(separator: ",").map(String.init)
+        for tag in tags {
+            let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+                throw CommandFailure(.usage, message: "\(tag.onOneLine) is not a tag: they are given as KEY:VALUE.")
+            }
+        }
+        if let metadata {
+            do {
+                guard case .object = try JSONValue(parsing: Array(metadata.utf8)) else {
+                    throw CommandFailure(.usage, message: "--metadata takes one JSON object.")
+                }
+            } catch {
+                throw CommandFailure(.usage, message: "--metadata takes one JSON object.")
+            }
+        }
+        return MappingNotes(tags: tags, metadata: metadata)
+    }
+}
+
+/// Which network the board is to join, and which one after a failure.
+extension Provision {
+    func requestedNetwork(
+        _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
+    ) throws(CommandFailure) -> OnboardingRequest.Network {
+        if wifi.noWifi { return .none }
+        if device.transport.isForConnectedBoards {
+            guard !wifi.isGiven else {
+                throw CommandFailure(
+                    .usage,
+                    message:
+                        "Over --transport \(device.transport.scheme ?? "") the board is on its network already: no network can be given."
+                )
+            }
+            return .none
+        }
+        let name = try wifi.name()
+        let source = wifi.passphraseSource(within: time)
+        let passphrase = try source.read(environment: context.environment, output: context.output)
+        if let name {
+            let secret: Secret
+            if wifi.open {
+                secret = Secret("")
+            } else if let passphrase {
+                secret = passphrase
+            } else {
+                secret = try time.asking { () throws(CommandFailure) in try source.prompt(mayAsk: context.mayAsk) }
+            }
+            return .given(try network(name, secret))
+        }
+        guard context.mayAsk else {
+            throw CommandFailure(
+                .usage, reason: "missing_ssid",
+                message: "No network given: use --ssid NAME, or --no-wifi to leave it alone.")
+        }
+        return .chosen { heard in await questions.choose(from: heard, passphrase: passphrase) }
+    }
+
+    /// Only a person can offer other credentials; scripts run the command again.
+    func otherNetwork(
+        _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
+    ) -> (@Sendable (ProvisioningError) async -> WiFiNetwork?)? {
+        guard context.mayAsk else { return nil }
+        return { error in
+            // If no answer comes, the rest of the time is for resetting the board, and the error tells why it could not join instead of
+            // "deadline".
+            let left = time.left
+            let answer = await withDeadline(
+                left - min(.seconds(2), left / 4), sleep: { try await Task.sleep(for: $0) },
+                { () async throws(Never) in await questions.another(after: error) })
+            guard case .success(let network) = answer else { return nil }
+            return network
+        }
+    }
+
+    private func network(_ name: SSID, _ passphrase: Secret) throws(CommandFailure) -> WiFiNetwork {
+        do {
+            return try WiFiNetwork(possible: name, passphrase: passphrase)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+/// Whose the board will be: a user of RainMaker's, or one of another identity system with a cloud of their own.
+struct OwnerOptions: ParsableArguments {
+    @OptionGroup var which: ProviderOption
+
+    @Option(
+        help: ArgumentHelp(
+            "The file that describes your own cloud, for users of that provider (see docs/own-cloud.md).",
+            valueName: "file"), completion: .file())
+    var backend: String?
+
+    /// - Parameter noMapping: whether the board is put into no account.
+    func client(_ context: Context, noMapping: Bool) throws -> RainKitClient {
+        if noMapping, which.provider != nil || backend != nil {
+            throw CommandFailure(
+                .usage, message: "--no-mapping puts the board into no account, so --provider and --backend have no use."
+            )
+        }
+        if noMapping { return context.boardClient() }
+        guard let name = context.providerName(which.provider) else {
+            guard backend == nil else {
+                throw CommandFailure(
+                    .usage, message: "--backend goes with --provider: users of RainMaker belong to RainMaker's cloud.")
+            }
+            return try context.client()
+        }
+        return try context.client(provider: ProviderSelection(name), backend: try description(of: name, context))
+    }
+
+    /// The file that the option names, then the environment, then the one that lies beside the settings; nil without any.
+    private func description(of provider: String, _ context: Context) throws -> NodeMappingDescription? {
+        let usual = "\(context.folders.configuration)/backends/\(provider).json"
+        let path = backend ?? context.variable("RAINKIT_BACKEND")
+        return try NodeMappingDescription(file: path ?? usual, mayBeAbsent: path == nil)
+    }
+}
+
+/// The network that a board is to join.
+struct WiFiOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The network's name; without it the board is asked what it hears.", valueName: "name"))
+    var ssid: String?
+
+    @Option(help: ArgumentHelp("The network's name as hex digits, for names that are not text.", valueName: "digits"))
+    var ssidHex: String?
+
+    @Option(
+        help: ArgumentHelp("The Wi-Fi password (seen by other users: prefer --passphrase-file).", valueName: "password")
+    )
+    var passphrase: String?
+
+    @Option(help: ArgumentHelp("Read the Wi-Fi password from a file.", valueName: "file"), completion: .file())
+    var passphraseFile: String?
+
+    @Flag(help: "Read the Wi-Fi password from standard input.")
+    var passphraseStdin = false
+
+    @Flag(help: "The network has no password.")
+    var open = false
+
+    @Flag(help: "Leave the board's Wi-Fi alone.")
+    var noWifi = false
+
+    /// Whether any network is spoken of.
+    var isGiven: Bool {
+        ssid != nil || ssidHex != nil || passphrase != nil || passphraseFile != nil || passphraseStdin || open
+    }
+
+    func validate() throws {
+        if ssid != nil, ssidHex != nil { throw ValidationError("Give --ssid or --ssid-hex, not both.") }
+        let hasPassphrase = passphrase != nil || passphraseFile != nil || passphraseStdin
+        if open, hasPassphrase {
+            throw ValidationError("An open network has no password: drop --open or the password.")
+        }
+        if noWifi, isGiven {
+            throw ValidationError("--no-wifi leaves the Wi-Fi alone, so no network can be given.")
+        }
+    }
+
+    /// The name given, if any.
+    func name() throws(CommandFailure) -> SSID? {
+        if let ssid { return SSID(ssid) }
+        guard let ssidHex else { return nil }
+        let digits = ssidHex.compactMap(\.hexDigitValue)
+        guard digits.count == ssidHex.count, digits.count.isMultiple(of: 2) else {
+            throw CommandFailure(.usage, message: "--ssid-hex takes pairs of hex digits.")
+        }
+        return SSID(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    }
+
+    func passphraseSource(within time: TimeBudget) -> SecretSource {
+        SecretSource(
+            name: "Wi-Fi password", flag: "--passphrase", value: passphrase, file: passphraseFile,
+            fromStandardInput: passphraseStdin, environmentVariable: .passphrase,
+            ifThereIsNone: "For a network without a password there is --open.", time: time)
+    }
+}
+
+extension SSID {
+    /// The name as `--ssid` takes it, byte for byte; nil for one that is no text, or that no argument can hold. Those go by
+    /// `ssid_hex` and `--ssid-hex`.
+    var argument: String? {
+        guard !bytes.contains(0) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+/// What an onboarding came to.
+struct ProvisionResult: CommandResult {
+    let nodeID: String?
+    /// The board's address, which is empty where it did not say, and its network; nil where the Wi-Fi was left alone, and the network's name
+    /// also where it is not text: `ssidHex` has it always.
+    let ip: String?
+    let ssid: String?
+    let mapping: String
+    let claimed: Bool
+    let resumed: Bool
+    let elapsedMilliseconds: Int64
+    let ssidHex: String?
+    /// What the board's application has answered; absent where it was sent nothing.
+    var customData: [SendResult]?
+
+    private enum CodingKeys: String, CodingKey {
+        case nodeID = "node_id"
+        case ip, ssid, mapping, claimed, resumed
+        case elapsedMilliseconds = "elapsed_ms"
+        case ssidHex = "ssid_hex"
+        case customData = "custom_data"
+    }
+
+    var text: String {
+        var lines: [String] = []
+        if let nodeID { lines.append("node id: \(nodeID)") }
+        if let ip { lines.append("ip: \(ip.isEmpty ? "unknown" : ip)") }
+        lines.append("mapping: \(mapping)")
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension ProvisionResult {
+    init(_ node: OnboardedNode) {
+        nodeID = node.nodeID?.rawValue
+        ip = node.network?.address
+        ssid = node.network?.ssid.argument
+        ssidHex = node.network?.ssid.hex
+        mapping = node.mapping.rawValue
+        claimed = node.claimed
+        resumed = node.resumed
+        elapsedMilliseconds = Int64(node.elapsed / .milliseconds(1))
+        customData =
+            node.customData.isEmpty ? nil : node.customData.map { SendResult($0.endpoint, answered: $0.payload) }
+    }
+}
+
+/// What a person reads after everything else: how the board is called now, and what can be done with it.
+///
+/// Nobody waits long for it: what the cloud does not tell by then is left away.
+enum ClosingWords {
+    static func lines(for node: OnboardedNode, _ client: RainKitClient) async -> [String] {
+        guard node.mapping == .confirmed, let id = node.nodeID else {
+            return ["done: the board is set up, and in no account (--no-mapping)"]
+        }
+        let end = ContinuousClock.now + patience
+        var known: Node?
+        // A board that has just come online tells the cloud what it consists of in the same second.
+        while let node = try? await withTimeout(ContinuousClock.now.duration(to: end), { try await client.node(id) }) {
+            known = node
+            if NodeConfiguration(node.configuration)?.components.isEmpty == false { break }
+            try? await Task.sleep(for: .milliseconds(200))
+            if Task.isCancelled { break }
+        }
+        return known.map { lines(for: $0) } ?? ["done: node \(id) is in your account"]
+    }
+
+    private static var patience: Duration { .seconds(2) }
+
+    /// - Parameter columns: how wide the terminal is; explanations that do not fit on a line are left away.
+    static func lines(for node: Node, columns: Int = TerminalSize.current.columns) -> [String] {
+        let name = node.displayName.map { "\($0) (node \(node.id))" } ?? "node \(node.id)"
+        let id = node.id.rawValue.asShellWord
+        var next = [["rainctl node show \(id)", "what it is, and its values"]]
+        let parts = NodeConfiguration(node.configuration)
+        let switchable = (parts?.components ?? []).filter { !$0.isService }.lazy.compactMap { part in
+            part.parameters.first { $0.dataType == "bool" && $0.isWritable }.map { "\(part.name).\($0.name)" }
+        }.first
+        if let switchable, switchable.isPlainWord {
+            next.append(["rainctl node params set \(id) \(switchable)=true", "switches it"])
+        }
+        if parts?.nameParameter != nil {
+            next.append(["rainctl node rename \(id) 'Kitchen lamp'", "gives it a name of yours"])
+        }
+        let width = next.map { $0[0].count }.max() ?? 0
+        let hasRoom = next.allSatisfy { width + $0[1].count + 6 <= columns }
+        return ["done: \(name) is in your account. Next:".onOneLine]
+            + next.map { line in
+                let gap = String(repeating: " ", count: width - line[0].count)
+                return hasRoom ? "  \(line[0])\(gap)  # \(line[1])" : "  \(line[0])"
+            }
+    }
+}
+
+extension String {
+    /// Whether a shell takes it as it is.
+    fileprivate var isPlainWord: Bool {
+        utf8.allSatisfy {
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+                || "._-".utf8.contains($0)
+        }
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainCore
+import RainKit
+
+/// The identity provider whose session a command uses.
+struct ProviderOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The identity provider, if not RainMaker (see: rainctl account providers).", valueName: "name"))
+    var provider: String?
+}
+
+/// The password of an account.
+struct PasswordOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the password from a file.", valueName: "file"), completion: .file())
+    var passwordFile: String?
+
+    @Flag(help: "Read the password from standard input.")
+    var passwordStdin = false
+
+    var isGiven: Bool { passwordFile != nil || passwordStdin }
+
+    /// As given, or asked for.
+    func read(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
+        try source(time).required(context)
+    }
+
+    /// As given, or asked for twice: a typing error in a new password would lock the user out.
+    func readNew(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
+        var source = source(time)
+        source.rule = { secret throws(AccountError) in try RainMakerAccount.check(newPassword: secret) }
+        return try source.required(context, isNew: true)
+    }
+
+    /// Whether a person is asked: the password is in no option and no variable.
+    func isAsked(_ context: Context) -> Bool {
+        !isGiven && context.mayAsk && context.environment[SecretVariable.password.rawValue, default: ""].isEmpty
+    }
+
+    private func source(_ time: TimeBudget) -> SecretSource {
+        SecretSource(
+            name: "password", flag: "--password", file: passwordFile, fromStandardInput: passwordStdin,
+            environmentVariable: .password, time: time)
+    }
+}
+
+/// A new password for an account that has one.
+struct NewPasswordOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the new password from a file.", valueName: "file"), completion: .file())
+    var newPasswordFile: String?
+
+    @Flag(help: "Read the new password from standard input.")
+    var newPasswordStdin = false
+
+    /// As given, or asked for twice.
+    func read(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
+        var source = SecretSource(
+            name: "new password", flag: "--new-password", file: newPasswordFile, fromStandardInput: newPasswordStdin,
+            time: time)
+        source.rule = { secret throws(AccountError) in try RainMakerAccount.check(newPassword: secret) }
+        return try source.required(context, isNew: true)
+    }
+}
+
+/// Standard input has room for one secret.
+func checkStandardInput(_ wanted: Bool...) throws {
+    if wanted.filter({ $0 }).count > 1 {
+        throw ValidationError("Only one secret can come from standard input; read the others from files.")
+    }
+}
+
+/// The code that the cloud has sent to the user. It is read only when it is wanted, so that a script can write it into a pipe
+/// once it has come.
+struct CodeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The code that was sent (seen by other users: prefer --code-stdin).", valueName: "code"))
+    var code: String?
+
+    @Option(help: ArgumentHelp("Read the code from a file.", valueName: "file"), completion: .file())
+    var codeFile: String?
+
+    @Flag(help: "Read the code from standard input.")
+    var codeStdin = false
+
+    var isGiven: Bool { code != nil || codeFile != nil || codeStdin }
+
+    /// The code as given or asked for; nil where none is given and no one can be asked.
+    func read(sentTo user: String, within time: TimeBudget, _ context: Context) throws(CommandFailure) -> Secret? {
+        var source = SecretSource(name: "code", flag: "--code", value: code, file: codeFile)
+        source.fromStandardInput = codeStdin
+        source.time = time
+        if let code = try source.read(environment: [:], output: context.output) { return code }
+        guard context.mayAsk else { return nil }
+        let question = "The code that was sent to \(user.onOneLine): "
+        guard let code = time.asking({ Terminal.readSecret(prompt: question) }) else {
+            throw CommandFailure(.cancelled, message: "Cancelled.")
+        }
+        return code
+    }
+
+    /// Does the work with a code, and asks a person for it again where the cloud does not take it: three times in all.
+    func entering<Value: Sendable>(
+        _ code: Secret, sentTo user: String, within time: TimeBudget, _ context: Context,
+        _ work: @escaping @Sendable (Secret) async throws -> Value
+    ) async throws -> Value {
+        var code = code
+        for _ in 1..<3 {
+            do {
+                let entered = code
+                return try await time.run { try await work(entered) }
+            } catch let error as AccountError where error.code == .wrongCode && context.mayAsk && !isGiven {
+                context.screen.say(error.message.asSentence)
+                let question = "The code that was sent to \(user.onOneLine) again (Enter to stop): "
+                guard let another = time.asking({ Terminal.readSecret(prompt: question) }), !another.isEmpty else {
+                    throw error
+                }
+                code = another
+            }
+        }
+        let entered = code
+        return try await time.run { try await work(entered) }
+    }
+
+    /// The code, for commands that can do nothing without it.
+    func required(sentTo user: String, within time: TimeBudget, _ context: Context) throws(CommandFailure) -> Secret {
+        if let code = try read(sentTo: user, within: time, context) { return code }
+        throw CommandFailure(
+            .usage, reason: "missing_code", message: "No code given: use --code-stdin or --code-file FILE.")
+    }
+}
+
+/// The language of the message that the cloud sends.
+struct LocaleOption: ParsableArguments {
+    @Option(help: ArgumentHelp("The language of the message, such as en or en-us.", valueName: "locale"))
+    var locale: String?
+}
+
+/// Where the session of someone who signs in is to be kept.
+struct StoreOptions: ParsableArguments {
+    enum Name: String, ExpressibleByArgument, CaseIterable {
+        case auto, file, memory
+        case secretService = "secret-service"
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to keep the session; auto is the Secret Service where it answers, else a file.",
+            valueName: "store"))
+    var store: Name?
+
+    @Flag(help: "Keep no session, as --store memory: whether the sign-in works is all that is wanted.")
+    var noSave = false
+
+    /// The flag, then the environment, then what is remembered or works.
+    func choice(_ context: Context) throws(CommandFailure) -> StoreChoice {
+        guard !noSave || store == nil || store == .memory else {
+            throw CommandFailure(.usage, message: "--no-save keeps nothing, and --store says where: give one of them.")
+        }
+        if noSave { return .kind(.memory) }
+        if let store { return store.choice }
+        let given = context.settings[.store]
+        let variable = context.variable("RAINKIT_STORE")
+        guard let text = variable ?? given?.text else { return .automatic }
+        guard let name = Name(rawValue: text) else {
+            let names = Name.allCases.map(\.rawValue).joined(separator: ", ")
+            let place = variable == nil ? "store in \(given?.path ?? "")" : "RAINKIT_STORE"
+            throw CommandFailure(
+                .config, message: "\(place.onOneLine) is \"\(text.onOneLine)\", which is none of \(names).")
+        }
+        return name.choice
+    }
+}
+
+extension StoreOptions.Name {
+    fileprivate var choice: StoreChoice {
+        switch self {
+        case .auto: .automatic
+        case .file: .kind(.file)
+        case .memory: .kind(.memory)
+        case .secretService: .kind(.secretService)
+        }
+    }
+}

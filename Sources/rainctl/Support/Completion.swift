@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainCore
+import RainKit
+
+/// What a shell offers where a value of this machine is meant. It asks rainctl itself; nothing is sent, and no port is opened.
+extension CompletionKind {
+    static var serialPorts: CompletionKind {
+        .custom { _, _, _ in
+            guard let context = try? Context.quiet() else { return [] }
+            return offered(SerialPort.available(in: context.systemFiles).map(\.path))
+        }
+    }
+
+    static var profiles: CompletionKind {
+        .custom { _, _, _ in
+            let names = try? Context.quiet().deploymentFile.load().all.map(\.name)
+            return offered(names ?? [])
+        }
+    }
+
+    static var accounts: CompletionKind {
+        .custom { _, _, _ in
+            let entries = try? Context.quiet().accounts.known.load().entries
+            return offered(entries?.map(\.name) ?? [])
+        }
+    }
+
+    /// Names come from servers and files, and a script of another version may have a shell expand them: only those that every shell takes as
+    /// they are.
+    static func offered(_ names: [String]) -> [String] {
+        names.filter { ShellWord.isPlain($0) && !$0.hasPrefix("-") }
+    }
+}
+
+extension Context {
+    /// What no option was given for.
+    fileprivate static func quiet() throws -> Context {
+        // A shell that completes a word shows no warnings.
+        try Context(try GlobalOptions.parse([])) { (_, failure) throws(CommandFailure) in throw failure }
+    }
+}
+
+/// The scripts by which shells complete rainctl's commands, as the argument parser generates them (1.8), without its expansion of data.
+///
+/// bash expands the words of `compgen -W` like a command line, so it would run a `$(…)` in a name. zsh and fish take names as data.
+enum CompletionScript {
+    /// - Parameter text: any output of the argument parser; only a script for bash is changed.
+    static func withoutExpansion(_ text: String) -> String {
+        guard text.hasPrefix("#!/bin/bash\n") else { return text }
+        guard let place = text.firstRange(of: expanding), !text[place.upperBound...].contains(expanding) else {
+            preconditionFailure("the argument parser has a new script for bash, which may expand data")
+        }
+        return text.replacingCharacters(in: place, with: comparing)
+    }
+
+    private static let expanding = """
+            while IFS='' read -r completion; do
+                COMPREPLY+=("${completion}")
+            done < <(IFS=$'\\n' compgen "${@}" -- "${cur}")
+
+        """
+
+    private static let comparing = """
+            if [[ "${1}" = -W ]]; then
+                # The words are names from servers and files: compgen would expand them.
+                while IFS='' read -r completion; do
+                    [[ -n "${completion}" && "${completion}" = "${cur}"* ]] && COMPREPLY+=("${completion}")
+                done <<<"${2}"
+                return
+            fi
+            while IFS='' read -r completion; do
+                COMPREPLY+=("${completion}")
+            done < <(IFS=$'\\n' compgen "${@}" -- "${cur}")
+
+        """
+}
+
+extension String {
+    fileprivate func replacingCharacters(in range: Range<String.Index>, with text: String) -> String {
+        self[..<range.lowerBound] + text + self[range.upperBound...]
+    }
+}

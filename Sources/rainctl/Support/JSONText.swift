@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+import RainJSON
+
+/// JSON as rainctl prints it: documents, lines of events and lines of the log.
+enum JSONText {
+    /// The version of every JSON document that rainctl prints.
+    static let schemaVersion = 1
+
+    /// A document of several lines, which begins with the schema's version.
+    /// - Parameter warnings: its last member; absent where there are none.
+    static func document(_ content: some Encodable, warnings: [Warning] = []) -> String {
+        text(Document(content: content, warnings: warnings), isPretty: true)
+    }
+
+    /// An object on a line of its own.
+    static func line(_ content: some Encodable) -> String { text(content, isPretty: false) }
+
+    private static func text(_ content: some Encodable, isPretty: Bool) -> String {
+        do throws(JSONError) {
+            let text = String(decoding: try JSONCoder.value(of: content).serialized(pretty: isPretty), as: UTF8.self)
+            return ShownText.json(text) + "\n"
+        } catch {
+            // JSON lacks infinite numbers and integers of more than 64 bits, and no result has them.
+            preconditionFailure("\(type(of: content)) cannot be written as JSON: \(error)")
+        }
+    }
+}
+
+extension JSONValue {
+    /// JSON on several lines, made safe to show.
+    var readable: String { ShownText.json(String(decoding: serialized(pretty: true), as: UTF8.self)) }
+
+    /// JSON on one line, made safe to show.
+    var compact: String { ShownText.json(String(decoding: serialized(), as: UTF8.self)) }
+}
+
+private struct Document<Content: Encodable>: Encodable {
+    let content: Content
+    let warnings: [Warning]
+
+    private enum CodingKeys: String, CodingKey {
+        case schemaVersion = "schema_version"
+        case warnings
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(JSONText.schemaVersion, forKey: .schemaVersion)
+        try content.encode(to: encoder)
+        if !warnings.isEmpty { try container.encode(warnings, forKey: .warnings) }
+    }
+}
+
+/// Values with a name for scripts and a label for people: both forms of a result from one description, so that they cannot differ.
+struct LabelledValues: Encodable, Sendable {
+    private var members = NamedMembers()
+    private var lines: [String] = []
+
+    var text: String { lines.joined(separator: "\n") }
+
+    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+
+    /// A text, on a line behind its label, which is its name in words unless it is given. Nothing where there is no text.
+    mutating func add(_ name: String, label: String? = nil, _ text: String?) {
+        guard let text else { return }
+        add(name, text, line: "\(label ?? Self.words(name)): \(text.onOneLine)")
+    }
+
+    /// A list of texts. Nothing where it is empty.
+    mutating func add(_ name: String, _ texts: [String]) {
+        guard !texts.isEmpty else { return }
+        add(name, texts, line: "\(Self.words(name)): \(texts.joined(separator: ", ").onOneLine)")
+    }
+
+    /// A value that has a line of its own kind.
+    mutating func add(_ name: String, _ value: some Encodable & Sendable, line: String) {
+        members.add(name, value)
+        lines.append(line)
+    }
+
+    /// A value for scripts alone, or whose line comes later.
+    mutating func add(memberOnly name: String, _ value: some Encodable & Sendable) { members.add(name, value) }
+
+    /// A line that tells what members before it hold.
+    mutating func add(line: String) { lines.append(line) }
+
+    private static func words(_ name: String) -> String { name.replacing("_", with: " ") }
+}
+
+/// Members of a JSON object whose names are known only when the program runs, in their order.
+struct NamedMembers: Encodable, Sendable {
+    private var members: [(name: String, value: any Encodable & Sendable)] = []
+
+    mutating func add(_ name: String, _ value: some Encodable & Sendable) { members.append((name, value)) }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        // A schema is not to promise that each is always there: which are, is known only when the program runs.
+        func add(_ value: some Encodable, _ name: String) throws {
+            try container.encodeIfPresent(Optional(value), forKey: Name(stringValue: name))
+        }
+        for member in members { try add(member.value, member.name) }
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
+extension NamedMembers {
+    /// The entries of a dictionary, sorted by name.
+    init(sorted dictionary: [String: String]) {
+        for (name, text) in dictionary.sorted(by: { $0.key < $1.key }) { add(name, text) }
+    }
+}
+
+/// A member that is `null` where it has no value, and not absent like others.
+@propertyWrapper
+struct NullIfAbsent<Value: Encodable & Sendable>: Encodable, Sendable {
+    var wrappedValue: Value?
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
+    }
+}

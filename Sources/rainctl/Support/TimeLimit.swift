@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainIO
+import RainKit
+import Synchronization
+
+/// A time limit on the command line: `6`, `6s`, `500ms`, `2m`, `2h`; at most a day.
+struct DurationArgument: ExpressibleByArgument, Equatable {
+    let duration: Duration
+
+    init(_ duration: Duration) { self.duration = duration }
+
+    init?(argument: String) {
+        guard let duration = Duration(argument: argument, atMost: .seconds(86_400)) else { return nil }
+        self.duration = duration
+    }
+
+    var defaultValueDescription: String { duration.inShort }
+}
+
+/// How long something lasts or is away, which may be days: `30s`, `12h`, `7d`. What takes it has bounds of its own.
+struct SpanArgument: ExpressibleByArgument, Equatable {
+    let duration: Duration
+
+    init(_ duration: Duration) { self.duration = duration }
+
+    init?(argument: String) {
+        // Ten years, so that no sum of it and a date runs over.
+        guard let duration = Duration(argument: argument, atMost: .seconds(10 * 366 * 86_400)) else { return nil }
+        self.duration = duration
+    }
+
+    var defaultValueDescription: String { duration.inShort }
+}
+
+extension Duration {
+    /// A number and a unit, seconds where there is none; nil for anything else, for nothing at all, and for more than `limit`.
+    fileprivate init?(argument: String, atMost limit: Duration) {
+        let units: [(suffix: String, milliseconds: Int64)] = [
+            ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("", 1000),
+        ]
+        guard let unit = units.first(where: { argument.hasSuffix($0.suffix) }),
+            case let digits = argument.dropLast(unit.suffix.count), let value = Double(digits),
+            digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), value > 0,
+            value * Double(unit.milliseconds) <= limit / .milliseconds(1)
+        else { return nil }
+        self = .milliseconds(Int64(value * Double(unit.milliseconds)))
+    }
+
+    fileprivate var inShort: String {
+        let milliseconds = self / .milliseconds(1)
+        return milliseconds >= 1000 ? "\(Int(milliseconds / 1000))s" : "\(Int(milliseconds))ms"
+    }
+}
+
+extension ArgumentHelp {
+    /// What `--timeout` is, wherever there is one.
+    static var timeLimit: ArgumentHelp {
+        ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time")
+    }
+}
+
+/// Runs `body` within a time limit, which may be the rest of a `total`. When the time is over, `body` is cancelled and waited for. If it
+/// succeeds all the same, its value counts; otherwise this throws `deadline`.
+///
+/// - Parameter unfinished: what had not happened by then, for the message, where the error of `body` does not name it.
+func withTimeout<Value: Sendable>(
+    _ limit: Duration, of total: Duration? = nil, unfinished awaited: String? = nil,
+    _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let unfinished = Mutex<String?>(nil)
+    let noting: @Sendable () async throws -> Value = {
+        do {
+            return try await body()
+        } catch {
+            unfinished.withLock {
+                $0 = (error as? AccountError)?.unfinished ?? (error as? ProvisioningError)?.unfinished
+            }
+            throw error
+        }
+    }
+    switch await withDeadline(limit, sleep: { try await Task.sleep(for: $0) }, noting) {
+    case .success(let value)?: return value
+    // The command itself was cancelled: its error is only a consequence.
+    case .failure? where Task.isCancelled: throw CancellationError()
+    case .failure(let error)?: throw error
+    case nil:
+        let time = DurationArgument(total ?? limit).defaultValueDescription
+        throw CommandFailure(
+            .deadline,
+            message: unfinished.withLock { $0 }.map { "After \(time) (--timeout), \($0)." }
+                ?? NotedHTTPClient.givenUp.map { "\($0) did not answer within \(time) (--timeout)".asSentence }
+                ?? awaited.map { "After \(time) (--timeout), \($0)." }
+                ?? "Not done after \(time) (--timeout).")
+    }
+}
+
+/// The time that all steps of a command may take together. The clock stops while a person is asked.
+final class TimeBudget: Sendable {
+    private let limit: Duration
+    private let end: Mutex<ContinuousClock.Instant>
+
+    init(_ limit: DurationArgument) {
+        self.limit = limit.duration
+        end = Mutex(ContinuousClock.now + limit.duration)
+    }
+
+    var left: Duration { max(.zero, ContinuousClock.now.duration(to: end.withLock { $0 })) }
+
+    /// Runs one step within what is left; throws `deadline` when that is over.
+    /// - Parameter unfinished: what had not happened by then, for the message.
+    func run<Value: Sendable>(
+        unfinished: String? = nil, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withTimeout(left, of: limit, unfinished: unfinished, body)
+    }
+
+    func asking<Answer, Failure: Error>(_ question: () throws(Failure) -> Answer) throws(Failure) -> Answer {
+        let start = ContinuousClock.now
+        defer { end.withLock { $0 += start.duration(to: ContinuousClock.now) } }
+        return try question()
+    }
+
+    /// The same for a question whose wait suspends.
+    func askingOnScreen<Answer: Sendable>(_ question: () async -> Answer) async -> Answer {
+        let start = ContinuousClock.now
+        defer { end.withLock { $0 += start.duration(to: ContinuousClock.now) } }
+        return await question()
+    }
+}
+
+/// Notes whose answer was not waited for any longer, so that the end of a command's time names who was silent.
+struct NotedHTTPClient: HTTPClient {
+    private let client: any HTTPClient
+    private static let silent = Mutex<String?>(nil)
+
+    init(_ client: any HTTPClient) { self.client = client }
+
+    /// What did not answer the request that was given up last: `host`, `host:port`, or the proxy before it.
+    static var givenUp: String? { silent.withLock { $0 } }
+
+    func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        do throws(HTTPError) {
+            return try await client.send(request)
+        } catch {
+            if error.code == .cancelled {
+                Self.silent.withLock { $0 = error.silentProxy ?? error.host }
+            }
+            throw error
+        }
+    }
+
+    func close(kept name: String) async { await client.close(kept: name) }
+
+    /// The tools of every client that rainctl makes.
+    static var tools: RainKitTools {
+        RainKitTools(http: { NotedHTTPClient(CurlHTTPClient(CurlConfiguration(certificateAuthorities: $0))) })
+    }
+}
