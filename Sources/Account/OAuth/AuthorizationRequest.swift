@@ -326,8 +326,9 @@ public struct AuthorizationResponse: Sendable, Equatable {
             let isSlash = ServerMetadata.differOnlyInSlash(issuer, known)
             throw OAuth2FormatError(
                 .mismatch,
-                "the answer comes from another issuer"
-                    + (isSlash ? ", whose name differs only in the \"/\" at the end" : ""))
+                isSlash
+                    ? "the answer comes from another issuer, whose name differs only in the \"/\" at the end"
+                    : "the answer comes from another issuer: \(presentable(issuer)), not \(known)")
         }
         guard issuer != nil || known == nil || !requiresIssuer else {
             throw OAuth2FormatError(.mismatch, "the answer does not say who its issuer is")

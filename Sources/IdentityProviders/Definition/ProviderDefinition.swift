@@ -291,7 +291,7 @@ extension ProviderDefinition {
         if let known = try? JSONCoder.value(of: self),
             let stray = json.firstMember(unknownTo: known) ?? json.without("extends").firstNull(unknownTo: Self.self)
         {
-            throw Self.unreadable(origin, "nothing is known about its member \(stray)")
+            throw Self.unreadable(origin, "it has an unknown member, \(stray)")
         }
     }
 

@@ -103,7 +103,7 @@ public struct ProviderRegistry: Sendable {
             throw ProviderDefinition.unreadable(origin, "there is no grant \(name)")
         }
         if let parent, let stray = given.firstNull(unknownTo: ProviderDefinition.self, in: { $0.laid(over: parent) }) {
-            throw ProviderDefinition.unreadable(origin, "nothing is known about its member \(stray)")
+            throw ProviderDefinition.unreadable(origin, "it has an unknown member, \(stray)")
         }
         guard !entries.contains(where: { $0.definition.id == definition.id }) else {
             throw ProviderDefinition.unreadable(

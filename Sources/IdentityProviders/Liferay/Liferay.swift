@@ -198,10 +198,9 @@ extension LiferayExtension {
             guard error.code == .invalidCredentials, error.remedies.isEmpty else { throw error }
             var error = error
             let why =
-                settings.loginBy == nil
-                ? "the form of this name says; loginBy sets the kind" : "the setting loginBy says"
+                settings.loginBy == nil ? "; set loginBy to what they sign in by" : ", which loginBy is set to"
             error.message =
-                "wrong user name or password, or the portal does not let users sign in by \(login.kind.rawValue), as \(why)"
+                "wrong user name or password, or the portal's users do not sign in by \(login.kind.rawValue)\(why)"
             error.remedies = [.parameter(name: "loginBy")]
             throw error
         }
@@ -372,10 +371,9 @@ extension LiferayExtension {
             }
         }
         var error = refusal ?? AccountError(.unsupported, message: "no version of the portal is known")
-        let tried = known.map { "version \($0.rawValue)" } ?? "versions 70 and 62"
+        let tried = known.map { "version \($0.rawValue)" } ?? "version 70 or 62"
         error.message =
-            "\(settings.server.authority) has no service that tells who is signed in (by the names of \(tried)); "
-            + "check the portal's address and set serverVersion"
+            "no Liferay portal of \(tried) answers at \(settings.server.authority): check the portal's address and serverVersion"
         error.remedies = [.parameter(name: "serverVersion")]
         throw error
     }

@@ -68,7 +68,7 @@ extension AuthenticationChallenge {
         let advice = mode.map { ": sign in with the mode \($0), which can answer it" } ?? ""
         return gateError(
             .unsupported,
-            "\(asker) asks for a name and password of its own (HTTP \(status)), in the header that carries the user's proof here\(advice)"
+            "\(asker) asks for a name and password of its own (HTTP \(status)), and this mode needs the same header for the user's proof\(advice)"
         )
     }
 

@@ -153,7 +153,7 @@ extension NodeMappingDescription {
         if let known = try? JSONCoder.value(of: self),
             let stray = json.firstMember(unknownTo: known) ?? json.firstNull(unknownTo: Self.self)
         {
-            throw Self.unreadable(origin, "nothing is known about its member \(stray)")
+            throw Self.unreadable(origin, "it has an unknown member, \(stray)")
         }
         do throws(MappingDescriptionProblem) {
             _ = try MappingCalls(self)

@@ -138,8 +138,8 @@ public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
             self.init(
                 .noBus,
                 message:
-                    "Services on the network are looked for by Avahi over D-Bus, which cannot be reached: start it (systemctl start dbus), and "
-                    + "install avahi-daemon where it is missing. (\(error.message))")
+                    "Avahi, which looks for services on the network, cannot be reached over D-Bus: start D-Bus (systemctl start dbus), and "
+                    + "install avahi-daemon if it is missing. (\(error.message))")
         case .accessDenied:
             self.init(.notAllowed, message: "D-Bus does not let this user ask Avahi: \(error.message)")
         case .cancelled: self.init(.cancelled, message: "Cancelled.")

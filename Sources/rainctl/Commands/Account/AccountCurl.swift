@@ -35,7 +35,9 @@ struct AccountCurl: AsyncParsableCommand {
         // Arguments are refused before a token is renewed, and once more when it is known where the token goes.
         let urls = try CurlCommand(arguments, base: account.base, isAllowed: account.session.isForTokens).urls
         guard let program = CurlCommand.program else {
-            throw CommandFailure(.unavailable, reason: "no_curl", message: "There is no curl to run: install it.")
+            throw CommandFailure(
+                .unavailable, reason: "no_curl",
+                message: "There is no program curl in the folders of PATH: install it, or correct PATH.")
         }
         let proof = try await withTimeout(timeout.duration) { try await account.session.requestProof(for: urls) }
         let curl = try CurlCommand(

@@ -64,15 +64,15 @@ struct NodeMappingDescriptionTests {
             (#""discarded":["no"]"#, #""discarded":["done"]"#, "status: the word done stands there twice"),
             (
                 #""discarded":["no"]"#, #""discarded":["no"],"dropped":[]"#,
-                "nothing is known about its member status.dropped"
+                "it has an unknown member, status.dropped"
             ),
             (
                 #""discarded":["no"]"#, #""discarded":["no"],"dropped":null"#,
-                "nothing is known about its member status.dropped"
+                "it has an unknown member, status.dropped"
             ),
             (#""requested":["open"]"#, #""requested":"open""#, "status.requested is not"),
             ("/challenges/{request_id}", "/challenges", "verify: {request_id} stands neither"),
-            (#""verify":{"#, #""verfy":{"#, "nothing is known about its member verfy"),
+            (#""verify":{"#, #""verfy":{"#, "it has an unknown member, verfy"),
             (#"{"method":"GET","url""#, #"{"method":"GET","body":{},"url""#, "status.body: a GET has no body"),
         ])
     func wrongMember(part: String, replacement: String, words: String) async {
@@ -120,7 +120,7 @@ struct NodeMappingDescriptionTests {
             (#""method":"DELETE""#, #""method":"PURGE""#, "signOut.method: PURGE"),
             ("/sessions/current", "/sessions/{code}", "signOut.url: {code} may not stand"),
             ("/sessions/current", "/sessions/{node_id}", "signOut: {node_id} is not known"),
-            (#""signOut":{"#, #""signout":{"#, "nothing is known about its member signout"),
+            (#""signOut":{"#, #""signout":{"#, "it has an unknown member, signout"),
             (#""user":"{user_id}","pin""#, #""user":"{code}","pin""#, "add: {code} is not known"),
         ])
     func wrongSignIn(part: String, replacement: String, words: String) async {
