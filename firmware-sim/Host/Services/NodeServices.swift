@@ -222,6 +222,8 @@ struct FirmwareUpdate {
 
     /// Between one report and the next, in milliseconds.
     private static let pace: UInt64 = 500
+    /// How long a board delays an update: longer than it takes the slowest client to see that.
+    private static let delay: UInt64 = 5000
 
     private let end: End
     private var reports: ArraySlice<(status: String, info: String)> = []
@@ -255,7 +257,7 @@ struct FirmwareUpdate {
     mutating func advance(to now: WallTime) -> Bool {
         guard !reports.isEmpty, now.milliseconds >= nextAt, let next = reports.popFirst() else { return false }
         (status, info) = next
-        nextAt = now.milliseconds + Self.pace
+        nextAt = now.milliseconds + (status == "delayed" ? Self.delay : Self.pace)
         restarts = reports.isEmpty && (end == .success || end == .delayed || end == .vanish)
         return true
     }
