@@ -112,7 +112,8 @@ struct ProvisioningTests {
             let second = try await SimulatedCloud.start(arguments: place, in: folder)
             let asked = try board.journal.entries(where: ["event": "request"]).count
             defer { withExtendedLifetime(second) {} }
-            // The board goes on knocking at its broker, and reports to it once it is back.
+            // The board tries its broker again and again, and reports to it once it is back.
+            _ = try await second.journal.entry(where: ["event": "node", "what": "config", "node": "node-pending"])
             let outcome = try await maker.provision(board, ["--json", "--timeout", "30s"])
             #expect(
                 outcome.status == 0,
