@@ -51,7 +51,16 @@ struct ProxyFaultTests {
             credentials: "me:planted-secret@"
         ) { peer in
             _ = peer.readRequest()
-            peer.respond("407 Proxy Authentication Required", headers: ["Proxy-Authenticate: Digest realm=\"x\""])
+            peer.respond("407 Proxy Authentication Required", headers: ["Proxy-Authenticate: Basic realm=\"x\""])
+        },
+        Fault(
+            testDescription: "knows other ways to sign in", code: .proxyRefused,
+            says: "(HTTP 407), and this program has only Basic", credentials: "me:planted-secret@"
+        ) { peer in
+            _ = peer.readRequest()
+            peer.respond(
+                "407 Proxy Authentication Required",
+                headers: ["Proxy-Authenticate: Negotiate", "Proxy-Authenticate: Digest realm=\"x\", nonce=\"y\""])
         },
         answers("403 Forbidden", "does not let this machine reach it (HTTP 403)", .proxyRefused),
         answers("429 Too Many Requests", "does not let this machine reach it (HTTP 429)", .proxyRefused),

@@ -58,8 +58,19 @@ extension AccountError {
         if !isFault, let interference = response.unreadableBody {
             return AccountError(interference, response.status, host)
         }
+        if response.isPlainText {
+            return AccountError(
+                .malformedAnswer,
+                message:
+                    "\(host) answered with HTTP \(response.status) and no readable JSON, but plain text: another server answers there; "
+                    + "check the base URL",
+                status: response.status)
+        }
+        // What a fault comes with is of no use to the user.
         let what =
-            if case .page(let title)? = response.unreadableBody {
+            if isFault {
+                ": it, or a gateway before it, has a fault"
+            } else if case .page(let title)? = response.unreadableBody {
                 " (\(Self.page(title, response.status)))"
             } else {
                 reason.map { " (\($0))" } ?? ""
@@ -88,6 +99,11 @@ extension AccountError {
                 (
                     .moved,
                     "\(host) has nothing at this address any more (HTTP 410): the service has moved or ended; check the base URL"
+                )
+            case .wantsTLS:
+                (
+                    .invalidConfiguration,
+                    "\(host) expects TLS on that port, and the request was plain HTTP (HTTP 400); write https:// in the base URL"
                 )
             case .encoded(let method):
                 (

@@ -154,6 +154,8 @@ package struct ProxySetting: Sendable, Equatable {
     /// What is wrong with the value, as the end of a sentence; nil for one that can be an address. It quotes the scheme alone, because
     /// a value without an at sign may still have a password in it.
     let problem: String?
+    /// The port that libcurl takes where the value has none; nil if it has one.
+    var assumedPort: Int? { hostName(place) == place ? (scheme == "https" ? 443 : 1080) : nil }
     /// Whether it forwards connections without HTTP, so that it answers no CONNECT (RFC 1928).
     var isSOCKS: Bool { scheme.hasPrefix("socks") }
 
@@ -182,7 +184,8 @@ package struct ProxySetting: Sendable, Equatable {
         self.variable = variable
         let given = Self.scheme(of: value)
         scheme = given ?? "http"
-        problem = Self.problem(scheme: given, at: self.place)
+        let credentials = at.map { value[..<$0] } ?? ""
+        problem = Self.problem(value, credentials) ?? Self.problem(scheme: given, at: self.place)
     }
 
     /// Returns whether `no_proxy` names a host, as libcurl reads it: names, with all that is below them, and addresses, alone or as CIDR
@@ -231,6 +234,19 @@ package struct ProxySetting: Sendable, Equatable {
         guard let mark = value.firstRange(of: "://") else { return nil }
         let scheme = value[..<mark.lowerBound]
         return scheme.allSatisfy { $0.isLetter || $0.isNumber } ? scheme.lowercased() : nil
+    }
+
+    /// Of the value as a whole, and of what is before its last at sign. It quotes neither.
+    private static func problem(_ value: String, _ credentials: Substring) -> String? {
+        if let first = value.unicodeScalars.first, ["\"", "'"].contains(first) {
+            return "it is in quotation marks, which are not part of an address"
+        }
+        let start = credentials.firstRange(of: "://")?.upperBound ?? credentials.startIndex
+        guard credentials[start...].unicodeScalars.contains(where: { ["@", "/", "#", "?"].contains($0) }) else {
+            return nil
+        }
+        return
+            "special characters of the user name and the password must be percent-encoded: @ as %40, / as %2F, # as %23, ? as %3F"
     }
 
     private static func problem(scheme: String?, at place: String) -> String? {

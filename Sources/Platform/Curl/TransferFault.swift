@@ -20,6 +20,8 @@ struct TransferFault {
     var hasAnswer = false
     /// The proxy's answer to CONNECT; 0 if there was none.
     var connectStatus = 0
+    /// The ways to sign in that the proxy offers and libcurl knows: `CURLAUTH_…`; 0 if none is known.
+    var proxyMethods = 0
     /// What a SOCKS proxy did, where the code is `CURLE_PROXY`.
     var proxyError = CURLPX_OK
     /// `X509_V_…` of OpenSSL; 0 and 1 say nothing.
@@ -66,9 +68,12 @@ struct TransferFault {
     private var closedFault: String {
         // A server of TLS 1.3 looks for the client's certificate after the client's handshake is over (RFC 8446, 4.4.2.4), and some say nothing.
         let silent =
-            isEncrypted && isNewConnection && !hasAnswer
-            ? " right after the secure connection was made: it may require a client certificate, which this program does not have, or be "
-                + "overloaded" : ""
+            !isNewConnection || hasAnswer
+            ? ""
+            : !isEncrypted
+                ? ": that port may want https://, or belong to another protocol (check the scheme and the port of the address)"
+                : " right after the secure connection was made: it may require a client certificate, which this program does not have, or be "
+                    + "overloaded"
         return switch code {
         case CURLE_GOT_NOTHING: "it closed the connection without an answer\(silent)"
         case CURLE_PARTIAL_FILE: "it closed the connection in the middle of the answer"
@@ -88,6 +93,13 @@ struct TransferFault {
         let notOne = "what answers at \(proxy.place), which \(proxy.variable) names, is not a proxy"
         switch connectStatus {
         case 200..<300: return nil
+        // libcurl signs in by Basic unless told otherwise (its manual, CURLOPT_PROXYAUTH).
+        case 407 where proxyMethods != 0 && proxyMethods & 1 == 0:
+            let ways = [(2, "Digest"), (4, "Negotiate"), (8, "NTLM")].filter { proxyMethods & $0.0 != 0 }.map { $0.1 }
+            let offer = ways.isEmpty ? "another method" : ways.joined(separator: " or ")
+            return (
+                .proxyRefused, "\(name) wants a sign-in by \(offer) (HTTP 407), and this program has only Basic"
+            )
         case 407 where proxy.hasCredentials:
             return (.proxyRefused, "\(name) does not accept the user name and password that are given there (HTTP 407)")
         case 407:
@@ -101,15 +113,17 @@ struct TransferFault {
         case 1...: return (.proxyRefused, "\(name) does not let this machine reach it (HTTP \(connectStatus))")
         default: break
         }
-        if says("unsupported proxy") {
+        // Without an error of the syntax, libcurl may have taken a part of a password for the host.
+        if says("unsupported proxy") || (code == CURLE_COULDNT_RESOLVE_PROXY && proxy.problem != nil) {
             let why = proxy.problem.map { ": \($0)" } ?? ""
             return (.proxyRefused, "\(proxy.variable) does not hold the address of a proxy\(why)")
         }
         if says("response 0") { return (.proxyRefused, notOne) }
+        let port = proxy.assumedPort.map { "; the address has no port, so port \($0) was tried" } ?? ""
         if proxy.isSOCKS { return socksFault(proxy, name, notOne) }
         switch code {
         case CURLE_COULDNT_RESOLVE_PROXY: return (.proxy, "the name of \(name) is not found")
-        case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) cannot be reached: \(connectionFault)")
+        case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) cannot be reached: \(connectionFault)\(port)")
         case _ where !isNewConnection: return nil
         case CURLE_PROXY: return (.proxyRefused, "\(notOne) of that kind (\(text))")
         case CURLE_OPERATION_TIMEDOUT: return (.timeout, "\(name) did not answer in time")
@@ -331,6 +345,7 @@ struct TransferFault {
                 "its certificate is from an authority that this machine does not trust: its operator's own, or something on the way that opens "
                 + "secure connections"
         case 23: return "its certificate has been revoked"
+        case 26: return "its certificate is not one for servers (its extended key usage does not allow it)"
         case 66, 67, 68: return "its key or its certificate's signature is too weak"
         default: return nil
         }
@@ -376,6 +391,7 @@ extension TransferFault {
         }
         rk_curl_getinfo_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &connectStatus)
         rk_curl_getinfo_long(curl, easy, CURLINFO_SSL_VERIFYRESULT, &verifyResult)
+        rk_curl_getinfo_long(curl, easy, CURLINFO_PROXYAUTH_AVAIL, &proxyMethods)
         var number = 0
         if code == CURLE_PROXY {
             rk_curl_getinfo_long(curl, easy, CURLINFO_PROXY_ERROR, &number)

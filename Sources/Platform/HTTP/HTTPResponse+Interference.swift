@@ -12,6 +12,8 @@ package enum Interference: Sendable, Equatable {
     case encoded(String)
     /// A web page, with its title if it has one.
     case page(title: String?)
+    /// The port expects TLS, and the request was plain HTTP.
+    case wantsTLS
 }
 
 extension HTTPResponse {
@@ -30,7 +32,25 @@ extension HTTPResponse {
         let encoding = header("Content-Encoding").map { $0.lowercased() } ?? "identity"
         if encoding != "identity", !encoding.isEmpty { return .encoded(String(encoding.prefix(20))) }
         if status == 410 { return .gone }
+        if status == 400, wantsTLS { return .wantsTLS }
         return isMarkup ? .page(title: title) : nil
+    }
+
+    /// In the words of nginx, Apache, Go's net/http and Tomcat.
+    private var wantsTLS: Bool {
+        let text = String(decoding: body.prefix(4096), as: UTF8.self).lowercased()
+        return [
+            "plain http request was sent to https port", "speaking plain http to an ssl-enabled server port",
+            "client sent an http request to an https server", "combination of host and port requires tls",
+        ].contains { text.contains($0) }
+    }
+
+    /// Whether a successful answer begins with a letter, as neither an object, a list nor a page does.
+    package var isPlainText: Bool {
+        guard 200..<300 ~= status, let first = body.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else {
+            return false
+        }
+        return UInt8(ascii: "a")...UInt8(ascii: "z") ~= first | 0x20
     }
 
     private var isMarkup: Bool {

@@ -11,6 +11,9 @@ extension JSONValue {
         guard text.count <= min(limits.maximumBytes, Int(Int32.max) - 1) else {
             throw JSONError(.tooLarge, "\(text.count) bytes, at most \(limits.maximumBytes) are accepted")
         }
+        guard !text.starts(with: [0xEF, 0xBB, 0xBF]) else {
+            throw JSONError(.malformed, "the text begins with a byte order mark, which JSON does not have", offset: 0)
+        }
         guard let first = text.firstIndex(where: { !isJSONSpace($0) }) else {
             throw JSONError(.truncated, "the text is empty", offset: text.count)
         }

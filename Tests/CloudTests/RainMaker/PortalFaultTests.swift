@@ -64,7 +64,16 @@ struct PortalFaultTests {
             code: .serverFault,
             says: "HTTP 502 and no readable JSON"),
         Fault(
-            testDescription: "text", body: "hello", code: .malformedAnswer, says: "HTTP 200 and no readable JSON"),
+            testDescription: "text", body: "hello", code: .malformedAnswer,
+            says: "HTTP 200 and no readable JSON, but plain text: another server answers there"),
+        Fault(
+            testDescription: "nginx on an HTTPS port", status: 400,
+            body: "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>",
+            code: .invalidConfiguration, says: "expects TLS on that port"),
+        Fault(
+            testDescription: "Go on an HTTPS port", status: 400,
+            body: "Client sent an HTTP request to an HTTPS server.\n",
+            code: .invalidConfiguration, says: "write https:// in the base URL"),
         Fault(
             testDescription: "a list", body: "[1,2]", code: .malformedAnswer,
             says: "answered with JSON that is not the RainMaker cloud's"),
@@ -81,7 +90,7 @@ struct PortalFaultTests {
     func fault(_ fault: Fault) async throws {
         let bench = try Bench()
         // A call that a cloud does not have is made by its first name, too.
-        for path in fault.code == .invalidConfiguration ? ["/v1/user2", "/v1/user"] : ["/v1/user2"] {
+        for path in [404, 405].contains(fault.status) ? ["/v1/user2", "/v1/user"] : ["/v1/user2"] {
             bench.http.expect(.post, path) { _ in
                 HTTPResponse(status: fault.status, headers: fault.headers, body: Array(fault.body.utf8))
             }
