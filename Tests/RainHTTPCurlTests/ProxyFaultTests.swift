@@ -330,7 +330,9 @@ struct ProxyFaultTests {
             ("ftp://p:1", "ftp://"), ("http://p:70000", "port"), ("http://p:0", "port"), ("http://p:", "port"),
             ("http://:3128", "no host"), ("http://", "no host"), ("http://2001:db8::1:3128", "brackets"),
             ("http://u:s3cret@p:x", "port"), ("http://u:s3cret", "port"), ("u:s3://cret@p:x", "port"),
-            ("http://u:s3cret@\u{301}p:x", "port"),
+            ("http://u:s3cret@\u{301}p:x", "port"), ("\"http://p:3128\"", "quotation marks"),
+            ("http://u:s3@cret@p:1", "percent-encoded"), ("http://u:s3#cret@p:1", "percent-encoded"),
+            ("http://u:s3/cret@p:1", "percent-encoded"), ("http://u:s3%40cret@p:1", nil),
         ] as [(String, String?)])
     func parts(value: String, says: String?) {
         let problem = ProxySetting(value, variable: "https_proxy").problem

@@ -17,6 +17,12 @@ struct ParsingTests {
         }
     }
 
+    @Test("a byte order mark is named")
+    func byteOrderMark() {
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: [0xEF, 0xBB, 0xBF] + Array("{}".utf8)) }
+        #expect(error?.code == .malformed && error?.message.contains("byte order mark") == true)
+    }
+
     @Test("an object keeps the order of its members, and every type keeps its value")
     func everyType() throws {
         let text = #"{"z":1,"a":[true,false,null],"t":"ü\u00fc\ud83d\ude00\/\n","d":-1.5e3,"o":{},"e":""}"#

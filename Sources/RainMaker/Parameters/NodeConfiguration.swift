@@ -125,7 +125,7 @@ extension NodeConfiguration {
             let known = devices.isEmpty ? components.map(\.name) : devices
             throw ParameterError(
                 .noSuchComponent,
-                message: "There is no device \(presentable(path.component)); there are \(Self.list(known)).")
+                message: "There is no device \(presentable(path.component)); it has \(Self.list(known)).")
         }
         guard let parameter = component.parameter(path.parameter) else {
             throw ParameterError(
