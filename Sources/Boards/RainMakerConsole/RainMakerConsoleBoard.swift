@@ -7,7 +7,7 @@ import RainIO
 ///
 /// There is no encryption and no proof of possession: the cable alone gives control over the board. The board echoes and logs the
 /// mapping secret and the passphrase, so nothing that it prints is ever logged or put into an error; only what
-/// ``BoardEvent`` can say is taken from it. How the attempt to join ends is read from the board's log.
+/// `BoardEvent` can say is taken from it. How the attempt to join ends is read from the board's log.
 public actor RainMakerConsoleBoard: Board {
     /// A command takes milliseconds; a board that boots, two or three seconds.
     public static let commandDeadline = Duration.seconds(5)
