@@ -60,6 +60,8 @@ docs:
 
 lint:
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks examples
+	@scripts/check-language --self-test
+	@scripts/check-language
 	@scripts/check-messages
 	@scripts/check-documentation
 	@scripts/check-identity
