@@ -4,7 +4,7 @@ import ExampleSettings
 import RainKit
 import RainKitTesting
 
-// Everything that a transport promises, against a board that answers as the suite wants it (examples/tcp-board --conformance).
+// Checks everything that a transport promises, against a board that answers as the suite expects (examples/tcp-board --conformance).
 let place = setting("PLACE")
 try await TransportConformance.check { try tcpTransport(to: place) }
 print("conforms")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainKit
 
-/// What goes over the connection. A request is the length of the endpoint's name (1 byte), the name, the length of the message (4 bytes,
-/// big-endian) and the message; an answer is a status (1 byte), a length (4 bytes) and the message.
+/// The bytes on the connection. A request is the length of the endpoint's name (1 byte), the name, the length of the message (4 bytes,
+/// big-endian) and the message. An answer is a status (1 byte), a length (4 bytes) and the message.
 enum Frame {
     static let maximumRequestLength = 4096
-    /// Longer answers are no board's.
+    /// A longer answer does not come from a board.
     static let maximumAnswerLength = 1 << 16
 
     enum Status: UInt8 { case answer, refusal, noSuchEndpoint }
@@ -20,12 +20,12 @@ enum Frame {
         return [UInt8(endpoint.name.count)] + endpoint.name + length + message
     }
 
-    /// Takes the answer off the front of what has come; nil while it is not whole.
+    /// Removes a complete answer from the front of the received bytes; nil if it is not complete yet.
     static func answer(in received: inout [UInt8], from peer: String) throws(ByteStreamError) -> Answer? {
         guard received.count >= 5 else { return nil }
         let length = received[1..<5].reduce(0) { $0 << 8 | Int($1) }
         guard let status = Status(rawValue: received[0]), length <= maximumAnswerLength else {
-            throw ByteStreamError(.lost, peer: peer, message: "What came is no answer.")
+            throw ByteStreamError(.lost, peer: peer, message: "The bytes are not an answer.")
         }
         guard received.count >= 5 + length else { return nil }
         defer { received.removeFirst(5 + length) }

@@ -10,11 +10,11 @@ public struct TCPBoards: BoardTransport {
 
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
         guard let location = address.location else {
-            throw ProvisioningError(.invalidArgument, message: "A board over TCP has a host.", remedies: [.host])
+            throw ProvisioningError(.invalidArgument, message: "A board over TCP needs a host.", remedies: [.host])
         }
         return opening.protocommBoard(over: TCPTransport(to: try HostAndPort(location, usual: 5555)))
     }
 }
 
-/// For those who use the transport alone, and for the conformance suite.
+/// Returns the transport alone, for other programs and for the conformance suite.
 public func tcpTransport(to location: String) throws -> any Transport { TCPTransport(to: try HostAndPort(location)) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainKit
 
-/// Protocomm over one TCP connection: see ``Frame`` for what goes over it.
+/// Protocomm over one TCP connection: ``Frame`` has the bytes.
 actor TCPTransport: Transport {
     nonisolated let peer: String
     private let place: HostAndPort
@@ -19,13 +19,13 @@ actor TCPTransport: Transport {
     func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
         guard request.count <= Frame.maximumRequestLength else {
             throw TransportError(
-                .tooLong, endpoint: endpoint, peer: peer, message: "The board does not take that much.")
+                .tooLong, endpoint: endpoint, peer: peer, message: "The request is too long for the board.")
         }
         let frame: Frame.Answer
         do throws(ByteStreamError) {
             frame = try await answer(to: Frame.request(request, on: endpoint))
         } catch {
-            // What may still come of this exchange must not be taken for the next one's answer.
+            // A late answer to this exchange must not be taken for the next one's.
             await connection?.close()
             (connection, received) = (nil, [])
             throw TransportError(code(error), endpoint: endpoint, peer: peer, message: error.message)
@@ -36,7 +36,7 @@ actor TCPTransport: Transport {
             throw TransportError(.refused, endpoint: endpoint, peer: peer, message: "The board refused the request.")
         case .noSuchEndpoint:
             throw TransportError(
-                .noSuchEndpoint, endpoint: endpoint, peer: peer, message: "The board has none of that name.")
+                .noSuchEndpoint, endpoint: endpoint, peer: peer, message: "The board has no endpoint of that name.")
         }
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What an example is told by the environment, secrets too: `EXAMPLE_USER`, `EXAMPLE_PASSWORD` and so on. Your program has a place of its
-/// own for that.
+/// Returns a setting of an example, secrets too, from the environment: `EXAMPLE_USER`, `EXAMPLE_PASSWORD` and so on. Your program has
+/// its own place for settings.
 public func setting(_ name: String) -> String {
     guard let value = optionalSetting(name) else {
         print("Set EXAMPLE_\(name) in the environment: see examples/README.md")
@@ -11,5 +11,5 @@ public func setting(_ name: String) -> String {
     return value
 }
 
-/// Nil where it is not set.
+/// Returns a setting, or nil if it is not set.
 public func optionalSetting(_ name: String) -> String? { getenv("EXAMPLE_\(name)").map { String(cString: $0) } }

@@ -8,7 +8,7 @@ struct GatewayLoop {
     let kit: RainKitClient
     let network: WiFiNetwork
     let proof: ProofOfPossession
-    /// Over which transport it looks.
+    /// The transports that it searches.
     let schemes: Set<String>
 
     static func main() async throws {
@@ -18,12 +18,12 @@ struct GatewayLoop {
             network: try WiFiNetwork(setting("NETWORK"), passphrase: setting("PASSPHRASE")),
             proof: ProofOfPossession(setting("PROOF")), schemes: [optionalSetting("TRANSPORT") ?? "ble"])
         try await gateway.signInOnce()
-        // A gateway goes on for ever; a test stops it after some boards.
+        // A gateway runs for ever; a test stops it after some boards.
         try await gateway.run(until: optionalSetting("BOARDS").flatMap { Int($0) } ?? .max)
         await gateway.kit.close()
     }
 
-    /// With the password the first time; from then on the session in the folder is renewed when that is needed.
+    /// Signs in with the password the first time. Later the session in the folder is renewed when necessary.
     func signInOnce() async throws {
         do {
             _ = try await kit.userID()
@@ -45,7 +45,7 @@ struct GatewayLoop {
                         if started.count == count { break }
                     }
                 } catch let error as ProvisioningError {
-                    // Bluetooth is off, say: boards that were found go on, and the next search may find more.
+                    // For example, Bluetooth is off. Boards that were found continue, and the next search may find more.
                     print("search: \(error)")
                     try await Task.sleep(for: .seconds(1))
                 }
@@ -55,14 +55,14 @@ struct GatewayLoop {
         }
     }
 
-    /// The address of a board that is set up; nil for one that will be met again.
+    /// Provisions a board and returns its address; nil if it failed and will be tried again.
     func provision(_ board: FoundBoard) async throws -> BoardAddress? {
         do {
             let node = try await kit.provision(board.address, proof: proof, network: network)
             print("\(board.name ?? "\(board.address)"): \(node)")
             return board.address
         } catch {
-            // One board's bad day is not the gateway's; a session that has ended is.
+            // A board's failure does not stop the gateway; the end of the session does.
             print("\(board.name ?? "\(board.address)"): \(error)")
             if case .account(let cause) = error.cause, cause.code == .expired { throw error }
             return nil
